@@ -1,0 +1,209 @@
+"""The result of balancing: final loads and, as far as recorded, figures and flows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from .loads import Survey
+    from .topology import Topology
+
+# What each attribute needs; the order is that of ``to_dict`` and of printed tables.
+RECORDED_WITH = {
+    "loads": "loads",
+    "difference": "metrics",
+    "initial_difference": "metrics",
+    "imbalance": "metrics",
+    "initial_imbalance": "metrics",
+    "moved": "metrics",
+    "cost": "metrics",
+    "local": "metrics",
+    "locality": "metrics",
+    "sweeps": "metrics",
+    "steps": "metrics",
+    "rounds": "metrics",
+    "simulated_steps": "metrics",
+    "stalled": "metrics",
+    "converged": "metrics",
+    "colours": "metrics",
+    "counts": "metrics",
+    "stages": "flows",
+    "moved_per_stage": "flows",
+    "rounds_per_stage": "flows",
+    "flows": "flows",
+    "after_triangle": "flows",
+    "after_cell": "flows",
+}
+
+
+class Balance:
+    """Final loads of a balancing, with the figures and flows that were recorded. Frozen.
+
+    Legend: ``batch`` the leading axes of the input, ``S`` stages (dimensions, axes or phases),
+    ``E`` links. Without a batch, figures are plain Python scalars. int64 figures are float64
+    for float loads.
+
+    Attributes
+    ----------
+    method, topology, record
+        What was asked for.
+    loads : as the input
+        Final loads.
+    difference, initial_difference : batch
+        Largest minus least load.
+    imbalance, initial_imbalance : batch, float64
+        Largest load over the mean, minus 1; 0 where there is no load.
+    moved : batch, int64
+        Units times links over all exchanges, gross.
+    cost, locality : batch, float64
+        ``moved / total`` and ``local / total``; without load 0 and 1.
+    local : batch, int64
+        Units that never left their node.
+    sweeps, steps : batch, int64
+        Executed sweeps (1 for one-pass methods); communication steps by the paper's formula.
+    rounds, simulated_steps : batch, int64
+        DDE: simulated exchange rounds, and with the information steps.
+    stalled, converged : batch, bool
+        GDE: the last sweep moved nothing although neighbours differ; neighbours are balanced.
+    colours : int
+        GDE: number of colours of the links.
+    counts : dict of batch
+        HHC: counters by name.
+    stages : (S,) + as the input; moved_per_stage, rounds_per_stage : (S,) + batch
+        With ``record="flows"``: loads, units moved and rounds after each stage.
+    flows : batch + (ndim,) + shape, or batch + (E,)
+        Net units: ``flows[..., a, node]`` from each node to its successor along array axis
+        ``a``; on networks one value a link, positive from u to v.
+    after_triangle, after_cell : as the input
+        HHC, with ``record="flows"``.
+
+    Raises
+    ------
+    AttributeError
+        On reading what was not recorded or does not apply to the method.
+    """
+
+    __slots__ = ("_fields", "method", "record", "topology")
+
+    method: str
+    topology: Topology
+    record: str
+    loads: NDArray[Any]
+    difference: Any
+    initial_difference: Any
+    imbalance: Any
+    initial_imbalance: Any
+    moved: Any
+    cost: Any
+    local: Any
+    locality: Any
+    sweeps: Any
+    steps: Any
+    rounds: Any
+    simulated_steps: Any
+    stalled: Any
+    converged: Any
+    colours: int
+    counts: dict[str, Any]
+    stages: NDArray[Any]
+    moved_per_stage: NDArray[Any]
+    rounds_per_stage: NDArray[Any]
+    flows: NDArray[Any]
+    after_triangle: NDArray[Any]
+    after_cell: NDArray[Any]
+
+    def __init__(
+        self, method: str, topology: Topology, record: str, fields: dict[str, Any]
+    ) -> None:
+        object.__setattr__(self, "method", method)
+        object.__setattr__(self, "topology", topology)
+        object.__setattr__(self, "record", record)
+        object.__setattr__(self, "_fields", fields)
+
+    def __getattr__(self, name: str) -> Any:
+        # Reached only for names without a slot. Copying and unpickling ask before any is set.
+        if name in RECORDED_WITH:
+            fields: dict[str, Any] = self._fields
+            if name in fields:
+                return fields[name]
+            level = RECORDED_WITH[name]
+            levels = list(dict.fromkeys(RECORDED_WITH.values()))
+            if levels.index(self.record) < levels.index(level):
+                raise AttributeError(
+                    f"{name} was not recorded: call {self.method} with record={level!r}"
+                )
+            raise AttributeError(f"{name} does not apply to {self.method} on {self.topology!r}")
+        raise AttributeError(f"Balance has no attribute {name!r}")
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"Balance is frozen, cannot set {name}")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"Balance is frozen, cannot delete {name}")
+
+    def __dir__(self) -> list[str]:
+        return [*object.__dir__(self), *self._fields]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Balance, (self.method, self.topology, self.record, self._fields)
+
+    def __repr__(self) -> str:
+        shown = [f"{self.method} on {self.topology!r}", f"loads{self.loads.shape}"]
+        for name in ("initial_difference", "difference", "moved", "sweeps"):
+            value = self._fields.get(name)
+            if value is not None and np.ndim(value) == 0:
+                shown += [f"{name}={value}"]
+        return f"<Balance: {', '.join(shown)}>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything recorded as JSON-ready lists, numbers and strings."""
+        named = {name: _plain(self._fields[name]) for name in RECORDED_WITH if name in self._fields}
+        return {"method": self.method, "topology": self.topology.spec, **named}
+
+
+def figures(
+    before: Survey, after: Survey, size: int, moved: NDArray[Any], local: NDArray[Any]
+) -> dict[str, NDArray[Any]]:
+    """Return the figures that every method shares, each of shape (B,) (spec section 5).
+
+    Parameters
+    ----------
+    before, after : Survey
+        Of the rows before and after balancing.
+    size : int
+        Number of nodes.
+    moved, local : (B,)
+        Units times links, and units that never left.
+    """
+    total = before.total
+    something = np.where(total > 0, total, 1)
+    return {
+        "difference": after.largest - after.smallest,
+        "initial_difference": before.largest - before.smallest,
+        "imbalance": np.where(total > 0, after.largest / (something / size) - 1, 0.0),
+        "initial_imbalance": np.where(total > 0, before.largest / (something / size) - 1, 0.0),
+        "moved": moved,
+        "cost": np.where(total > 0, moved / something, 0.0),
+        "local": local,
+        "locality": np.where(total > 0, local / something, 1.0),
+    }
+
+
+def per_batch(fields: dict[str, Any], batch: tuple[int, ...]) -> dict[str, Any]:
+    """Give (B,) figures the batch's shape; without a batch they become Python scalars."""
+    return {name: one_per_batch(values, batch) for name, values in fields.items()}
+
+
+def one_per_batch(values: NDArray[Any], batch: tuple[int, ...]) -> Any:
+    """Give one (B,) figure the batch's shape, or make it a Python scalar."""
+    return values.reshape(batch) if batch else values[0].item()
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(part) for key, part in value.items()}
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value

@@ -1,0 +1,13 @@
+"""Errors that are fastlb's own; bad input raises the built-in ones."""
+
+
+class DeadlockError(ValueError):
+    """A task exchange in which every remaining sender waits for another (Wu-Shu section 3)."""
+
+
+class FaultError(ValueError):
+    """The faulty links leave no plan for fault-tolerant DEM (More-Wu section 2.2)."""
+
+
+class MissingExtraError(ImportError):
+    """An optional library is not installed; the message says what to install."""

@@ -1,0 +1,174 @@
+"""The door for loads: what comes in is checked and laid out as rows, one network a row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .accelerate import kernels
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from .topology import Topology
+
+RECORDS = ("loads", "metrics", "flows")
+
+
+@dataclass(frozen=True)
+class LoadRows:
+    """Loads as rows, ``B`` networks of ``N`` nodes.
+
+    Attributes
+    ----------
+    rows : (B, N), C order, the input's dtype in native byte order; a view where possible
+    batch : leading axes of the input
+    shape : shape of the input
+    """
+
+    rows: NDArray[Any]
+    batch: tuple[int, ...]
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What one pass over the rows tells of each: the figures before or after balancing.
+
+    Attributes
+    ----------
+    total, smallest, largest : (B,) int64 for integer loads, float64 for float loads
+    """
+
+    total: NDArray[Any]
+    smallest: NDArray[Any]
+    largest: NDArray[Any]
+
+
+def read_loads(loads: ArrayLike, topology: Topology) -> LoadRows:
+    """Lay loads out as rows; their values are not looked at.
+
+    Parameters
+    ----------
+    loads : array_like, shape (*batch, *topology.shape) or (*batch, topology.size)
+        Any integer dtype, float32 or float64. The address shape wins where both readings fit.
+
+    Raises
+    ------
+    TypeError
+        If the loads are no array of integers, float32 or float64.
+    ValueError
+        If the shape fits the topology in neither reading.
+    """
+    given = np.asarray(loads)
+    kind, width = given.dtype.kind, given.dtype.itemsize
+    if kind not in "iu" and not (kind == "f" and width in (4, 8)):
+        raise TypeError(f"loads must be integers, float32 or float64, got dtype {given.dtype}")
+    batch = batch_shape(given.shape, topology)
+    rows = np.ascontiguousarray(given, dtype=given.dtype.newbyteorder("="))
+    return LoadRows(rows.reshape(-1, topology.size), batch, given.shape)
+
+
+def batch_shape(shape: tuple[int, ...], topology: Topology) -> tuple[int, ...]:
+    """Return the leading batch axes of loads of this shape, or raise ``ValueError``."""
+    depth = len(shape) - topology.ndim
+    if depth >= 0 and shape[depth:] == topology.shape:
+        single_node_as_flat = topology.ndim == 0 and shape[-1:] == (1,)
+        return shape[:-1] if single_node_as_flat else shape[:depth]
+    if shape and shape[-1] == topology.size:
+        return shape[:-1]
+    raise ValueError(
+        f"loads must have shape (*batch, {', '.join(map(str, topology.shape))}) or "
+        f"(*batch, {topology.size}) on {topology!r}, got {shape}"
+    )
+
+
+def survey(rows: NDArray[Any], *, totals: bool = True) -> Survey:
+    """Check the values of the rows and sum them up.
+
+    Parameters
+    ----------
+    rows : (B, N)
+    totals : bool
+        Whether totals are needed; without, values up to the dtype's limit always pass.
+
+    Raises
+    ------
+    ValueError
+        If a load is negative, NaN or infinite.
+    OverflowError
+        If a row's total does not fit int64 (integers) or is not finite (floats).
+    """
+    code, row, total, smallest, largest = kernels("survey").survey(rows)
+    if code == 1:
+        _refuse_values(rows[row])
+    if code == 2 and totals:
+        kind = "int64" if rows.dtype.kind in "iu" else "float64"
+        raise OverflowError(f"loads must have a total that fits {kind}, got more in row {row}")
+    return Survey(total, smallest, largest)
+
+
+def output_rows(
+    out: NDArray[Any] | None, loads: ArrayLike, given: LoadRows
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the array for the result and its rows, ``out`` itself where one is given.
+
+    The rows are a fresh copy, to be copied back by the caller, where ``out`` is not in C order
+    or overlaps the loads without being them.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If ``out`` is no writable array of the loads' shape and dtype.
+    """
+    if out is None:
+        rows = np.empty_like(given.rows)
+        return rows.reshape(given.shape), rows
+    if not isinstance(out, np.ndarray):
+        raise TypeError(f"out must be an array, got {type(out).__name__}")
+    if out.shape != given.shape or out.dtype != given.rows.dtype:
+        raise ValueError(
+            f"out must have the loads' shape {given.shape} and dtype {given.rows.dtype}, "
+            f"got {out.shape} and {out.dtype}"
+        )
+    if not out.flags.writeable:
+        raise ValueError("out must be writable, got a read-only array")
+    in_place = out is loads
+    if out.flags.c_contiguous and (in_place or not np.may_share_memory(out, given.rows)):
+        return out, out.reshape(given.rows.shape)
+    return out, np.empty_like(given.rows)
+
+
+def check_record(record: str) -> None:
+    """Raise ``ValueError`` unless ``record`` is one of the levels."""
+    if record not in RECORDS:
+        raise ValueError(f"record must be one of {', '.join(RECORDS)}, got {record!r}")
+
+
+def check_order(name: str, order: Any, count: int) -> tuple[int, ...]:
+    """Return ``order`` as a permutation of ``0 .. count-1``; None means ascending.
+
+    Raises
+    ------
+    ValueError
+        If it is no permutation; ``name`` is the argument to blame.
+    """
+    if order is None:
+        return tuple(range(count))
+    try:
+        listed = tuple(int(i) for i in np.array(list(order), dtype=object))
+    except (TypeError, ValueError):
+        listed = ()
+    if sorted(listed) != list(range(count)):
+        raise ValueError(f"{name} must be an order of 0..{count - 1}, got {order!r}")
+    return listed
+
+
+def _refuse_values(row: NDArray[Any]) -> None:
+    bad = ~np.isfinite(row) if row.dtype.kind == "f" else row < 0
+    if not bad.any():
+        bad = row < 0
+    node = int(np.flatnonzero(bad)[0])
+    raise ValueError(f"loads must be finite and not negative, got {row[node]} at node {node}")

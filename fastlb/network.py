@@ -1,0 +1,224 @@
+"""General networks: directed links with capacity and existing traffic."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .topology import Topology, _integer, ordered_links
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+
+class Network(Topology):
+    """Any directed or undirected graph, with capacity and existing traffic per directed link.
+
+    Parameters
+    ----------
+    edges : array_like of int, shape (E, 2)
+        Directed links, kept in the order given; parallel links and self-loops are allowed.
+    n : int, optional
+        Number of nodes; by default the largest node number plus one.
+    capacity : scalar or (E,), optional
+        Most traffic a link carries, the existing traffic included; None or inf: unlimited.
+        int, float, Fraction or a string such as ``"41/7"``.
+    traffic : scalar or (E,), optional
+        Existing traffic per link, default 0, finite and not negative.
+    topology : Topology, optional
+        The topology whose links these are; set by ``Topology.network``.
+
+    Attributes
+    ----------
+    edges : (E, 2) int64
+        The directed links.
+    links : (L, 2) int64
+        Its undirected simple links: once each, u < v, in lexicographic order.
+    capacity, traffic : tuple
+        One value a link, as int, float or Fraction; ``capacity`` has None where unlimited.
+
+    Raises
+    ------
+    ValueError
+        If an edge names no node, or a capacity or traffic is negative, NaN or unreadable.
+
+    Examples
+    --------
+    >>> Network([(0, 1), (1, 2)], capacity=[5, "41/7"]).capacity
+    (5, Fraction(41, 7))
+    """
+
+    edges: NDArray[np.int64]
+    capacity: tuple[int | float | Fraction | None, ...]
+    traffic: tuple[int | float | Fraction, ...]
+    topology: Topology | None
+
+    def __init__(
+        self,
+        edges: ArrayLike,
+        *,
+        n: int | None = None,
+        capacity: Any = None,
+        traffic: Any = None,
+        topology: Topology | None = None,
+    ) -> None:
+        ends = _edge_array(edges)
+        size = int(ends.max(initial=-1)) + 1 if n is None else _integer("n", n)
+        if size < 1:
+            raise ValueError(f"n must be at least 1 node, got {size}")
+        if len(ends) and (ends.min() < 0 or ends.max() >= size):
+            row = int(np.flatnonzero(((ends < 0) | (ends >= size)).any(axis=1))[0])
+            raise ValueError(
+                f"edges must join nodes 0..{size - 1}, got {tuple(ends[row].tolist())} in row {row}"
+            )
+        self._init(
+            (size,),
+            edges=ends,
+            capacity=_per_link("capacity", capacity, len(ends), unlimited=True),
+            traffic=_per_link("traffic", traffic, len(ends), unlimited=False),
+            topology=topology,
+        )
+
+    @classmethod
+    def from_networkx(
+        cls, graph: Any, *, capacity: str = "capacity", traffic: str = "traffic"
+    ) -> Network:
+        """Build a network from a networkx graph; an undirected one gives both directions.
+
+        Parameters
+        ----------
+        graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
+            Nodes are numbered in the graph's own order.
+        capacity, traffic : str
+            Link attributes to read; a link without one is unlimited, or carries nothing.
+        """
+        number = {node: i for i, node in enumerate(graph)}
+        links = [(number[u], number[v], data) for u, v, data in graph.edges(data=True)]
+        if not graph.is_directed():
+            links += [(v, u, data) for u, v, data in links]
+        return cls(
+            np.array([link[:2] for link in links], dtype=np.int64).reshape(-1, 2),
+            n=len(number),
+            capacity=[data.get(capacity) for *_, data in links],
+            traffic=[data.get(traffic, 0) for *_, data in links],
+        )
+
+    @cached_property
+    def links(self) -> NDArray[np.int64]:
+        """Undirected simple links, shape (L, 2): u < v, lexicographic, no self-loops."""
+        return ordered_links(self.edges)
+
+    @property
+    def edge_count(self) -> int:
+        return len(self.edges)
+
+    def _links(self) -> NDArray[np.int64]:
+        return self.edges
+
+    def adjacency(self) -> Any:
+        """Return the 0/1 adjacency matrix of the directed links as a scipy CSR array (N, N)."""
+        from scipy.sparse import csr_array
+
+        ends = np.unique(self.edges, axis=0)
+        ones = np.ones(len(ends), dtype=np.int8)
+        return csr_array((ones, (ends[:, 0], ends[:, 1])), shape=(self.size, self.size))
+
+    def network(self, *, capacity: Any = None, traffic: Any = None) -> Network:
+        """Return this network, with other capacities or traffic where they are given."""
+        return Network(
+            self.edges,
+            n=self.size,
+            capacity=self.capacity if capacity is None else capacity,
+            traffic=self.traffic if traffic is None else traffic,
+            topology=self.topology,
+        )
+
+    def to_networkx(self) -> Any:
+        """Return a ``networkx.MultiDiGraph`` with the attributes ``capacity`` and ``traffic``."""
+        from .accelerate import extra
+
+        graph = extra("networkx").MultiDiGraph()
+        graph.add_nodes_from(range(self.size))
+        values = zip(self.edges.tolist(), self.capacity, self.traffic, strict=True)
+        for (u, v), limit, carried in values:
+            limits = {} if limit is None else {"capacity": limit}
+            graph.add_edge(u, v, traffic=carried, **limits)
+        return graph
+
+    @property
+    def spec(self) -> str:
+        return f"network:{self.size}"
+
+    @cached_property
+    def _key(self) -> tuple[object, ...]:
+        return ("network", self.size, self.edges.tobytes(), self.capacity, self.traffic)
+
+    def __repr__(self) -> str:
+        if self.topology is not None:
+            return f"{self.topology!r}.network()"
+        if len(self.edges) > 8:
+            return f"Network(<{len(self.edges)} edges>, n={self.size})"
+        limits = "" if set(self.capacity) <= {None} else f", capacity={list(self.capacity)}"
+        carried = "" if set(self.traffic) <= {0} else f", traffic={list(self.traffic)}"
+        pairs = [tuple(pair) for pair in self.edges.tolist()]
+        return f"Network({pairs}, n={self.size}{limits}{carried})"
+
+
+def _edge_array(edges: ArrayLike) -> NDArray[np.int64]:
+    given = np.asarray(edges)
+    if given.size == 0:
+        given = np.empty((0, 2), np.int64)
+    if given.ndim != 2 or given.shape[1] != 2 or given.dtype.kind not in "iu":
+        raise ValueError(
+            f"edges must be integers of shape (E, 2), got {given.dtype} of shape {given.shape}"
+        )
+    ends = np.array(given, dtype=np.int64, order="C")
+    ends.flags.writeable = False
+    return ends
+
+
+def _per_link(name: str, given: Any, count: int, *, unlimited: bool) -> tuple[Any, ...]:
+    if given is None or isinstance(given, str | int | float | Fraction | np.generic):
+        return (_quantity(name, given, unlimited),) * count
+    if not isinstance(given, Iterable):
+        raise TypeError(f"{name} must be a number or one for each of {count} links, got {given!r}")
+    values = tuple(_quantity(name, value, unlimited) for value in given)
+    if len(values) != count:
+        raise ValueError(f"{name} must be one value for each of {count} links, got {len(values)}")
+    return values
+
+
+def _quantity(name: str, value: Any, unlimited: bool) -> int | float | Fraction | None:
+    if value is None:
+        return None if unlimited else 0
+    number = _number(name, value)
+    if number != number or number < 0:
+        raise ValueError(f"{name} must not be negative or NaN, got {value!r}")
+    if isinstance(number, float) and math.isinf(number):
+        if unlimited:
+            return None
+        raise ValueError(f"{name} must be finite, got {value!r}")
+    return number
+
+
+def _number(name: str, value: Any) -> int | float | Fraction:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, str):
+        if re.fullmatch(r"\s*[+]?inf(inity)?\s*", value, re.IGNORECASE):
+            return math.inf
+        try:
+            value = Fraction(value)
+        except (ValueError, ZeroDivisionError):
+            raise ValueError(f"{name} must be a number such as 12 or 41/7, got {value!r}") from None
+    if isinstance(value, Fraction):
+        return value.numerator if value.denominator == 1 else value
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"{name} must be int, float, Fraction or a string, got {value!r}")
+    return value

@@ -1,0 +1,98 @@
+"""Topologies spelled as strings: ``torus:16x16``, ``hypercube:10``, ``grid:4wx6``."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable
+
+from .topology import Chain, Grid, Hypercube, Mesh, Ring, Topology, Torus
+
+SPELLINGS = {
+    "hypercube": "hypercube:10, with faulty links hypercube:3:faults=0-4,5-7",
+    "mesh": "mesh:8x8",
+    "torus": "torus:16x16x16",
+    "chain": "chain:8",
+    "ring": "ring:8",
+    "grid": "grid:4wx6 (w: this axis wraps)",
+}
+
+
+def parse_topology(text: str) -> Topology:
+    """Read a topology from the command line's spelling.
+
+    Parameters
+    ----------
+    text : str
+        ``hypercube:10``, ``hypercube:3:faults=0-4,5-7``, ``mesh:8x8``, ``torus:16x16x16``,
+        ``chain:8``, ``ring:8`` or ``grid:4wx6`` (a ``w`` marks a wrapped axis).
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown or the sizes do not fit it; the message shows a right spelling.
+
+    Examples
+    --------
+    >>> parse_topology("torus:4x4")
+    Torus(4, 4)
+    """
+    if not isinstance(text, str):
+        raise TypeError(f"topology must be a string such as 'torus:8x8', got {text!r}")
+    name, colon, sizes = text.strip().partition(":")
+    name = name.strip().lower()
+    if name not in _READERS:
+        close = difflib.get_close_matches(name, _READERS, n=1)
+        hint = f"; did you mean {close[0]}?" if close else ""
+        known = ", ".join(_READERS)
+        raise ValueError(f"topology must begin with one of {known}, got {text!r}{hint}")
+    try:
+        return _READERS[name](sizes.strip().lower() if colon else "")
+    except _SpellingError:
+        raise ValueError(f"topology must be spelled like {SPELLINGS[name]}, got {text!r}") from None
+
+
+class _SpellingError(Exception):
+    pass
+
+
+def _lengths(sizes: str) -> list[int]:
+    if not re.fullmatch(r"\d{1,18}(x\d{1,18})*", sizes, re.ASCII):
+        raise _SpellingError
+    return [int(k) for k in sizes.split("x")]
+
+
+def _one_length(sizes: str) -> int:
+    lengths = _lengths(sizes)
+    if len(lengths) != 1:
+        raise _SpellingError
+    return lengths[0]
+
+
+def _grid(sizes: str) -> Grid:
+    axes = [re.fullmatch(r"(\d{1,18})(w?)", axis, re.ASCII) for axis in sizes.split("x")]
+    if not all(axes):
+        raise _SpellingError
+    found = [axis.groups() for axis in axes if axis]
+    return Grid([int(k) for k, _ in found], wrap=[bool(w) for _, w in found])
+
+
+def _hypercube(sizes: str) -> Hypercube:
+    dimensions, colon, broken = sizes.partition(":")
+    n = _one_length(dimensions)
+    if not colon:
+        return Hypercube(n)
+    if not re.fullmatch(r"faults=\d{1,18}-\d{1,18}(,\d{1,18}-\d{1,18})*", broken, re.ASCII):
+        raise _SpellingError
+    pairs = broken.removeprefix("faults=").split(",")
+    return Hypercube(n, faults=[[int(node) for node in pair.split("-")] for pair in pairs])
+
+
+_READERS: dict[str, Callable[[str], Topology]] = {
+    "hypercube": _hypercube,
+    "mesh": lambda sizes: Mesh(*_lengths(sizes)),
+    "torus": lambda sizes: Torus(*_lengths(sizes)),
+    "chain": lambda sizes: Chain(_one_length(sizes)),
+    "ring": lambda sizes: Ring(_one_length(sizes)),
+    "grid": _grid,
+}

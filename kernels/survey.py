@@ -1,0 +1,87 @@
+"""One pass over loads: are they legal, and what are total, least and largest of each row."""
+
+import numpy as np
+from numba import njit
+from numba.extending import overload
+
+LARGEST_TOTAL = np.int64(2**63 - 1)
+
+
+def _row(values):
+    """Return (code, total, smallest, largest); code 0 legal, 1 bad value, 2 total too large."""
+    if values.dtype.kind == "f":
+        return _float_row(values)
+    return _integer_row(values)
+
+
+@overload(_row)
+def _choose_row(values):
+    if "float" in str(values.dtype):
+        return lambda values: _float_row(values)
+    return lambda values: _integer_row(values)
+
+
+@njit(cache=True, nogil=True)
+def _integer_row(values):
+    smallest = values[0]
+    largest = values[0]
+    for i in range(values.size):
+        smallest = min(smallest, values[i])
+        largest = max(largest, values[i])
+    low = np.int64(smallest)
+    high = np.int64(largest) if largest <= LARGEST_TOTAL else LARGEST_TOTAL
+    if smallest < 0:
+        return 1, np.int64(0), low, high
+    if largest > LARGEST_TOTAL:
+        return 2, np.int64(0), low, high
+    total = np.int64(0)
+    if high <= LARGEST_TOTAL // values.size:
+        for i in range(values.size):
+            total += np.int64(values[i])
+        return 0, total, low, high
+    for i in range(values.size):
+        value = np.int64(values[i])
+        if value > LARGEST_TOTAL - total:
+            return 2, np.int64(0), low, high
+        total += value
+    return 0, total, low, high
+
+
+@njit(cache=True, nogil=True)
+def _float_row(values):
+    smallest = np.float64(values[0])
+    largest = np.float64(values[0])
+    total = 0.0
+    for i in range(values.size):
+        value = np.float64(values[i])
+        if not 0.0 <= value < np.inf:
+            return 1, 0.0, smallest, largest
+        total += value
+        smallest = min(smallest, value)
+        largest = max(largest, value)
+    if total == np.inf:
+        return 2, 0.0, smallest, largest
+    return 0, total, smallest, largest
+
+
+@njit(cache=True, nogil=True)
+def survey(rows):
+    """Return (code, row, totals, smallest, largest) of rows (B, N); ``row`` is the first bad one.
+
+    The code is the worst of all rows: 1 (a negative, NaN or infinite value) before 2 (a total
+    beyond int64 or float64) before 0. Totals of rows that do not fit are 0.
+    """
+    B = rows.shape[0]
+    kind = np.zeros(1, dtype=rows.dtype)
+    sample = _row(kind)[1]
+    totals = np.full(B, sample)
+    smallest = np.full(B, sample)
+    largest = np.full(B, sample)
+    worst = 0
+    where = 0
+    for b in range(B):
+        code, totals[b], smallest[b], largest[b] = _row(rows[b])
+        if code != 0 and (worst == 0 or code < worst):
+            worst = code
+            where = b
+    return worst, where, totals, smallest, largest
