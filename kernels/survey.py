@@ -28,12 +28,13 @@ def _integer_row(values):
     for i in range(values.size):
         smallest = min(smallest, values[i])
         largest = max(largest, values[i])
-    low = np.int64(smallest)
-    high = np.int64(largest) if largest <= LARGEST_TOTAL else LARGEST_TOTAL
     if smallest < 0:
-        return 1, np.int64(0), low, high
-    if largest > LARGEST_TOTAL:
-        return 2, np.int64(0), low, high
+        return 1, np.int64(0), np.int64(0), np.int64(0)
+    # Compared as unsigned: a uint64 load may lie beyond int64.
+    if np.uint64(largest) > np.uint64(LARGEST_TOTAL):
+        return 2, np.int64(0), np.int64(0), np.int64(0)
+    low = np.int64(smallest)
+    high = np.int64(largest)
     total = np.int64(0)
     if high <= LARGEST_TOTAL // values.size:
         for i in range(values.size):
