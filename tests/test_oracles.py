@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.oracles import dde, dem, exchange, gde, metrics, topology, tree
+from tests.oracles import dde, dem, exchange, gde, hexa_cell, metrics, topology, tree
 
 CASES = Path(__file__).parent / "cases"
 
@@ -109,6 +109,47 @@ def test_recursive_doubling(loads: list[int], case: dict[str, Any], out: dict[st
         "total_steps": r.total_steps,
         "bound": r.bound,
     }
+
+
+HEXA_CELL = {
+    "A": ("A", {}),
+    "A_floor": ("A", {"odd_unit": "lower"}),
+    "B": ("B", {}),
+    "B_greedy": ("B", {"share": "greedy"}),
+    "C": ("C", {}),
+}
+
+
+@pytest.mark.parametrize(("loads", "case", "out"), cases("s001_hhc"))
+def test_hexa_cell(loads: list[int], case: dict[str, Any], out: dict[str, Any]) -> None:
+    for name, expected in out.items():
+        algorithm, options = HEXA_CELL[name]
+        r = hexa_cell.hexa_cell(loads, case["dh"], algorithm, **options)
+        assert expected == {
+            "after_triangle": r.stages[0],
+            "after_cell": r.stages[1],
+            "loads": r.loads,
+            "time": r.time,
+            "error": r.error,
+            "messages": r.information + r.load,
+            "info": r.information,
+            "load": r.load,
+            "units_moved": r.moved,
+            "max_endpoint": max(r.endpoints),
+            "total_endpoint": sum(r.endpoints),
+        }, name
+
+
+def test_units_poured_at_once_are_units_poured_one_by_one() -> None:
+    for low in range(7):
+        for high in range(7):
+            for excess in range(12):
+                b = hexa_cell.Balancing([0, low, high])
+                at_once = hexa_cell.poured(b, [1, 2], excess)
+                for _ in range(excess):
+                    lighter = 1 if b.loads[1] <= b.loads[2] else 2
+                    b.loads[lighter] += 1
+                assert at_once == {1: b.loads[1] - low, 2: b.loads[2] - high}
 
 
 def test_example_1_of_the_paper() -> None:
