@@ -24,6 +24,12 @@ def exchange(held, kept, pending, mode, slack):
     queued = np.zeros(k, np.int64)
     to = np.empty(2 * k, waiting.dtype)
     amount = np.empty(2 * k, held.dtype)
+    awaited = np.zeros(k, np.int64)
+    for i in range(k):
+        if pending[i] > 0:
+            awaited[i + 1 if i < k - 1 else 0] += 1
+        elif pending[i] < 0:
+            awaited[i] += 1
     rounds = 0
     while True:
         sent = 0
@@ -32,7 +38,7 @@ def exchange(held, kept, pending, mode, slack):
             below = i - 1 if i > 0 else k - 1
             down = -pending[below]
             up = pending[i]
-            ready = mode != RECEIVE_FIRST or (down >= 0 and up >= 0)
+            ready = mode != RECEIVE_FIRST or awaited[i] == 0
             strict = mode == SEND_FIRST_STRICT
             enough = held[i] > down if strict else held[i] + slack >= down
             if k > 1 and ready and down > 0 and (enough or mode == RECEIVE_FIRST):
@@ -55,6 +61,7 @@ def exchange(held, kept, pending, mode, slack):
         count = 0
         for t in range(sent):
             held[to[t]] += amount[t]
+            awaited[to[t]] -= 1
             if queued[to[t]] < rounds:
                 queued[to[t]] = rounds
                 following[count] = to[t]
