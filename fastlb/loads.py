@@ -110,6 +110,37 @@ def survey(rows: NDArray[Any], *, totals: bool = True) -> Survey:
     return Survey(total, smallest, largest)
 
 
+def check_values(rows: NDArray[Any], *, limit: int | None = None) -> None:
+    """Check the values alone, in one pass at the speed of memory.
+
+    Parameters
+    ----------
+    rows : (B, N)
+    limit : int, optional
+        Largest integer load for which totals need not be looked at; None where none is needed.
+
+    Raises
+    ------
+    ValueError, OverflowError
+        As :func:`survey`.
+    """
+    floats = rows.dtype.kind == "f"
+    top = np.finfo(rows.dtype).max / rows.shape[1] if floats else np.iinfo(rows.dtype).max
+    if limit is not None and not floats:
+        top = min(top, limit)
+    if rows.dtype.kind == "u" and top == np.iinfo(rows.dtype).max:
+        return
+    if kernels("survey").count_outside(rows.reshape(-1), rows.dtype.type(top)):
+        survey(rows, totals=floats or limit is not None)
+
+
+def native_rows(rows: NDArray[Any]) -> NDArray[Any]:
+    """Return the rows in a dtype that tile kernels are compiled for; totals fit int64."""
+    if rows.dtype in (np.int32, np.int64, np.float32, np.float64):
+        return rows
+    return rows.astype(np.int64 if rows.dtype.itemsize >= 4 else np.int32)
+
+
 def output_rows(
     out: NDArray[Any] | None, loads: ArrayLike, given: LoadRows
 ) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -139,6 +170,13 @@ def output_rows(
     if out.flags.c_contiguous and (in_place or not np.may_share_memory(out, given.rows)):
         return out, out.reshape(given.rows.shape)
     return out, np.empty_like(given.rows)
+
+
+def finished(result: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:
+    """Return the result of :func:`output_rows`, the rows copied into it where they are apart."""
+    if not np.may_share_memory(result, rows):
+        np.copyto(result, rows.reshape(result.shape))
+    return result
 
 
 def check_record(record: str) -> None:
