@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from .doubling import Doubling, recursive_doubling
     from .errors import DeadlockError, FaultError, MissingExtraError
     from .generalized_exchange import gde, optimal_lambda
+    from .hexa_cell_exchange import hexa_cell
+    from .hexa_cell_topology import HyperHexaCell
     from .lines import DdeLine, dde_line, exchange_rounds
     from .network import Network
     from .parse import parse_topology
@@ -33,6 +35,8 @@ _HOME = {
     "doubling": ("Doubling", "recursive_doubling"),
     "errors": ("DeadlockError", "FaultError", "MissingExtraError"),
     "generalized_exchange": ("gde", "optimal_lambda"),
+    "hexa_cell_exchange": ("hexa_cell",),
+    "hexa_cell_topology": ("HyperHexaCell",),
     "lines": ("DdeLine", "dde_line", "exchange_rounds"),
     "network": ("Network",),
     "parse": ("parse_topology",),
@@ -50,6 +54,7 @@ __all__ = [
     "Doubling",
     "FaultError",
     "Grid",
+    "HyperHexaCell",
     "Hypercube",
     "Mesh",
     "MissingExtraError",
@@ -64,6 +69,7 @@ __all__ = [
     "dem",
     "exchange_rounds",
     "gde",
+    "hexa_cell",
     "methods",
     "optimal_lambda",
     "parse_topology",

@@ -6,6 +6,7 @@ import difflib
 import re
 from collections.abc import Callable
 
+from .hexa_cell_topology import HyperHexaCell
 from .topology import Chain, Grid, Hypercube, Mesh, Ring, Topology, Torus
 
 SPELLINGS = {
@@ -15,6 +16,7 @@ SPELLINGS = {
     "chain": "chain:8",
     "ring": "ring:8",
     "grid": "grid:4wx6 (w: this axis wraps)",
+    "hhc": "hhc:5",
 }
 
 
@@ -25,7 +27,7 @@ def parse_topology(text: str) -> Topology:
     ----------
     text : str
         ``hypercube:10``, ``hypercube:3:faults=0-4,5-7``, ``mesh:8x8``, ``torus:16x16x16``,
-        ``chain:8``, ``ring:8`` or ``grid:4wx6`` (a ``w`` marks a wrapped axis).
+        ``chain:8``, ``ring:8``, ``grid:4wx6`` (a ``w`` marks a wrapped axis) or ``hhc:5``.
 
     Raises
     ------
@@ -95,4 +97,5 @@ _READERS: dict[str, Callable[[str], Topology]] = {
     "chain": lambda sizes: Chain(_one_length(sizes)),
     "ring": lambda sizes: Ring(_one_length(sizes)),
     "grid": _grid,
+    "hhc": lambda sizes: HyperHexaCell(_one_length(sizes)),
 }

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .dimension_exchange import dem
 from .direct_exchange import dde
 from .generalized_exchange import gde
+from .hexa_cell_exchange import hexa_cell
 from .result import Balance
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 Method = Callable[..., Balance]
 
-_METHODS: dict[str, Method] = {"dem": dem, "gde": gde, "dde": dde}
+_METHODS: dict[str, Method] = {"dem": dem, "gde": gde, "dde": dde, "hexa_cell": hexa_cell}
 
 
 def methods() -> tuple[str, ...]:

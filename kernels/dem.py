@@ -185,6 +185,22 @@ def dem(source, target, n):
         _large(target[b], n, first, second, tile)
 
 
+@njit(cache=True, nogil=True)
+def dem_rows(loads, bits, width):
+    """Balance every row of ``loads`` (B, 2**bits * width) in place along the bits of its rows.
+
+    Each holds ``2**bits`` rows of ``width`` loads: cubes side by side, one in every column.
+    """
+    chunk_bits = 0
+    while chunk_bits < bits and width << (chunk_bits + 1) <= 1 << CHUNK_BITS:
+        chunk_bits += 1
+    size = width << chunk_bits
+    for b in range(loads.shape[0]):
+        for start in range(0, loads.shape[1], size):
+            _rows(loads[b, start : start + size], chunk_bits, width)
+        _rows(loads[b], bits - chunk_bits, size)
+
+
 def _units(a, b):
     """Return the units between two loads of a node: int64, float64 for floats."""
     return abs(float(a) - float(b)) if isinstance(a, np.floating) else abs(int(a) - int(b))

@@ -91,7 +91,7 @@ def _choose_average(a, b, c):
         rest = high + (total & np.uint64(0xFFFFFFFF))
         middle = rest >> np.uint64(16)
         rest = middle + (rest & np.uint64(0xFFFF))
-        low = (rest * np.uint64(0xAAAB)) >> np.uint64(17)
+        low = (rest * np.uint64(0xAAAAAAAB)) >> np.uint64(33)
         return T(high * np.uint64(0x55555555) + middle * np.uint64(0x5555) + low)
 
     return wide_average

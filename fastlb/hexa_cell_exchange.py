@@ -1,0 +1,287 @@
+"""Algorithms A, B and C on the Hyper Hexa-Cell network: the public function."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .accelerate import kernels
+from .hexa_cell_topology import HyperHexaCell
+from .loads import check_record, check_values, finished, output_rows, read_loads, survey
+from .result import INT64_MAX, Balance, figures, per_batch, units_dtype
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from .loads import LoadRows
+    from .topology import Topology
+
+ALGORITHMS = ("A", "B", "C")
+# A part of a network is balanced in a tile of up to 64 parts, which stays in the L1 or L2 cache.
+PART_BITS = 4
+LANES = 64
+# Three loads up to this and 2 add up in an int32.
+NARROW = (2**31 - 3) // 3
+# Messages about weights in a triangle; a pair has 2.
+TRIANGLE_MESSAGES = {"A": 5, "B": 4, "C": 6}
+# Steps of a node less 3d: as printed, and for C, where nothing is, the most there can be.
+STEPS = {"A": 8, "B": 6, "C": 8}
+
+
+def hexa_cell(
+    loads: ArrayLike,
+    topology: Topology,
+    algorithm: str = "B",
+    *,
+    share: str = "fair",
+    odd_unit: str | None = None,
+    record: str = "metrics",
+    out: NDArray[Any] | None = None,
+) -> Balance:
+    """Balance loads on a Hyper Hexa-Cell network by Algorithm A, B or C (Hexa-Cell 2.1-2.3).
+
+    Three phases: triangles, opposite triangles (the prism), and DEM over the cells' d-1
+    dimensions. With ``avg = (total+2) // 3`` a triangle ends with no load above ``avg``. In A
+    left and right average first, then the coordinator gives its excess or collects the
+    others'; in B the coordinator orders the nodes above ``avg`` to fill those below; in C every
+    node, in address order, sends its excess to peers below ``avg``. Pairs send ``diff // 2``,
+    in C ``ceil(diff/2)`` if the difference is at least 2.
+
+    Afterwards ``max - min <= d + 2``; the paper's ``d + 1`` is wrong, as ``(0, 2, 2)`` is a
+    triangle that stays (``lb.hexa_cell_errata()`` lists where it and the paper part).
+    Float loads take exact means everywhere: every triangle and every pair ends equal, any
+    difference is exchanged, ``share`` and ``odd_unit`` make no difference, and the final loads
+    of A, B and C are the same; messages and units still differ.
+
+    Parameters
+    ----------
+    loads : array_like, shape (*batch, *topology.shape) or (*batch, topology.size)
+        Tasks per node, not negative: integers, float32 or float64.
+    topology : HyperHexaCell
+    algorithm : {"B", "A", "C"}
+    share : {"fair", "greedy"}
+        How one node's excess goes to two takers in A and B: unit by unit to the lighter, ties to
+        the lower address, or in address order up to ``avg``. C always does the latter.
+    odd_unit : {"higher", "lower"}, optional
+        A and B: who keeps the odd unit of a pair in the DEM phase; ``"higher"`` by default.
+        ``"lower"`` is A's printed floor average, where a difference of 1 swaps.
+    record : {"metrics", "loads", "flows"}
+        ``"loads"`` computes final loads alone, ``"flows"`` also flows and loads by stage.
+    out : array, optional
+        Receives the final loads; may be the input. Same shape and dtype.
+
+    Returns
+    -------
+    Balance
+        ``steps`` is what the paper prints as the most of a node, A ``3d + 8`` and B ``3d + 6``;
+        for C it prints none, and ``3d + 8`` is the most there can be. ``counts`` holds ``messages``, ``information``, ``load``, ``endpoint_max``,
+        ``endpoint_total`` (sends plus receives of a node) and ``time``, the units on the
+        critical path. Stages are triangles, prism and each dimension.
+
+    Raises
+    ------
+    TypeError, ValueError
+        On arguments that do not fit, among them ``odd_unit`` with C.
+    OverflowError
+        If a network's total, or what is moved in it, does not fit int64.
+
+    Examples
+    --------
+    >>> import fastlb as lb
+    >>> b = lb.hexa_cell([0, 4, 0, 0, 0, 0], lb.HyperHexaCell(1), "A")
+    >>> b.loads, b.counts["time"], b.counts["messages"]
+    (array([0, 1, 1, 0, 1, 1]), 3, 19)
+    """
+    if not isinstance(topology, HyperHexaCell):
+        raise TypeError(f"topology must be a HyperHexaCell for hexa_cell, got {topology!r}")
+    if algorithm not in ALGORITHMS:
+        raise ValueError(f"algorithm must be one of A, B, C, got {algorithm!r}")
+    if share not in ("fair", "greedy"):
+        raise ValueError(f"share must be 'fair' or 'greedy', got {share!r}")
+    if odd_unit not in (None, "higher", "lower"):
+        raise ValueError(f"odd_unit must be 'higher' or 'lower', got {odd_unit!r}")
+    if algorithm == "C" and odd_unit is not None:
+        raise ValueError(f"odd_unit must be left out for algorithm C, got {odd_unit!r}")
+    check_record(record)
+    given = read_loads(loads, topology)
+    result, rows = output_rows(out, loads, given)
+    greedy = share == "greedy" or algorithm == "C"
+    run = Run(topology, algorithm, greedy, "polled" if algorithm == "C" else odd_unit or "higher")
+    if record == "loads":
+        run.balance(given.rows, rows)
+        return Balance("hexa_cell", topology, record, {"loads": finished(result, rows)})
+    before = survey(given.rows)
+    np.copyto(rows, given.rows)
+    count = Count(run, rows, narrow=before.largest.max(initial=0) <= NARROW)
+    fields: dict[str, Any] = {}
+    if record == "flows":
+        fields = count.by_stage(given)
+    else:
+        count.do(0, run.stages)
+    counts = count.counts()
+    shared = figures(before, survey(rows), topology.size, count.moved, count.kept)
+    shared["steps"] = np.full(len(rows), 3 * topology.d + STEPS[algorithm])
+    fields |= per_batch(shared, given.batch)
+    fields["counts"] = per_batch(counts, given.batch)
+    return Balance("hexa_cell", topology, record, {"loads": finished(result, rows), **fields})
+
+
+@dataclass(frozen=True)
+class Run:
+    """What the kernels are told: the algorithm, and how a network is laid out in parts."""
+
+    topology: HyperHexaCell
+    algorithm: str
+    greedy: bool
+    odd_unit: str
+
+    @property
+    def bits(self) -> int:
+        """Dimensions inside a part of ``2**bits`` cells."""
+        return min(PART_BITS, self.topology.d - 1)
+
+    @property
+    def part(self) -> int:
+        """Nodes of a part."""
+        return 6 << self.bits
+
+    @property
+    def stages(self) -> int:
+        """Triangles, prism, and each dimension."""
+        return self.topology.d + 1
+
+    def rules(self, dtype: Any) -> tuple[int, int, int, int, int]:
+        """Return the kernels' ``rules`` where loads are computed in this dtype."""
+        never = 0 if np.dtype(dtype).kind == "f" else min(np.iinfo(dtype).max, INT64_MAX)
+        above = {"higher": never, "lower": 0, "polled": 1}[self.odd_unit]
+        prism = above if self.odd_unit == "polled" else never
+        return ALGORITHMS.index(self.algorithm), int(self.greedy), never, prism, above
+
+    def tile(self, rows: NDArray[Any], dtype: Any) -> NDArray[Any]:
+        """Return scratch for as many parts as are balanced side by side."""
+        parts = max(1, min(LANES, rows.size // self.part))
+        return np.empty(parts * self.part, dtype)
+
+    def balance(self, source: NDArray[Any], target: NDArray[Any]) -> None:
+        """Balance the rows of ``source`` into ``target``, which may be the same.
+
+        The dimensions above a part are DEM on cubes side by side, and left to DEM's kernel,
+        unless the odd unit goes another way.
+        """
+        tile = self.tile(source, tile_dtype(source))
+        parts = source.reshape(-1, self.part), target.reshape(-1, self.part)
+        kernels("hexa_cell").cells(*parts, tile, self.bits, self.rules(tile.dtype))
+        above = self.topology.d - 1 - self.bits
+        if above and (self.odd_unit == "higher" or target.dtype.kind == "f"):
+            kernels("dem").dem_rows(target, above, self.part)
+        elif above:
+            kernels("hexa_cell").dimensions(target, self.part, self.rules(target.dtype)[4])
+
+
+class Count:
+    """A balancing stage by stage, with everything that is counted on the way.
+
+    Attributes
+    ----------
+    rows, kept : (B, N)
+        Loads, balanced in place, and the units that never left.
+    moved, longest : (B, S)
+        Units of each stage: in all, and the most in one triangle or pair.
+    """
+
+    def __init__(self, run: Run, rows: NDArray[Any], *, narrow: bool) -> None:
+        self.run = run
+        self.rows = rows
+        self.kept = rows.copy()
+        self._ends = np.zeros(rows.shape, np.uint8)
+        self._dtype = computed_in(rows.dtype, narrow)
+        shape = (len(rows), run.stages)
+        self.moved = np.zeros(shape, units_dtype(rows))
+        self.longest = np.zeros(shape, units_dtype(rows))
+        self._messages = np.zeros((len(rows), 2), np.int64)
+
+    def do(self, first: int, last: int) -> None:
+        """Do the stages ``first .. last-1``."""
+        run, nodes = self.run, (self.rows, self.kept, self._ends)
+        figures = self.moved, self.longest, self._messages
+        inside = run.bits + 2
+        if first < inside and len(self.rows):
+            tiles = tuple(run.tile(self.rows, t) for t in (self._dtype, self._dtype, np.uint8))
+            parts = tuple(node.reshape(-1, run.part) for node in nodes)
+            stages = first, min(last, inside)
+            rules = run.rules(self._dtype)
+            kernels("hexa_cell").cells_measured(parts, tiles, run.bits, stages, rules, figures)
+        if last > inside:
+            stages = max(first, inside), last
+            width = run.part << (stages[0] - inside)
+            rules = run.rules(self.rows.dtype)
+            kernels("hexa_cell").dimensions_measured(nodes, width, stages, rules, figures)
+
+    def by_stage(self, given: LoadRows) -> dict[str, Any]:
+        """Do all stages, and return the fields of ``record="flows"``."""
+        topology, S = self.run.topology, self.run.stages
+        stages = np.empty((S, *self.rows.shape), self.rows.dtype)
+        flows = np.zeros((len(self.rows), topology.edge_count), self.moved.dtype)
+        triangles = np.empty((len(self.rows) * topology.cells * 2, 3), self.moved.dtype)
+        held = self.rows.astype(self._dtype).reshape(triangles.shape)
+        rules = self.run.rules(self._dtype)
+        kernels("hexa_cell").triangle_flows(held, rules, triangles)
+        by_triangle = triangles.reshape(len(self.rows), -1, 3)
+        for offset, lower, place in topology.links_by_offset():
+            if offset < 3:
+                # Links 0-1, 0-2 and 1-2 of each triangle.
+                link = np.where(lower % 3 == 0, offset - 1, 2)
+                flows[:, place] = by_triangle[:, lower // 3, link]
+                continue
+            s = (offset // 3).bit_length()
+            if offset == 3:
+                self.do(0, 1)
+                stages[0] = self.rows
+            sent = self.rows[:, lower].astype(flows.dtype)
+            self.do(s, s + 1)
+            stages[s] = self.rows
+            flows[:, place] = sent - self.rows[:, lower].astype(flows.dtype)
+        return {
+            "stages": stages.reshape(S, *given.shape),
+            "moved_per_stage": self.moved.T.reshape(S, *given.batch),
+            "flows": flows.reshape(*given.batch, -1),
+            "after_triangle": stages[0].reshape(given.shape),
+            "after_cell": stages[1].reshape(given.shape),
+        }
+
+    def counts(self) -> dict[str, NDArray[Any]]:
+        """Return the counters, each of shape (B,)."""
+        topology = self.run.topology
+        pairs = 3 * topology.cells * topology.d
+        known = 2 * topology.cells * TRIANGLE_MESSAGES[self.run.algorithm] + 2 * pairs
+        load, polled = self._messages.T
+        information = known + polled
+        return {
+            "messages": information + load,
+            "information": information,
+            "load": load.copy(),
+            "endpoint_max": self._ends.max(axis=1).astype(np.int64),
+            "endpoint_total": 2 * (information + load),
+            "time": self.longest.sum(axis=1),
+        }
+
+
+def computed_in(dtype: Any, narrow: bool) -> Any:
+    """Return the dtype of tiles: floats stay, integers are int32 where three loads fit."""
+    if np.dtype(dtype).kind == "f":
+        return dtype
+    return np.int32 if narrow else np.int64
+
+
+def tile_dtype(rows: NDArray[Any]) -> Any:
+    """Check the values of the rows, and return the dtype of tiles for them."""
+    if rows.dtype.kind == "f":
+        check_values(rows)
+        return rows.dtype
+    top = min(NARROW, np.iinfo(rows.dtype).max)
+    outside = kernels("survey").count_outside(rows.reshape(-1), rows.dtype.type(top))
+    if outside:
+        survey(rows)
+    return computed_in(rows.dtype, not outside)
