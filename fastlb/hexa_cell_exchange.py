@@ -198,8 +198,8 @@ class Count:
         self._ends = np.zeros(rows.shape, np.uint8)
         self._dtype = computed_in(rows.dtype, narrow)
         shape = (len(rows), run.stages)
-        self.moved = np.zeros(shape, units_dtype(rows))
-        self.longest = np.zeros(shape, units_dtype(rows))
+        self.moved: NDArray[Any] = np.zeros(shape, units_dtype(rows))
+        self.longest: NDArray[Any] = np.zeros(shape, units_dtype(rows))
         self._messages = np.zeros((len(rows), 2), np.int64)
 
     def do(self, first: int, last: int) -> None:
