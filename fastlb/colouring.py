@@ -46,7 +46,6 @@ class Colouring:
         return len(self.starts) - 1
 
 
-@lru_cache(maxsize=16)
 def colouring(topology: Topology, order: str = "dimension") -> Colouring:
     """Return the links of a topology by colours (Wu-Shu section 2).
 
@@ -63,6 +62,11 @@ def colouring(topology: Topology, order: str = "dimension") -> Colouring:
     """
     if order not in ORDERS:
         raise ValueError(f"order must be one of {', '.join(ORDERS)}, got {order!r}")
+    return _colouring(topology, order)
+
+
+@lru_cache(maxsize=16)
+def _colouring(topology: Topology, order: str) -> Colouring:
     require_memory(40 * topology.edge_count, f"the links of {topology!r}")
     if isinstance(topology, Grid):
         return _grid_colouring(topology.shape, topology.wrap, order)

@@ -254,6 +254,8 @@ def _tolerance(tol: float | None, rows: NDArray[Any], before: Survey) -> NDArray
         return np.asarray(1e-9 * before.total / rows.shape[1], dtype=np.float64)
     if rows.dtype.kind != "f":
         raise ValueError(f"tol must be left out for integer loads, got {tol!r}")
+    if not isinstance(tol, int | float | np.integer | np.floating) or isinstance(tol, bool):
+        raise TypeError(f"tol must be a number, got {tol!r}")
     if not 0 <= tol < math.inf:
         raise ValueError(f"tol must be finite and not negative, got {tol!r}")
     return np.full(len(rows), float(tol))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -62,13 +63,23 @@ def read_loads(loads: ArrayLike, topology: Topology) -> LoadRows:
     ValueError
         If the shape fits the topology in neither reading.
     """
-    given = np.asarray(loads)
-    kind, width = given.dtype.kind, given.dtype.itemsize
-    if kind not in "iu" and not (kind == "f" and width in (4, 8)):
-        raise TypeError(f"loads must be integers, float32 or float64, got dtype {given.dtype}")
+    given = _as_array(loads)
     batch = batch_shape(given.shape, topology)
     rows = np.ascontiguousarray(given, dtype=given.dtype.newbyteorder("="))
     return LoadRows(rows.reshape(-1, topology.size), batch, given.shape)
+
+
+def _as_array(loads: ArrayLike) -> NDArray[Any]:
+    try:
+        given = np.asarray(loads)
+    except ValueError:
+        raise ValueError("loads must be an array, got rows of unequal length") from None
+    kind, width = given.dtype.kind, given.dtype.itemsize
+    if kind in "iu" or (kind == "f" and width in (4, 8)):
+        return given
+    if kind == "O" and given.size and all(type(value) is int for value in given.flat):
+        raise OverflowError("loads must fit int64 or uint64, got larger integers")
+    raise TypeError(f"loads must be integers, float32 or float64, got dtype {given.dtype}")
 
 
 def batch_shape(shape: tuple[int, ...], topology: Topology) -> tuple[int, ...]:
@@ -196,9 +207,11 @@ def check_order(name: str, order: Any, count: int) -> tuple[int, ...]:
     if order is None:
         return tuple(range(count))
     try:
-        listed = tuple(int(i) for i in np.array(list(order), dtype=object))
-    except (TypeError, ValueError):
-        listed = ()
+        given = list(order)
+        flags = any(isinstance(i, bool | np.bool_) for i in given)
+        listed = (-1,) if flags else tuple(operator.index(i) for i in given)
+    except TypeError:
+        listed = (-1,)
     if sorted(listed) != list(range(count)):
         raise ValueError(f"{name} must be an order of 0..{count - 1}, got {order!r}")
     return listed

@@ -75,7 +75,7 @@ def balance(loads: ArrayLike, topology: Topology, method: str = "dde", **options
     >>> lb.balance([4, 0, 0, 0], lb.Ring(4), "dde").loads
     array([1, 1, 1, 1])
     """
-    if method not in _METHODS:
+    if not isinstance(method, str) or method not in _METHODS:
         close = difflib.get_close_matches(str(method), _METHODS, n=1)
         hint = f"; did you mean {close[0]}?" if close else ""
         raise ValueError(f"method must be one of {', '.join(_METHODS)}, got {method!r}{hint}")

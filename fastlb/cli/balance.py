@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from ..result import Balance
     from ..formats import LoadFile
+    from ..result import Balance
     from ..topology import Topology
 
 EXAMPLES = """

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from rich.console import RenderableType
 
-    from ..result import Balance
     from ..formats import LoadFile
+    from ..result import Balance
 
 LISTED_NETWORKS = 16
 
