@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from .doubling import Doubling, recursive_doubling
     from .errors import DeadlockError, FaultError, MissingExtraError
     from .generalized_exchange import gde, optimal_lambda
+    from .hexa_cell_costs import hexa_cell_formulas
+    from .hexa_cell_errata import Erratum, hexa_cell_errata
     from .hexa_cell_exchange import hexa_cell
     from .hexa_cell_topology import HyperHexaCell
     from .lines import DdeLine, dde_line, exchange_rounds
@@ -35,6 +37,8 @@ _HOME = {
     "doubling": ("Doubling", "recursive_doubling"),
     "errors": ("DeadlockError", "FaultError", "MissingExtraError"),
     "generalized_exchange": ("gde", "optimal_lambda"),
+    "hexa_cell_costs": ("hexa_cell_formulas",),
+    "hexa_cell_errata": ("Erratum", "hexa_cell_errata"),
     "hexa_cell_exchange": ("hexa_cell",),
     "hexa_cell_topology": ("HyperHexaCell",),
     "lines": ("DdeLine", "dde_line", "exchange_rounds"),
@@ -52,6 +56,7 @@ __all__ = [
     "DdeLine",
     "DeadlockError",
     "Doubling",
+    "Erratum",
     "FaultError",
     "Grid",
     "HyperHexaCell",
@@ -70,6 +75,8 @@ __all__ = [
     "exchange_rounds",
     "gde",
     "hexa_cell",
+    "hexa_cell_errata",
+    "hexa_cell_formulas",
     "methods",
     "optimal_lambda",
     "parse_topology",

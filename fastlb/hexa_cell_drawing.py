@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MOST_CELLS = 64
 # A cell seen as a prism: the upper triangle, and the lower one to its right.
 _TRIANGLE = np.array([(0.5, 0.9), (0.0, 0.0), (1.0, 0.0)])
-_CELL = np.concatenate([_TRIANGLE, _TRIANGLE + (1.5, -0.35)])
+_CELL = np.concatenate([_TRIANGLE, _TRIANGLE + np.array([1.5, -0.35])])
 _PITCH = np.array([3.7, 2.6])
 
 

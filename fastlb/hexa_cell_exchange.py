@@ -76,9 +76,10 @@ def hexa_cell(
     -------
     Balance
         ``steps`` is what the paper prints as the most of a node, A ``3d + 8`` and B ``3d + 6``;
-        for C it prints none, and ``3d + 8`` is the most there can be. ``counts`` holds ``messages``, ``information``, ``load``, ``endpoint_max``,
-        ``endpoint_total`` (sends plus receives of a node) and ``time``, the units on the
-        critical path. Stages are triangles, prism and each dimension.
+        for C, where it prints none, the most there can be, ``3d + 8``. ``counts`` holds
+        ``messages``, ``information``, ``load``, ``endpoint_max``, ``endpoint_total`` (sends plus
+        receives of a node) and ``time``, the units on the critical path. Stages are triangles,
+        prism and each dimension.
 
     Raises
     ------
