@@ -9,7 +9,15 @@ import numpy as np
 
 from .accelerate import kernels
 from .hexa_cell_topology import HyperHexaCell
-from .loads import check_record, check_values, finished, output_rows, read_loads, survey
+from .loads import (
+    check_record,
+    check_values,
+    finished,
+    native_rows,
+    output_rows,
+    read_loads,
+    survey,
+)
 from .result import INT64_MAX, Balance, figures, per_batch, units_dtype
 
 if TYPE_CHECKING:
@@ -114,14 +122,19 @@ def hexa_cell(
         run.balance(given.rows, rows)
         return Balance("hexa_cell", topology, record, {"loads": finished(result, rows)})
     before = survey(given.rows)
-    np.copyto(rows, given.rows)
-    count = Count(run, rows, narrow=before.largest.max(initial=0) <= NARROW)
+    working = native_rows(given.rows)
+    if working is given.rows:
+        np.copyto(rows, given.rows)
+        working = rows
+    count = Count(run, working, narrow=before.largest.max(initial=0) <= NARROW)
     fields: dict[str, Any] = {}
     if record == "flows":
         fields = count.by_stage(given)
     else:
         count.do(0, run.stages)
     counts = count.counts()
+    if working is not rows:
+        np.copyto(rows, working, casting="unsafe")
     shared = figures(before, survey(rows), topology.size, count.moved, count.kept)
     shared["steps"] = np.full(len(rows), 3 * topology.d + STEPS[algorithm])
     fields |= per_batch(shared, given.batch)
@@ -172,6 +185,11 @@ class Run:
         unless the odd unit goes another way.
         """
         tile = self.tile(source, tile_dtype(source))
+        working = native_rows(source)
+        if working is not source:
+            self.balance(working, working)
+            np.copyto(target, working, casting="unsafe")
+            return
         parts = source.reshape(-1, self.part), target.reshape(-1, self.part)
         kernels("hexa_cell").cells(*parts, tile, self.bits, self.rules(tile.dtype))
         above = self.topology.d - 1 - self.bits
@@ -223,13 +241,13 @@ class Count:
     def by_stage(self, given: LoadRows) -> dict[str, Any]:
         """Do all stages, and return the fields of ``record="flows"``."""
         topology, S = self.run.topology, self.run.stages
-        stages = np.empty((S, *self.rows.shape), self.rows.dtype)
+        stages = np.empty((S, *self.rows.shape), given.rows.dtype)
         flows = np.zeros((len(self.rows), topology.edge_count), self.moved.dtype)
         triangles = np.empty((len(self.rows) * topology.cells * 2, 3), self.moved.dtype)
         held = self.rows.astype(self._dtype).reshape(triangles.shape)
         rules = self.run.rules(self._dtype)
         kernels("hexa_cell").triangle_flows(held, rules, triangles)
-        by_triangle = triangles.reshape(len(self.rows), -1, 3)
+        by_triangle = triangles.reshape(len(self.rows), 2 * topology.cells, 3)
         for offset, lower, place in topology.links_by_offset():
             if offset < 3:
                 # Links 0-1, 0-2 and 1-2 of each triangle.
@@ -247,7 +265,7 @@ class Count:
         return {
             "stages": stages.reshape(S, *given.shape),
             "moved_per_stage": self.moved.T.reshape(S, *given.batch),
-            "flows": flows.reshape(*given.batch, -1),
+            "flows": flows.reshape(*given.batch, topology.edge_count),
             "after_triangle": stages[0].reshape(given.shape),
             "after_cell": stages[1].reshape(given.shape),
         }
