@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .errors import DeadlockError, FaultError, MissingExtraError
     from .generalized_exchange import gde, optimal_lambda
     from .hexa_cell_costs import hexa_cell_formulas
-    from .hexa_cell_errata import Erratum, hexa_cell_errata
+    from .errata import Erratum, hexa_cell_errata
     from .hexa_cell_exchange import hexa_cell
     from .hexa_cell_topology import HyperHexaCell
     from .lines import DdeLine, dde_line, exchange_rounds
@@ -38,7 +38,7 @@ _HOME = {
     "errors": ("DeadlockError", "FaultError", "MissingExtraError"),
     "generalized_exchange": ("gde", "optimal_lambda"),
     "hexa_cell_costs": ("hexa_cell_formulas",),
-    "hexa_cell_errata": ("Erratum", "hexa_cell_errata"),
+    "errata": ("Erratum", "hexa_cell_errata"),
     "hexa_cell_exchange": ("hexa_cell",),
     "hexa_cell_topology": ("HyperHexaCell",),
     "lines": ("DdeLine", "dde_line", "exchange_rounds"),

@@ -270,14 +270,14 @@ def _triangle_measured(tile, kept, ends, t, W, rules, lanes):
     for w in range(W):
         a, b, c = first[w], left[w], right[w]
         units = _units(a, a)
-        crossed = False
+        crossed = 0
         told = 4, 4, 4
         if algorithm == A:
             p, q = _exchange(b, c, never)
-            crossed = p != b
+            crossed = int(p != b)
             units += abs(_units(b, p))
             # The report comes from the node that received, else from the right one.
-            reports = crossed and b < c
+            reports = int(p != b and b < c)
             told = 3, 3 + crossed + reports, 4 + crossed - reports
             kept_left[w] = min(kept_left[w], p)
             kept_right[w] = min(kept_right[w], q)
