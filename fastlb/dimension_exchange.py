@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .accelerate import kernels
-from .result import Balance, figures, per_batch, units_dtype
 from .loads import (
     LoadRows,
     check_order,
@@ -18,6 +17,7 @@ from .loads import (
     read_loads,
     survey,
 )
+from .result import Balance, figures, per_batch, units_dtype
 from .topology import Hypercube, Topology
 
 if TYPE_CHECKING:

@@ -365,51 +365,55 @@ def _axis(tile, kept, flows, outer, k, inner, W, ring, sorter, send_first, moved
 
 
 @njit(cache=True, nogil=True)
-def _load(source, first, W, tile):
-    """Lay rows ``first .. first+W-1`` of ``source`` side by side: ``tile[i * W + w]``."""
-    N = source.shape[1]
+def _load(loads, first, W, tile):
+    """Lay rows ``first .. first+W-1`` of ``loads`` side by side: ``tile[i * W + w]``."""
+    N = loads.shape[1]
     for start in range(0, N, TRANSPOSED):
         for w in range(W):
-            row = source[first + w]
+            row = loads[first + w]
             for i in range(start, min(start + TRANSPOSED, N)):
                 tile[i * W + w] = row[i]
 
 
 @njit(cache=True, nogil=True)
-def _store(tile, target, first, W):
-    N = target.shape[1]
+def _store(tile, loads, first, W):
+    N = loads.shape[1]
     for start in range(0, N, TRANSPOSED):
         for w in range(W):
-            row = target[first + w]
+            row = loads[first + w]
             for i in range(start, min(start + TRANSPOSED, N)):
                 row[i] = tile[i * W + w]
 
 
 @njit(cache=True, nogil=True)
 def dde(
-    source, target, kept, flows, tile, tile_kept, tile_flows, shape, wrap, axes, sorters, starts,
-    W, send_first, moved, rounds, over,
+    loads, kept, flows, tile, tile_kept, tile_flows, shape, wrap, axes, sorters, starts, W,
+    send_first, moved, rounds, over,
 ):  # fmt: skip
-    """Balance every row of ``source`` (B, N) into ``target`` (B, N), which may be ``source``.
+    """Balance every row of ``loads`` (B, N) in place.
 
-    ``kept`` (B, N): units that never left, updated; None where only loads are wanted.
-    ``flows`` (B, N): flow from each node to its successor, for a single axis; or None.
-    ``tile``, ``tile_kept``, ``tile_flows`` (N * W,): scratch of the dtype to compute in, in
-    which every total fits (for int32 also the longest axis times every total); the last two
-    None with ``kept`` and ``flows``. ``shape``, ``wrap`` (d,); ``axes`` (S,) in order.
-    ``sorters`` (C, 2) are the comparators of each axis' ring, rows ``starts[a]`` to
+    ``loads`` are int32, int64 or float64, in which every total fits, for int32 also the longest
+    axis times every total. ``kept`` (B, N): units that never left, updated; None where only
+    loads are wanted. ``flows`` (B, N): flow from each node to its successor, for a single axis;
+    or None. ``tile``, ``tile_kept``, ``tile_flows`` (N * W,): scratch, the last two None with
+    ``kept`` and ``flows``. All these are of one dtype. ``shape``, ``wrap`` (d,); ``axes`` (S,)
+    in order. ``sorters`` (C, 2) are the comparators of each axis' ring, rows ``starts[a]`` to
     ``starts[a + 1]``; none where the ring is to be selected from. ``moved`` and ``rounds``
     (B, S) receive units and rounds of each axis, ``over`` (B,) whether the units pass int64.
     """
-    B, N = source.shape
+    B, N = loads.shape
     for base in range(0, B, W):
         width = min(W, B - base)
-        lanes = tile[: N * width]
-        lanes_kept = None if kept is None else tile_kept[: N * width]
-        lanes_flows = None if flows is None else tile_flows[: N * width]
-        _load(source, base, width, lanes)
-        if kept is not None:
-            _load(kept, base, width, lanes_kept)
+        # A single trial is its own tile.
+        lanes = loads[base] if W == 1 else tile[: N * width]
+        lanes_kept = None if kept is None else (kept[base] if W == 1 else tile_kept[: N * width])
+        lanes_flows = (
+            None if flows is None else (flows[base] if W == 1 else tile_flows[: N * width])
+        )
+        if W > 1:
+            _load(loads, base, width, lanes)
+            if kept is not None:
+                _load(kept, base, width, lanes_kept)
         for s in range(axes.size):
             a = axes[s]
             k = shape[a]
@@ -425,8 +429,9 @@ def dde(
             )  # fmt: skip
             moved[base : base + width, s] = units
             rounds[base : base + width, s] = taken
-        _store(lanes, target, base, width)
-        if kept is not None:
-            _store(lanes_kept, kept, base, width)
-        if flows is not None:
-            _store(lanes_flows, flows, base, width)
+        if W > 1:
+            _store(lanes, loads, base, width)
+            if kept is not None:
+                _store(lanes_kept, kept, base, width)
+            if flows is not None:
+                _store(lanes_flows, flows, base, width)
