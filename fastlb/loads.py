@@ -145,7 +145,7 @@ def check_values(rows: NDArray[Any], *, limit: int | None = None) -> None:
         survey(rows, totals=floats or limit is not None)
 
 
-def computing_dtype(rows: NDArray[Any], largest: int) -> type[np.generic]:
+def computing_dtype(rows: NDArray[Any], largest: float) -> type[np.generic]:
     """Return the dtype in which a kernel computes: float64, or the least of int32 and int64.
 
     ``largest`` is the largest integer that comes up. Half the width is twice the lanes of a
