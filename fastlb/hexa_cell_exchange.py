@@ -13,7 +13,6 @@ from .loads import (
     check_record,
     check_values,
     finished,
-    native_rows,
     output_rows,
     read_loads,
     survey,
@@ -119,26 +118,28 @@ def hexa_cell(
     greedy = share == "greedy" or algorithm == "C"
     run = Run(topology, algorithm, greedy, "polled" if algorithm == "C" else odd_unit or "higher")
     if record == "loads":
-        run.balance(given.rows, rows)
+        narrow = check_narrow(given.rows)
+        source, work = working_rows(given.rows, rows)
+        run.balance(source, work, narrow=narrow)
+        _copy_back(work, rows)
         return Balance("hexa_cell", topology, record, {"loads": finished(result, rows)})
     before = survey(given.rows)
-    working = native_rows(given.rows)
-    if working is given.rows:
-        np.copyto(rows, given.rows)
-        working = rows
-    count = Count(run, working, narrow=before.largest.max(initial=0) <= NARROW)
+    source, work = working_rows(given.rows, rows)
+    if before.total.max(initial=0) > INT64_MAX // run.stages:
+        # The units moved may turn out not to fit: then nothing is to have been written.
+        work = source.copy()
+    np.copyto(work, source)
+    count = Count(run, work, narrow=before.largest.max(initial=0) <= NARROW)
     fields: dict[str, Any] = {}
     if record == "flows":
         fields = count.by_stage(given)
     else:
         count.do(0, run.stages)
-    counts = count.counts()
-    if working is not rows:
-        np.copyto(rows, working, casting="unsafe")
-    shared = figures(before, survey(rows), topology.size, count.moved, count.kept)
+    shared = figures(before, survey(work), topology.size, count.moved, count.kept)
     shared["steps"] = np.full(len(rows), 3 * topology.d + STEPS[algorithm])
     fields |= per_batch(shared, given.batch)
-    fields["counts"] = per_batch(counts, given.batch)
+    fields["counts"] = per_batch(count.counts(), given.batch)
+    _copy_back(work, rows)
     return Balance("hexa_cell", topology, record, {"loads": finished(result, rows), **fields})
 
 
@@ -178,18 +179,13 @@ class Run:
         parts = max(1, min(LANES, rows.size // self.part))
         return np.empty(parts * self.part, dtype)
 
-    def balance(self, source: NDArray[Any], target: NDArray[Any]) -> None:
+    def balance(self, source: NDArray[Any], target: NDArray[Any], *, narrow: bool) -> None:
         """Balance the rows of ``source`` into ``target``, which may be the same.
 
         The dimensions above a part are DEM on cubes side by side, and left to DEM's kernel,
         unless the odd unit goes another way.
         """
-        tile = self.tile(source, tile_dtype(source))
-        working = native_rows(source)
-        if working is not source:
-            self.balance(working, working)
-            np.copyto(target, working, casting="unsafe")
-            return
+        tile = self.tile(source, computed_in(source.dtype, narrow))
         parts = source.reshape(-1, self.part), target.reshape(-1, self.part)
         kernels("hexa_cell").cells(*parts, tile, self.bits, self.rules(tile.dtype))
         above = self.topology.d - 1 - self.bits
@@ -294,13 +290,37 @@ def computed_in(dtype: Any, narrow: bool) -> Any:
     return np.int32 if narrow else np.int64
 
 
-def tile_dtype(rows: NDArray[Any]) -> Any:
-    """Check the values of the rows, and return the dtype of tiles for them."""
+def check_narrow(rows: NDArray[Any]) -> bool:
+    """Check the values of the rows, and return whether tiles of 32 bits hold them."""
     if rows.dtype.kind == "f":
         check_values(rows)
-        return rows.dtype
+        return False
     top = min(NARROW, np.iinfo(rows.dtype).max)
-    outside = kernels("survey").count_outside(rows.reshape(-1), rows.dtype.type(top))
-    if outside:
+    if kernels("survey").count_outside(rows.reshape(-1), rows.dtype.type(top)):
         survey(rows)
-    return computed_in(rows.dtype, not outside)
+        return False
+    return True
+
+
+def working_rows(source: NDArray[Any], target: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return both in a dtype that kernels are compiled for; a copy serves as both.
+
+    Totals fit int64, so unsigned 64-bit loads may be seen as signed.
+    """
+    dtype = source.dtype
+    if dtype == np.uint64:
+        return source.view(np.int64), target.view(np.int64)
+    if dtype.itemsize < 4:
+        copy = source.astype(np.int32)
+    elif dtype == np.uint32:
+        copy = source.astype(np.int64)
+    elif dtype == np.float32 and source.max(initial=0) > np.finfo(np.float32).max / 2:
+        copy = source.astype(np.float64)
+    else:
+        return source, target
+    return copy, copy
+
+
+def _copy_back(work: NDArray[Any], rows: NDArray[Any]) -> None:
+    if not np.may_share_memory(work, rows):
+        np.copyto(rows, work, casting="unsafe")
