@@ -32,10 +32,7 @@ def _exchange(x: np.ndarray, y: np.ndarray, polled: bool) -> None:
         y[...] = mean
         return
     difference = x - y
-    if polled:
-        up = (difference > 1) | (difference == -1)
-    else:
-        up = difference < 0
+    up = (difference > 1) | (difference == -1) if polled else difference < 0
     sent = (difference + up) >> 1
     x -= sent
     y += sent

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,11 +26,20 @@ if TYPE_CHECKING:
     from .topology import Topology
 
 ALGORITHMS = ("A", "B", "C")
-# A part of a network is balanced in a tile of up to 64 parts, which stays in the L1 or L2 cache.
+# Parts of 16 cells lie side by side in tiles of 24 KiB, 64 of them in 32 bits: they fit the L1
+# cache, and an exchange runs over whole vectors.
 PART_BITS = 4
-LANES = 64
+LANE_BYTES = 256
 # Three loads up to this and 2 add up in an int32.
 NARROW = (2**31 - 3) // 3
+INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
+# As large as any difference of loads, by the dtype in which they are computed.
+NEVER = {
+    INT32: 2**31 - 1,
+    INT64: 2**63 - 1,
+    np.dtype(np.float32): 0,
+    np.dtype(np.float64): 0,
+}
 # Messages about weights in a triangle; a pair has 2.
 TRIANGLE_MESSAGES = {"A": 5, "B": 4, "C": 6}
 # Steps of a node less 3d: as printed, and for C, where nothing is, the most there can be.
@@ -116,7 +125,8 @@ def hexa_cell(
     given = read_loads(loads, topology)
     result, rows = output_rows(out, loads, given)
     greedy = share == "greedy" or algorithm == "C"
-    run = Run(topology, algorithm, greedy, "polled" if algorithm == "C" else odd_unit or "higher")
+    odd_unit = "polled" if algorithm == "C" else odd_unit or "higher"
+    run = _run(topology.d, algorithm, greedy, odd_unit)
     if record == "loads":
         narrow = check_narrow(given.rows)
         source, work = working_rows(given.rows, rows)
@@ -129,7 +139,7 @@ def hexa_cell(
         # The units moved may turn out not to fit: then nothing is to have been written.
         work = source.copy()
     np.copyto(work, source)
-    count = Count(run, work, narrow=before.largest.max(initial=0) <= NARROW)
+    count = Count(run, topology, work, narrow=before.largest.max(initial=0) <= NARROW)
     fields: dict[str, Any] = {}
     if record == "flows":
         fields = count.by_stage(given)
@@ -143,41 +153,36 @@ def hexa_cell(
     return Balance("hexa_cell", topology, record, {"loads": finished(result, rows), **fields})
 
 
-@dataclass(frozen=True)
 class Run:
-    """What the kernels are told: the algorithm, and how a network is laid out in parts."""
+    """What the kernels are told: the algorithm, and how a network is laid out in parts.
 
-    topology: HyperHexaCell
-    algorithm: str
-    greedy: bool
-    odd_unit: str
+    Attributes
+    ----------
+    bits, part : int
+        Dimensions inside a part of ``2**bits`` cells; its nodes.
+    stages : int
+        Triangles, prism, and each dimension.
+    rules : dict
+        The kernels' ``rules`` by the dtype in which loads are computed.
+    """
 
-    @property
-    def bits(self) -> int:
-        """Dimensions inside a part of ``2**bits`` cells."""
-        return min(PART_BITS, self.topology.d - 1)
+    def __init__(self, d: int, algorithm: str, greedy: bool, odd_unit: str) -> None:
+        self.d = d
+        self.algorithm = algorithm
+        self.odd_unit = odd_unit
+        self.bits = min(PART_BITS, d - 1)
+        self.part = 6 << self.bits
+        self.stages = d + 1
+        self.rules: dict[Any, tuple[int, int, int, int, int]] = {}
+        for dtype, never in NEVER.items():
+            above = {"higher": never, "lower": 0, "polled": 1}[odd_unit]
+            prism = above if odd_unit == "polled" else never
+            numbers = ALGORITHMS.index(algorithm), int(greedy), never, prism, above
+            self.rules[dtype] = numbers
 
-    @property
-    def part(self) -> int:
-        """Nodes of a part."""
-        return 6 << self.bits
-
-    @property
-    def stages(self) -> int:
-        """Triangles, prism, and each dimension."""
-        return self.topology.d + 1
-
-    def rules(self, dtype: Any) -> tuple[int, int, int, int, int]:
-        """Return the kernels' ``rules`` where loads are computed in this dtype."""
-        never = 0 if np.dtype(dtype).kind == "f" else min(np.iinfo(dtype).max, INT64_MAX)
-        above = {"higher": never, "lower": 0, "polled": 1}[self.odd_unit]
-        prism = above if self.odd_unit == "polled" else never
-        return ALGORITHMS.index(self.algorithm), int(self.greedy), never, prism, above
-
-    def tile(self, rows: NDArray[Any], dtype: Any) -> NDArray[Any]:
-        """Return scratch for as many parts as are balanced side by side."""
-        parts = max(1, min(LANES, rows.size // self.part))
-        return np.empty(parts * self.part, dtype)
+    def tiled(self, rows: NDArray[Any], dtype: np.dtype[Any]) -> int:
+        """Return the nodes of as many parts as are balanced side by side."""
+        return self.part * max(1, min(LANE_BYTES // dtype.itemsize, rows.size // self.part))
 
     def balance(self, source: NDArray[Any], target: NDArray[Any], *, narrow: bool) -> None:
         """Balance the rows of ``source`` into ``target``, which may be the same.
@@ -185,14 +190,15 @@ class Run:
         The dimensions above a part are DEM on cubes side by side, and left to DEM's kernel,
         unless the odd unit goes another way.
         """
-        tile = self.tile(source, computed_in(source.dtype, narrow))
+        dtype = computed_in(source.dtype, narrow)
+        tile = np.empty(self.tiled(source, dtype), dtype)
         parts = source.reshape(-1, self.part), target.reshape(-1, self.part)
-        kernels("hexa_cell").cells(*parts, tile, self.bits, self.rules(tile.dtype))
-        above = self.topology.d - 1 - self.bits
+        kernels("hexa_cell").cells(*parts, tile, self.bits, self.rules[dtype])
+        above = self.d - 1 - self.bits
         if above and (self.odd_unit == "higher" or target.dtype.kind == "f"):
             kernels("dem").dem_rows(target, above, self.part)
         elif above:
-            kernels("hexa_cell").dimensions(target, self.part, self.rules(target.dtype)[4])
+            kernels("hexa_cell").dimensions(target, self.part, self.rules[target.dtype][4])
 
 
 class Count:
@@ -206,8 +212,11 @@ class Count:
         Units of each stage: in all, and the most in one triangle or pair.
     """
 
-    def __init__(self, run: Run, rows: NDArray[Any], *, narrow: bool) -> None:
+    def __init__(
+        self, run: Run, topology: HyperHexaCell, rows: NDArray[Any], *, narrow: bool
+    ) -> None:
         self.run = run
+        self.topology = topology
         self.rows = rows
         self.kept = rows.copy()
         self._ends = np.zeros(rows.shape, np.uint8)
@@ -223,25 +232,26 @@ class Count:
         figures = self.moved, self.longest, self._messages
         inside = run.bits + 2
         if first < inside and len(self.rows):
-            tiles = tuple(run.tile(self.rows, t) for t in (self._dtype, self._dtype, np.uint8))
+            size = run.tiled(self.rows, self._dtype)
+            tiles = tuple(np.empty(size, t) for t in (self._dtype, self._dtype, np.uint8))
             parts = tuple(node.reshape(-1, run.part) for node in nodes)
             stages = first, min(last, inside)
-            rules = run.rules(self._dtype)
+            rules = run.rules[self._dtype]
             kernels("hexa_cell").cells_measured(parts, tiles, run.bits, stages, rules, figures)
         if last > inside:
             stages = max(first, inside), last
             width = run.part << (stages[0] - inside)
-            rules = run.rules(self.rows.dtype)
+            rules = run.rules[self.rows.dtype]
             kernels("hexa_cell").dimensions_measured(nodes, width, stages, rules, figures)
 
     def by_stage(self, given: LoadRows) -> dict[str, Any]:
         """Do all stages, and return the fields of ``record="flows"``."""
-        topology, S = self.run.topology, self.run.stages
+        topology, S = self.topology, self.run.stages
         stages = np.empty((S, *self.rows.shape), given.rows.dtype)
         flows = np.zeros((len(self.rows), topology.edge_count), self.moved.dtype)
         triangles = np.empty((len(self.rows) * topology.cells * 2, 3), self.moved.dtype)
         held = self.rows.astype(self._dtype).reshape(triangles.shape)
-        rules = self.run.rules(self._dtype)
+        rules = self.run.rules[self._dtype]
         kernels("hexa_cell").triangle_flows(held, rules, triangles)
         by_triangle = triangles.reshape(len(self.rows), 2 * topology.cells, 3)
         for offset, lower, place in topology.links_by_offset():
@@ -268,7 +278,7 @@ class Count:
 
     def counts(self) -> dict[str, NDArray[Any]]:
         """Return the counters, each of shape (B,)."""
-        topology = self.run.topology
+        topology = self.topology
         pairs = 3 * topology.cells * topology.d
         known = 2 * topology.cells * TRIANGLE_MESSAGES[self.run.algorithm] + 2 * pairs
         load, polled = self._messages.T
@@ -283,11 +293,14 @@ class Count:
         }
 
 
-def computed_in(dtype: Any, narrow: bool) -> Any:
+_run = lru_cache(Run)
+
+
+def computed_in(dtype: np.dtype[Any], narrow: bool) -> np.dtype[Any]:
     """Return the dtype of tiles: floats stay, integers are int32 where three loads fit."""
-    if np.dtype(dtype).kind == "f":
+    if dtype.kind == "f":
         return dtype
-    return np.int32 if narrow else np.int64
+    return INT32 if narrow else INT64
 
 
 def check_narrow(rows: NDArray[Any]) -> bool:
@@ -295,7 +308,7 @@ def check_narrow(rows: NDArray[Any]) -> bool:
     if rows.dtype.kind == "f":
         check_values(rows)
         return False
-    top = min(NARROW, np.iinfo(rows.dtype).max)
+    top = NARROW if rows.dtype.itemsize >= 4 else np.iinfo(rows.dtype).max
     if kernels("survey").count_outside(rows.reshape(-1), rows.dtype.type(top)):
         survey(rows)
         return False
