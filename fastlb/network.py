@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .accelerate import extra
 from .topology import Topology, _integer, ordered_links
 
 if TYPE_CHECKING:
@@ -116,6 +117,7 @@ class Network(Topology):
 
     @property
     def edge_count(self) -> int:
+        """Number of directed links, E."""
         return len(self.edges)
 
     def _links(self) -> NDArray[np.int64]:
@@ -141,8 +143,6 @@ class Network(Topology):
 
     def to_networkx(self) -> Any:
         """Return a ``networkx.MultiDiGraph`` with the attributes ``capacity`` and ``traffic``."""
-        from .accelerate import extra
-
         graph = extra("networkx").MultiDiGraph()
         graph.add_nodes_from(range(self.size))
         values = zip(self.edges.tolist(), self.capacity, self.traffic, strict=True)
@@ -153,6 +153,7 @@ class Network(Topology):
 
     @property
     def spec(self) -> str:
+        """A name for tables; a general network has no spelling that can be read back."""
         return f"network:{self.size}"
 
     @cached_property

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .accelerate import extra
 from .memory import require_memory
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class Topology(ABC):
     @property
     @abstractmethod
     def spec(self) -> str:
-        """The command line's spelling; ``parse_topology`` reads it back."""
+        """The command line's spelling; ``parse_topology`` reads it back, but for a Network."""
 
     @abstractmethod
     def _links(self) -> NDArray[np.int64]:
@@ -90,8 +91,6 @@ class Topology(ABC):
 
     def to_networkx(self) -> Any:
         """Return the links as a ``networkx.Graph`` on the nodes ``0 .. size-1``."""
-        from .accelerate import extra
-
         graph = extra("networkx").Graph()
         graph.add_nodes_from(range(self.size))
         graph.add_edges_from(self.edges.tolist())
@@ -151,7 +150,7 @@ class Grid(Topology):
     """A grid with one wrap flag per axis: meshes, tori and everything between.
 
     Neighbours differ by one along one axis. A wrapped axis also links its last coordinate to
-    its first; of length 2 it has one link a pair, of length 1 none (Wu-Shu section 5).
+    its first (Wu-Shu section 5); of length 2 it has one link a pair, of length 1 none.
 
     Parameters
     ----------
