@@ -82,7 +82,8 @@ def hexa_cell(
         the lower address, or in address order up to ``avg``. C always does the latter.
     odd_unit : {"higher", "lower"}, optional
         A and B: who keeps the odd unit of a pair in the DEM phase; ``"higher"`` by default.
-        ``"lower"`` is A's printed floor average, where a difference of 1 swaps.
+        ``"lower"`` is A's printed floor average, where a difference of 1 swaps; the final loads
+        are those of ``"higher"`` with the cells in reverse order.
     record : {"metrics", "loads", "flows"}
         ``"loads"`` computes final loads alone, ``"flows"`` also flows and loads by stage.
     out : array, optional

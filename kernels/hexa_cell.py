@@ -102,20 +102,17 @@ def _shared(a, b, c, greedy):
     m = _average(a, b, c)
     if isinstance(a, np.floating):
         return m, m, m
-    a, b, c = int(a), int(b), int(c)
-    excess = max(a - m, 0) + max(b - m, 0) + max(c - m, 0)
-    return _filled(min(a, m), min(b, m), min(c, m), excess, m, a + b + c, greedy)
-
-
-def _filled(a, b, c, excess, m, total, greedy):
+    total = int(a) + int(b) + int(c)
+    x, y, z = min(int(a), m), min(int(b), m), min(int(c), m)
+    excess = total - x - y - z
     if greedy:
-        x = min(m, a + excess)
-        y = min(m, b + excess - (x - a))
-        return x, y, total - x - y
+        first = min(m, x + excess)
+        second = min(m, y + excess - (first - x))
+        return first, second, total - first - second
     both = total - m
-    x = max(a, min(a + excess, (both + 1) // 2))
-    z = max(c, min(c + excess, both // 2))
-    return x, total - x - z, z
+    first = max(x, min(x + excess, (both + 1) // 2))
+    last = max(z, min(z + excess, both // 2))
+    return first, total - first - last, last
 
 
 @overload(_shared)
@@ -136,21 +133,16 @@ def _choose_shared(a, b, c, greedy):
         y = min(b, m)
         z = min(c, m)
         excess = T(T(T(total - x) - y) - z)
-        # In address order up to the average, or
-        fill_x = min(m, T(x + excess))
-        fill_y = min(m, T(y + T(excess - T(fill_x - x))))
-        fill_z = T(T(total - fill_x) - fill_y)
-        # unit by unit to the lighter of two takers, who end with total - m between them: the
+        if greedy:
+            first = min(m, T(x + excess))
+            second = min(m, T(y + T(excess - T(first - x))))
+            return first, second, T(T(total - first) - second)
+        # Unit by unit to the lighter of two takers, who end with total - m between them: the
         # lower address has half of that rounded up, unless it needs or has less or more.
         both = T(total - m)
-        fair_x = max(x, min(T(x + excess), T(T(both + T(1)) >> T(1))))
-        fair_z = max(z, min(T(z + excess), T(both >> T(1))))
-        fair_y = T(T(total - fair_x) - fair_z)
-        return (
-            fill_x if greedy else fair_x,
-            fill_y if greedy else fair_y,
-            fill_z if greedy else fair_z,
-        )
+        first = max(x, min(T(x + excess), T(T(both + T(1)) >> T(1))))
+        last = max(z, min(T(z + excess), T(both >> T(1))))
+        return first, T(T(total - first) - last), last
 
     return integer_shared
 
@@ -391,9 +383,9 @@ def cells_measured(nodes, tiles, bits, stages, rules, figures):
 
 @njit(cache=True, nogil=True)
 def dimensions_measured(nodes, run, stages, rules, figures):
-    """Do the stages ``stages[0] .. stages[1]-1`` of ``dimensions`` in place, and count.
+    """Do and count stages of ``dimensions``, the first with runs of ``run`` loads.
 
-    The first of them exchanges runs of ``run`` loads. Arrays (B, N), else as ``cells_measured``.
+    Arrays (B, N), else as ``cells_measured``.
     """
     loads, kept, ends = nodes
     W = min(run, 96)
