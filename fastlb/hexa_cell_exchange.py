@@ -199,7 +199,7 @@ class Run:
         if above and (self.odd_unit == "higher" or target.dtype.kind == "f"):
             kernels("dem").dem_rows(target, above, self.part)
         elif above:
-            kernels("hexa_cell").dimensions(target, self.part, self.rules[target.dtype][4])
+            kernels("hexa_cell").dimensions(target, self.part, self.rules[target.dtype])
 
 
 class Count:

@@ -21,20 +21,21 @@ from numba import njit, types
 from numba.extending import overload
 
 A, B, C = 0, 1, 2
+BLOCK = 2**16
 
 
 def _exchange(a, b, above):
     """Return both loads after the exchange: the higher sends half of the difference.
 
-    The larger half of an odd difference crosses if the difference is more than ``above``.
-    Floats meet midway.
+    The larger half of an odd difference crosses if the difference is more than ``above``, never
+    if that is None. Floats meet midway.
     """
     if isinstance(a, np.floating):
         mean = (a + b) * a.dtype.type(0.5)
         return mean, mean
     high, low = (int(a), int(b)) if a > b else (int(b), int(a))
     d = high - low
-    sent = d // 2 + (d % 2 if d > above else 0)
+    sent = d // 2 + (d % 2 if above is not None and d > above else 0)
     return (high - sent, low + sent) if a > b else (low + sent, high - sent)
 
 
@@ -48,6 +49,15 @@ def _choose_exchange(a, b, above):
             return mean, mean
 
         return float_exchange
+
+    if isinstance(above, types.NoneType):
+
+        def even_exchange(a, b, above):
+            d = T(a - b)
+            sent = T(T(d + T(d < 0)) >> T(1))
+            return T(a - sent), T(b + sent)
+
+        return even_exchange
 
     def integer_exchange(a, b, above):
         high = max(a, b)
@@ -171,15 +181,14 @@ def _store(tile, target, first, W):
 
 @njit(cache=True, nogil=True)
 def _triangles(tile, R, W, rules):
-    algorithm, greedy, never, _, _ = rules
     for t in range(2 * R):
         first = tile[3 * t * W : (3 * t + 1) * W]
         left = tile[(3 * t + 1) * W : (3 * t + 2) * W]
         right = tile[(3 * t + 2) * W : (3 * t + 3) * W]
-        if algorithm == A:
+        if rules[0] == A:
             for w in range(W):
-                left[w], right[w] = _exchange(left[w], right[w], never)
-        if greedy:
+                left[w], right[w] = _exchange(left[w], right[w], None)
+        if rules[1]:
             for w in range(W):
                 first[w], left[w], right[w] = _shared(first[w], left[w], right[w], True)
         else:
@@ -188,13 +197,17 @@ def _triangles(tile, R, W, rules):
 
 
 @njit(cache=True, nogil=True)
-def _rows(loads, run, above):
+def _rows(loads, run, above, never):
     """Exchange every two neighbouring runs of ``run`` loads."""
     for base in range(0, loads.size, 2 * run):
         low = loads[base : base + run]
         high = loads[base + run : base + 2 * run]
-        for u in range(run):
-            low[u], high[u] = _exchange(low[u], high[u], above)
+        if above == never:
+            for u in range(run):
+                low[u], high[u] = _exchange(low[u], high[u], None)
+        else:
+            for u in range(run):
+                low[u], high[u] = _exchange(low[u], high[u], above)
 
 
 @njit(cache=True, nogil=True)
@@ -214,22 +227,31 @@ def cells(source, target, tile, bits, rules):
         lanes = tile[: 6 * R * width]
         _load(source, start, width, lanes)
         _triangles(lanes, R, width, rules)
-        _rows(lanes, 3 * width, rules[3])
+        _rows(lanes, 3 * width, rules[3], rules[2])
         for bit in range(bits):
-            _rows(lanes, 6 * width << bit, rules[4])
+            _rows(lanes, 6 * width << bit, rules[4], rules[2])
         _store(lanes, target, start, width)
 
 
 @njit(cache=True, nogil=True)
-def dimensions(loads, run, above):
+def dimensions(loads, run, rules):
     """Balance every row of ``loads`` (B, N) in place by the dimensions whose runs begin at ``run``.
 
-    A dimension exchanges runs of ``run`` loads, the next one of twice as many.
+    A dimension exchanges runs of ``run`` loads, the next one of twice as many; as many of them
+    as fit the L2 cache are done block by block.
     """
+    block = run
+    while block < min(loads.shape[1], BLOCK):
+        block *= 2
     for b in range(loads.shape[0]):
-        length = run
+        for start in range(0, loads.shape[1], block):
+            length = run
+            while length < block:
+                _rows(loads[b, start : start + block], length, rules[4], rules[2])
+                length *= 2
+        length = block
         while length < loads.shape[1]:
-            _rows(loads[b], length, above)
+            _rows(loads[b], length, rules[4], rules[2])
             length *= 2
 
 
