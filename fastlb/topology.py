@@ -101,10 +101,10 @@ class Topology(ABC):
 
         Raises
         ------
-        ValueError
-            If there is no such node.
+        TypeError, ValueError
+            If it is no integer, or there is no such node.
         """
-        i = operator.index(index)
+        i = _integer("index", index)
         if not 0 <= i < self.size:
             raise ValueError(f"index must be in 0..{self.size - 1} on {self!r}, got {i}")
         return tuple(int(c) for c in np.unravel_index(i, self.shape))
@@ -114,10 +114,14 @@ class Topology(ABC):
 
         Raises
         ------
-        ValueError
-            If the address has another length than ``ndim`` or lies outside ``shape``.
+        TypeError, ValueError
+            If it is no sequence of integers, has another length than ``ndim``, or lies outside
+            ``shape``.
         """
-        coordinates = tuple(operator.index(c) for c in address)
+        try:
+            coordinates = tuple(operator.index(c) for c in address)
+        except TypeError:
+            raise TypeError(f"address must be a sequence of integers, got {address!r}") from None
         inside = len(coordinates) == self.ndim and all(
             0 <= c < k for c, k in zip(coordinates, self.shape, strict=True)
         )
