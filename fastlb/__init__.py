@@ -16,12 +16,16 @@ from ._version import __version__
 
 if TYPE_CHECKING:
     from .errors import DeadlockError, FaultError, MissingExtraError
+    from .fault_plan import FaultPlan, fault_plan
+    from .fault_tolerant_dem import fault_tolerant_dem
     from .network import Network
     from .parse import parse_topology
     from .topology import Chain, Grid, Hypercube, Mesh, Ring, Topology, Torus
 
 _HOME = {
     "errors": ("DeadlockError", "FaultError", "MissingExtraError"),
+    "fault_plan": ("FaultPlan", "fault_plan"),
+    "fault_tolerant_dem": ("fault_tolerant_dem",),
     "network": ("Network",),
     "parse": ("parse_topology",),
     "topology": ("Chain", "Grid", "Hypercube", "Mesh", "Ring", "Topology", "Torus"),
@@ -32,6 +36,7 @@ __all__ = [
     "Chain",
     "DeadlockError",
     "FaultError",
+    "FaultPlan",
     "Grid",
     "Hypercube",
     "Mesh",
@@ -41,6 +46,8 @@ __all__ = [
     "Topology",
     "Torus",
     "__version__",
+    "fault_plan",
+    "fault_tolerant_dem",
     "parse_topology",
 ]
 

@@ -74,7 +74,7 @@ class Split:
 
 @dataclass(frozen=True)
 class Repair:
-    """A stuck subcube, and the fault-free ``donor`` across ``bit`` that takes its pegs and holes."""
+    """A stuck subcube and the fault-free ``donor`` across ``bit``, which takes its pegs and holes."""
 
     stuck: Subcube
     donor: Subcube
@@ -150,6 +150,20 @@ class FaultPlan:
         depths = [self.topology.n] * bool(self.whole)
         depths += [self.topology.n - stuck.dimensions for stuck in self.stuck]
         return 3 * max(depths) + sum(3 * stuck.dimensions + 4 for stuck in self.stuck)
+
+    @cached_property
+    def positions(self) -> NDArray[np.int64]:
+        """The program in positions: the dimension split first is the outermost bit."""
+        if self.order == "highest":
+            return self.program
+        n = self.topology.n
+        placed = self.program.copy()
+        placed[:, 1:3] = 0
+        for bit in range(n):
+            placed[:, 1:3] |= (self.program[:, 1:3] >> bit & 1) << (n - 1 - bit)
+        placed[:, 3] = np.where(self.program[:, 3] < 0, -1, n - 1 - self.program[:, 3])
+        placed.flags.writeable = False
+        return placed
 
     @cached_property
     def pairs(self) -> NDArray[np.int64]:
