@@ -74,7 +74,7 @@ class Split:
 
 @dataclass(frozen=True)
 class Repair:
-    """A stuck subcube and the fault-free ``donor`` across ``bit``, which takes its pegs and holes."""
+    """A stuck subcube and the fault-free ``donor`` across ``bit`` for its pegs and holes."""
 
     stuck: Subcube
     donor: Subcube

@@ -136,11 +136,14 @@ def _carried_out(
     counted = np.dtype(np.int64 if rows.dtype.kind in "iu" else np.float64)
     linkwise: dict[str, Any] = {}
     if plan is None or tree is not None or record == "flows":
-        rows[...] = given.rows
-        local, largest, linkwise = _link_by_link(plan, tree, rows, topology.n, record, counted)
+        # Narrow integers are not worth kernels of their own here.
+        work = given.rows.astype(counted if rows.dtype.kind in "iu" else rows.dtype)
+        local, largest, linkwise = _link_by_link(plan, tree, work, topology.n, record, counted)
+        linkwise["stages"] = linkwise["stages"].astype(rows.dtype, copy=False)
+        rows[...] = work
         moved = linkwise["moved_per_stage"].sum(axis=0)
     else:
-        moved, local, largest = _in_tiles(plan, given.rows, rows, record, counted)
+        moved, local, largest = _in_tiles(plan, exact, given.rows, rows, record, counted)
     if rows.dtype.kind in "iu" and largest > np.iinfo(rows.dtype).max:
         raise OverflowError(
             f"loads must leave room in {rows.dtype} for what a donor holds, which is {largest}"
@@ -164,7 +167,12 @@ def _carried_out(
 
 
 def _in_tiles(
-    plan: FaultPlan, rows: NDArray[Any], out: NDArray[Any], record: str, counted: np.dtype[Any]
+    plan: FaultPlan,
+    exact: bool,
+    rows: NDArray[Any],
+    out: NDArray[Any],
+    record: str,
+    counted: np.dtype[Any],
 ) -> tuple[NDArray[Any], NDArray[Any], Any]:
     """Leave the final loads in ``out``; return (moved, local, largest load after a repair)."""
     B, N = rows.shape
@@ -177,11 +185,12 @@ def _in_tiles(
     deepest = max((stuck.dimensions for stuck in plan.stuck), default=0)
     layout = kernels("positions").exchange_layout
     carry_out = kernels("fault_tolerant_dem").carry_out
+    work = _tile_dtype(rows.dtype, exact)
     kind = np.zeros(1, counted)
     moved, local = np.zeros(B, counted), np.zeros(B, counted)
     largest = kind[0]
-    in_hand = max(1, TILES_BYTES // (N * L * rows.itemsize))
-    tiles = np.empty((min(in_hand, -(-B // L)), N * L), rows.dtype)
+    in_hand = max(1, TILES_BYTES // (N * L * work.itemsize))
+    tiles = np.empty((min(in_hand, -(-B // L)), N * L), work)
     for first in range(0, B, in_hand * L):
         part = slice(first, min(first + in_hand * L, B))
         count = part.stop - part.start
@@ -223,6 +232,18 @@ def _link_by_link(
         rows, program, lowest, *branches, flows, after, moved
     )
     return local, largest, {"flows": flows, "stages": after, "moved_per_stage": moved}
+
+
+def _tile_dtype(dtype: np.dtype[Any], exact: bool) -> np.dtype[Any]:
+    """Return the type the exchanges run in: few of them, so that few kernels are compiled.
+
+    Unsigned 64-bit loads lie beyond int64 only where their totals are not needed.
+    """
+    if dtype.kind == "f":
+        return dtype
+    if dtype.itemsize < 4 or dtype == np.int32:
+        return np.dtype(np.int32)
+    return np.dtype(np.int64 if exact or dtype != np.uint64 else np.uint64)
 
 
 def _may_overflow(plan: FaultPlan | None, before: Survey, dtype: np.dtype[Any]) -> bool:
