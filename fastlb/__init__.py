@@ -15,26 +15,43 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__
 
 if TYPE_CHECKING:
+    from .dimension_exchange import dem
+    from .direct_exchange import dde
+    from .doubling import Doubling, recursive_doubling
     from .errors import DeadlockError, FaultError, MissingExtraError
-    from .fault_plan import FaultPlan, fault_plan
-    from .fault_tolerant_dem import fault_tolerant_dem
+    from .fault_plans import FaultPlan, fault_plan
+    from .fault_tolerance import fault_tolerant_dem
+    from .generalized_exchange import gde, optimal_lambda
+    from .lines import DdeLine, dde_line, exchange_rounds
     from .network import Network
     from .parse import parse_topology
+    from .registry import balance, methods, register_method
+    from .result import Balance
     from .topology import Chain, Grid, Hypercube, Mesh, Ring, Topology, Torus
 
 _HOME = {
+    "dimension_exchange": ("dem",),
+    "direct_exchange": ("dde",),
+    "doubling": ("Doubling", "recursive_doubling"),
     "errors": ("DeadlockError", "FaultError", "MissingExtraError"),
-    "fault_plan": ("FaultPlan", "fault_plan"),
-    "fault_tolerant_dem": ("fault_tolerant_dem",),
+    "fault_plans": ("FaultPlan", "fault_plan"),
+    "fault_tolerance": ("fault_tolerant_dem",),
+    "generalized_exchange": ("gde", "optimal_lambda"),
+    "lines": ("DdeLine", "dde_line", "exchange_rounds"),
     "network": ("Network",),
     "parse": ("parse_topology",),
+    "registry": ("balance", "methods", "register_method"),
+    "result": ("Balance",),
     "topology": ("Chain", "Grid", "Hypercube", "Mesh", "Ring", "Topology", "Torus"),
 }
 _MODULE = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
+    "Balance",
     "Chain",
+    "DdeLine",
     "DeadlockError",
+    "Doubling",
     "FaultError",
     "FaultPlan",
     "Grid",
@@ -46,9 +63,19 @@ __all__ = [
     "Topology",
     "Torus",
     "__version__",
+    "balance",
+    "dde",
+    "dde_line",
+    "dem",
+    "exchange_rounds",
     "fault_plan",
     "fault_tolerant_dem",
+    "gde",
+    "methods",
+    "optimal_lambda",
     "parse_topology",
+    "recursive_doubling",
+    "register_method",
 ]
 
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .accelerate import kernels
-from .balance import Balance, figures, per_batch
 from .errors import FaultError
-from .fault_plan import FaultPlan, fault_plan
+from .fault_plans import FaultPlan, fault_plan
 from .fault_tree import FaultTree, fault_tree
-from .loads import Survey, check_record, output_rows, read_loads, survey
+from .loads import Survey, check_record, finished, output_rows, read_loads, survey
 from .memory import require_memory
+from .result import INT64_MAX, Balance, figures, per_batch, units_dtype
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -133,31 +133,31 @@ def _carried_out(
     before = survey(given.rows, totals=exact)
     if out is not None and _may_overflow(plan, before, rows.dtype):
         rows = np.empty_like(rows)
-    counted = np.dtype(np.int64 if rows.dtype.kind in "iu" else np.float64)
+    counted = np.dtype(units_dtype(rows))
+    steps = (plan.steps if plan else 0) + (tree.steps if tree else 0)
+    # A unit is sent at most once a step: beyond this every addition is watched.
+    watched = rows.dtype.kind in "iu" and before.total.max(initial=0) > INT64_MAX // max(1, steps)
     linkwise: dict[str, Any] = {}
-    if plan is None or tree is not None or record == "flows":
+    if plan is None or tree is not None or record == "flows" or (watched and record != "loads"):
         # Narrow integers are not worth kernels of their own here.
         work = given.rows.astype(counted if rows.dtype.kind in "iu" else rows.dtype)
         local, largest, linkwise = _link_by_link(plan, tree, work, topology.n, record, counted)
         linkwise["stages"] = linkwise["stages"].astype(rows.dtype, copy=False)
+        moved = linkwise["moved_per_stage"].T
+        if record != "loads" and (moved < 0).any():
+            raise OverflowError("moved must fit int64, got more units times links")
         rows[...] = work
-        moved = linkwise["moved_per_stage"].sum(axis=0)
     else:
         moved, local, largest = _in_tiles(plan, exact, given.rows, rows, record, counted)
     if rows.dtype.kind in "iu" and largest > np.iinfo(rows.dtype).max:
         raise OverflowError(
             f"loads must leave room in {rows.dtype} for what a donor holds, which is {largest}"
         )
-    if not np.may_share_memory(rows, result):
-        result[...] = rows.reshape(result.shape)
-    fields: dict[str, Any] = {"loads": result}
+    fields: dict[str, Any] = {"loads": finished(result, rows)}
     if record != "loads":
-        found = figures(before, survey(rows), topology.size, moved, local)
-        count = len(rows)
-        found["sweeps"] = np.ones(count, dtype=np.int64)
-        steps = (plan.steps if plan else 0) + (tree.steps if tree else 0)
-        found["steps"] = np.full(count, steps, dtype=np.int64)
-        fields |= per_batch(found, given.batch)
+        shared = figures(before, survey(rows), topology.size, moved, local)
+        shared["steps"] = np.full(len(rows), steps)
+        fields |= per_batch(shared, given.batch)
     if record == "flows":
         flows = linkwise["flows"]
         fields["flows"] = flows.reshape(*given.batch, topology.ndim, *topology.shape)
