@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 LANES = 64
 LANES_UP_TO = 2**11
 TILES_BYTES = 2**19
+SIGN = np.uint64(2**63)
 
 
 def fault_tolerant_dem(
@@ -148,7 +149,13 @@ def _carried_out(
             raise OverflowError("moved must fit int64, got more units times links")
         rows[...] = work
     else:
-        moved, local, largest = _in_tiles(plan, exact, given.rows, rows, record, counted)
+        beyond = rows.dtype == np.uint64 and not exact
+        # Pairs average the same below zero: there unsigned loads of any size fit int64.
+        source = (given.rows ^ SIGN).view(np.int64) if beyond else given.rows
+        target = source if beyond else rows
+        moved, local, largest = _in_tiles(plan, source, target, record, counted)
+        if beyond:
+            rows[...] = source.view(np.uint64) ^ SIGN
     if rows.dtype.kind in "iu" and largest > np.iinfo(rows.dtype).max:
         raise OverflowError(
             f"loads must leave room in {rows.dtype} for what a donor holds, which is {largest}"
@@ -159,16 +166,15 @@ def _carried_out(
         shared["steps"] = np.full(len(rows), steps)
         fields |= per_batch(shared, given.batch)
     if record == "flows":
-        flows = linkwise["flows"]
+        flows, stages = linkwise["flows"], linkwise["stages"]
         fields["flows"] = flows.reshape(*given.batch, topology.ndim, *topology.shape)
-        fields["stages"] = linkwise["stages"].reshape(-1, *given.shape)
-        fields["moved_per_stage"] = linkwise["moved_per_stage"].reshape(-1, *given.batch)
+        fields["stages"] = stages.reshape(len(stages), *given.shape)
+        fields["moved_per_stage"] = moved.T.reshape(len(stages), *given.batch)
     return Balance("fault_tolerant_dem", topology, record, fields)
 
 
 def _in_tiles(
     plan: FaultPlan,
-    exact: bool,
     rows: NDArray[Any],
     out: NDArray[Any],
     record: str,
@@ -185,7 +191,7 @@ def _in_tiles(
     deepest = max((stuck.dimensions for stuck in plan.stuck), default=0)
     layout = kernels("positions").exchange_layout
     carry_out = kernels("fault_tolerant_dem").carry_out
-    work = _tile_dtype(rows.dtype, exact)
+    work = _tile_dtype(rows.dtype)
     kind = np.zeros(1, counted)
     moved, local = np.zeros(B, counted), np.zeros(B, counted)
     largest = kind[0]
@@ -234,16 +240,11 @@ def _link_by_link(
     return local, largest, {"flows": flows, "stages": after, "moved_per_stage": moved}
 
 
-def _tile_dtype(dtype: np.dtype[Any], exact: bool) -> np.dtype[Any]:
-    """Return the type the exchanges run in: few of them, so that few kernels are compiled.
-
-    Unsigned 64-bit loads lie beyond int64 only where their totals are not needed.
-    """
+def _tile_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the type the exchanges run in: few of them, so that few kernels are compiled."""
     if dtype.kind == "f":
         return dtype
-    if dtype.itemsize < 4 or dtype == np.int32:
-        return np.dtype(np.int32)
-    return np.dtype(np.int64 if exact or dtype != np.uint64 else np.uint64)
+    return np.dtype(np.int32 if dtype.itemsize < 4 or dtype == np.int32 else np.int64)
 
 
 def _may_overflow(plan: FaultPlan | None, before: Survey, dtype: np.dtype[Any]) -> bool:

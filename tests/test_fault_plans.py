@@ -121,7 +121,7 @@ def test_the_error_names_the_nodes_and_the_reason() -> None:
     with pytest.raises(lb.FaultError, match=r"nodes \{0, 1, 2, 3, \.\.\} have a faulty link"):
         lb.fault_plan(cut_off)
     many = [(u, u ^ 1 << bit) for bit in range(6) for u in range(8)]
-    with pytest.raises(lb.FaultError, match="every neighbour|never split") as caught:
+    with pytest.raises(lb.FaultError, match=r"every neighbour|never split") as caught:
         lb.fault_plan(lb.Hypercube(6, faults=many))
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 200
