@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__
 
 if TYPE_CHECKING:
+    from . import studies
     from .dimension_exchange import dem
     from .direct_exchange import dde
+    from .distributions import Distribution, Uniform, parse_distribution
     from .doubling import Doubling, recursive_doubling
     from .errors import DeadlockError, FaultError, MissingExtraError
     from .fault_plans import FaultPlan, fault_plan
@@ -27,11 +29,16 @@ if TYPE_CHECKING:
     from .parse import parse_topology
     from .registry import balance, methods, register_method
     from .result import Balance
+    from .results import Results, Statistic
+    from .runner import run
+    from .sampling import sample_loads
+    from .study import Part, Study
     from .topology import Chain, Grid, Hypercube, Mesh, Ring, Topology, Torus
 
 _HOME = {
     "dimension_exchange": ("dem",),
     "direct_exchange": ("dde",),
+    "distributions": ("Distribution", "Uniform", "parse_distribution"),
     "doubling": ("Doubling", "recursive_doubling"),
     "errors": ("DeadlockError", "FaultError", "MissingExtraError"),
     "fault_plans": ("FaultPlan", "fault_plan"),
@@ -42,6 +49,10 @@ _HOME = {
     "parse": ("parse_topology",),
     "registry": ("balance", "methods", "register_method"),
     "result": ("Balance",),
+    "results": ("Results", "Statistic"),
+    "runner": ("run",),
+    "sampling": ("sample_loads",),
+    "study": ("Part", "Study"),
     "topology": ("Chain", "Grid", "Hypercube", "Mesh", "Ring", "Topology", "Torus"),
 }
 _MODULE = {name: module for module, names in _HOME.items() for name in names}
@@ -51,6 +62,7 @@ __all__ = [
     "Chain",
     "DdeLine",
     "DeadlockError",
+    "Distribution",
     "Doubling",
     "FaultError",
     "FaultPlan",
@@ -59,9 +71,14 @@ __all__ = [
     "Mesh",
     "MissingExtraError",
     "Network",
+    "Part",
+    "Results",
     "Ring",
+    "Statistic",
+    "Study",
     "Topology",
     "Torus",
+    "Uniform",
     "__version__",
     "balance",
     "dde",
@@ -73,13 +90,19 @@ __all__ = [
     "gde",
     "methods",
     "optimal_lambda",
+    "parse_distribution",
     "parse_topology",
     "recursive_doubling",
     "register_method",
+    "run",
+    "sample_loads",
+    "studies",
 ]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "studies":
+        return importlib.import_module(".studies", __name__)
     if name not in _MODULE:
         raise AttributeError(f"module 'fastlb' has no attribute {name!r}")
     value = getattr(importlib.import_module(f".{_MODULE[name]}", __name__), name)
