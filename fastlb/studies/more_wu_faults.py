@@ -258,7 +258,8 @@ class Found:
             axes.set_ylim(bottom=0)
             axes.grid(axis="y", color="#dddddd")
         both[1].legend(loc="center left", bbox_to_anchor=(1, 0.5))
-        page.suptitle(f"{figure.title}, mean of {SETS} sets of faults, {self.trials:,} trials each")
+        many = f"{SETS} sets of faults, {self.trials:,} trials each"
+        page.suptitle(f"{figure.title}, mean of {many} ± 2 s.e.")
         return page
 
 
