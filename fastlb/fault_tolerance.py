@@ -146,20 +146,19 @@ def _carried_out(
     linkwise: dict[str, Any] = {}
     if plan is None or tree is not None or record == "flows" or (watched and record != "loads"):
         # Narrow integers are not worth kernels of their own here.
-        work = given.rows.astype(counted if rows.dtype.kind in "iu" else rows.dtype)
-        local, largest, linkwise = _link_by_link(plan, tree, work, topology.n, record, counted)
+        wide = given.rows.astype(counted if rows.dtype.kind in "iu" else rows.dtype)
+        local, largest, linkwise = _link_by_link(plan, tree, wide, topology.n, record, counted)
         linkwise["stages"] = linkwise["stages"].astype(rows.dtype, copy=False)
         moved = linkwise["moved_per_stage"].T
         if record != "loads" and (moved < 0).any():
             raise OverflowError("moved must fit int64, got more units times links")
-        rows[...] = work
+        rows[...] = wide
     else:
-        beyond = rows.dtype == np.uint64 and not exact
+        beyond = rows.dtype == np.uint64 and not (exact or small)
         # Pairs average the same below zero: there unsigned loads of any size fit int64.
         source = (given.rows ^ SIGN).view(np.int64) if beyond else given.rows
         target = source if beyond else rows
-        narrow = small or (exact and most <= INT32_MAX)
-        work = _tile_dtype(source.dtype, narrow)
+        work = _tile_dtype(source.dtype, small or (exact and most <= INT32_MAX))
         moved, local, largest = _in_tiles(plan, source, target, record, work, counted)
         if beyond:
             rows[...] = source.view(np.uint64) ^ SIGN
