@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from .distributions import Distribution, Uniform, parse_distribution
     from .doubling import Doubling, recursive_doubling
     from .errors import DeadlockError, FaultError, MissingExtraError
+    from .fault_plans import FaultPlan, fault_plan
+    from .fault_tolerance import fault_tolerant_dem
     from .generalized_exchange import gde, optimal_lambda
     from .hexa_cell_costs import hexa_cell_formulas
     from .errata import Erratum, hexa_cell_errata
@@ -44,6 +46,8 @@ _HOME = {
     "distributions": ("Distribution", "Uniform", "parse_distribution"),
     "doubling": ("Doubling", "recursive_doubling"),
     "errors": ("DeadlockError", "FaultError", "MissingExtraError"),
+    "fault_plans": ("FaultPlan", "fault_plan"),
+    "fault_tolerance": ("fault_tolerant_dem",),
     "generalized_exchange": ("gde", "optimal_lambda"),
     "hexa_cell_costs": ("hexa_cell_formulas",),
     "errata": ("Erratum", "hexa_cell_errata"),
@@ -71,6 +75,7 @@ __all__ = [
     "Doubling",
     "Erratum",
     "FaultError",
+    "FaultPlan",
     "Grid",
     "HyperHexaCell",
     "Hypercube",
@@ -91,6 +96,8 @@ __all__ = [
     "dde_line",
     "dem",
     "exchange_rounds",
+    "fault_plan",
+    "fault_tolerant_dem",
     "gde",
     "hexa_cell",
     "hexa_cell_errata",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .dimension_exchange import dem
 from .direct_exchange import dde
+from .fault_tolerance import fault_tolerant_dem
 from .generalized_exchange import gde
 from .hexa_cell_exchange import hexa_cell
 from .result import Balance
@@ -19,7 +20,13 @@ if TYPE_CHECKING:
 
 Method = Callable[..., Balance]
 
-_METHODS: dict[str, Method] = {"dem": dem, "gde": gde, "dde": dde, "hexa_cell": hexa_cell}
+_METHODS: dict[str, Method] = {
+    "dem": dem,
+    "gde": gde,
+    "dde": dde,
+    "hexa_cell": hexa_cell,
+    "fault_tolerant_dem": fault_tolerant_dem,
+}
 
 
 def methods() -> tuple[str, ...]:
