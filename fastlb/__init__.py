@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__
 
 if TYPE_CHECKING:
+    from .counters import count_tests
     from .errors import DeadlockError, FaultError, MissingExtraError
     from .network import Network
     from .parse import parse_topology
     from .topology import Chain, Grid, Hypercube, Mesh, Ring, Topology, Torus
 
 _HOME = {
+    "counters": ("count_tests",),
     "errors": ("DeadlockError", "FaultError", "MissingExtraError"),
     "network": ("Network",),
     "parse": ("parse_topology",),
@@ -41,6 +43,7 @@ __all__ = [
     "Topology",
     "Torus",
     "__version__",
+    "count_tests",
     "parse_topology",
 ]
 
