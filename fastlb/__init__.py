@@ -15,13 +15,17 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__
 
 if TYPE_CHECKING:
+    from .binary import solve_binary
     from .counters import count_tests
     from .errors import DeadlockError, FaultError, MissingExtraError
+    from .families import random_binary
     from .network import Network
     from .parse import parse_topology
     from .topology import Chain, Grid, Hypercube, Mesh, Ring, Topology, Torus
 
 _HOME = {
+    "binary": ("solve_binary",),
+    "families": ("random_binary",),
     "counters": ("count_tests",),
     "errors": ("DeadlockError", "FaultError", "MissingExtraError"),
     "network": ("Network",),
@@ -45,6 +49,8 @@ __all__ = [
     "__version__",
     "count_tests",
     "parse_topology",
+    "random_binary",
+    "solve_binary",
 ]
 
 

@@ -86,3 +86,28 @@ def sums_fit(rows, right):
                 return r
             room -= abs(rows[r, j])
     return -1
+
+
+@njit(cache=True, nogil=True)
+def all_below(c, A, b, limit):
+    """Return whether all absolute sums, of rows with their b and of costs, are below limit.
+
+    c (.., n), A (.., m, n), b (.., m): int64, no sum beyond int64.
+    """
+    n = c.shape[c.ndim - 1]
+    costs = c.reshape(c.size // max(n, 1), n)
+    right = b.reshape(b.size)
+    rows = A.reshape(right.size, n)
+    for r in range(costs.shape[0]):
+        total = np.int64(0)
+        for j in range(n):
+            total += abs(costs[r, j])
+        if total >= limit:
+            return False
+    for r in range(right.size):
+        total = abs(right[r])
+        for j in range(n):
+            total += abs(rows[r, j])
+        if total >= limit:
+            return False
+    return True
