@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 METHODS = ("auto", "enumeration", "search", "milp")
 STATUSES = ("optimal", "infeasible", "limit")
 OPTIMAL, INFEASIBLE, LIMIT = range(3)
-NODE_LIMIT = 20_000_000
+NODE_LIMIT = 100_000_000
 # Up to here all sequences at once are faster than a search, and up to here they fit memory.
 SMALL, MOST_ENUMERATED, MOST_SEARCHED = 12, 24, 62
 # The search ends in leaves of 64 patterns.

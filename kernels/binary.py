@@ -215,6 +215,42 @@ def _leaf_patterns(c):
 
 
 @njit(cache=True, nogil=True)
+def _order(c, A, reduced):
+    """Return (variables by size of reduced cost, whether each is the twin of the one before it).
+
+    Twins, equal in cost and column, stand together.
+    """
+    m, n = A.shape
+    first = np.arange(n)
+    for j in range(n):
+        for k in range(j):
+            if first[k] == k and reduced[j] == reduced[k] and c[j] == c[k]:
+                i = 0
+                while i < m and A[i, j] == A[i, k]:
+                    i += 1
+                if i == m:
+                    first[j] = k
+                    break
+    order = np.arange(n)
+    for j in range(1, n):
+        moving = order[j]
+        size = abs(reduced[moving])
+        k = j
+        while k > 0:
+            before = order[k - 1]
+            other = abs(reduced[before])
+            if other > size or (other == size and first[before] <= first[moving]):
+                break
+            order[k] = before
+            k -= 1
+        order[k] = moving
+    twin = np.zeros(n, dtype=np.bool_)
+    for k in range(1, n):
+        twin[k] = first[order[k]] == first[order[k - 1]]
+    return order, twin
+
+
+@njit(cache=True, nogil=True)
 def search(c, A, b, y, x, cost, found, node_limit, kind):
     """Search one program depth first; return (x, cost, found, bound, nodes, complete).
 
@@ -223,7 +259,8 @@ def search(c, A, b, y, x, cost, found, node_limit, kind):
 
     The multipliers, rounded to whole numbers, give an exact bound y.b + sum min(0, c - y.A) in
     units of 1/scale. Variables go by the size of their reduced cost, each to its preferred value
-    first: the other adds that size to the bound. A row's room is its largest possible left
+    first: the other adds that size to the bound; after a twin that took the other value only that
+    is tried. A row's room is its largest possible left
     side less b; a decision's loss is taken off, and a negative room ends the branch. The last 6
     variables are a leaf.
     """
@@ -244,7 +281,7 @@ def search(c, A, b, y, x, cost, found, node_limit, kind):
             a, q = q, a % q
         divisor = a
     divisor = max(divisor, 1)
-    order = np.argsort(-np.abs(reduced))
+    order, twin = _order(c, A, reduced)
     depth = n - LOW
 
     room = np.empty((depth + 1, m), dtype=kind.dtype)
@@ -328,7 +365,6 @@ def search(c, A, b, y, x, cost, found, node_limit, kind):
             continue
         v = branch[d]
         if v == 2 or bound[d] + v * penalty[d] > ceiling:
-            branch[d] = 0
             d -= 1
             continue
         if nodes == node_limit:
@@ -347,6 +383,7 @@ def search(c, A, b, y, x, cost, found, node_limit, kind):
             bound[d + 1] = bound[d] + v * penalty[d]
             paid[d + 1] = paid[d] + price[d, v]
             d += 1
+            branch[d] = 1 if v == 1 and d < depth and twin[d] else 0
     open_bound = ceiling + 1
     complete = d < 0
     while d >= 0:
