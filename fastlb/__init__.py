@@ -17,26 +17,43 @@ from ._version import __version__
 if TYPE_CHECKING:
     from .binary import solve_binary
     from .counters import count_tests
+    from .dimension_exchange import dem
+    from .direct_exchange import dde
+    from .doubling import Doubling, recursive_doubling
     from .errors import DeadlockError, FaultError, MissingExtraError
     from .families import random_binary
+    from .generalized_exchange import gde, optimal_lambda
+    from .lines import DdeLine, dde_line, exchange_rounds
     from .network import Network
     from .parse import parse_topology
+    from .registry import balance, methods, register_method
+    from .result import Balance
     from .topology import Chain, Grid, Hypercube, Mesh, Ring, Topology, Torus
 
 _HOME = {
     "binary": ("solve_binary",),
     "families": ("random_binary",),
     "counters": ("count_tests",),
+    "dimension_exchange": ("dem",),
+    "direct_exchange": ("dde",),
+    "doubling": ("Doubling", "recursive_doubling"),
     "errors": ("DeadlockError", "FaultError", "MissingExtraError"),
+    "generalized_exchange": ("gde", "optimal_lambda"),
+    "lines": ("DdeLine", "dde_line", "exchange_rounds"),
     "network": ("Network",),
     "parse": ("parse_topology",),
+    "registry": ("balance", "methods", "register_method"),
+    "result": ("Balance",),
     "topology": ("Chain", "Grid", "Hypercube", "Mesh", "Ring", "Topology", "Torus"),
 }
 _MODULE = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
+    "Balance",
     "Chain",
+    "DdeLine",
     "DeadlockError",
+    "Doubling",
     "FaultError",
     "Grid",
     "Hypercube",
@@ -47,9 +64,19 @@ __all__ = [
     "Topology",
     "Torus",
     "__version__",
+    "balance",
     "count_tests",
+    "dde",
+    "dde_line",
+    "dem",
+    "exchange_rounds",
+    "gde",
+    "methods",
+    "optimal_lambda",
     "parse_topology",
     "random_binary",
+    "recursive_doubling",
+    "register_method",
     "solve_binary",
 ]
 
