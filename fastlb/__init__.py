@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from .doubling import Doubling, recursive_doubling
     from .errors import DeadlockError, FaultError, MissingExtraError
     from .families import random_binary
+    from .fault_plan import FaultPlan, fault_plan
+    from .fault_tolerant_dem import fault_tolerant_dem
     from .generalized_exchange import gde, optimal_lambda
     from .lines import DdeLine, dde_line, exchange_rounds
     from .network import Network
@@ -40,6 +42,8 @@ _HOME = {
     "errors": ("DeadlockError", "FaultError", "MissingExtraError"),
     "generalized_exchange": ("gde", "optimal_lambda"),
     "lines": ("DdeLine", "dde_line", "exchange_rounds"),
+    "fault_plan": ("FaultPlan", "fault_plan"),
+    "fault_tolerant_dem": ("fault_tolerant_dem",),
     "network": ("Network",),
     "parse": ("parse_topology",),
     "registry": ("balance", "methods", "register_method"),
@@ -55,6 +59,7 @@ __all__ = [
     "DeadlockError",
     "Doubling",
     "FaultError",
+    "FaultPlan",
     "Grid",
     "Hypercube",
     "Mesh",
@@ -70,6 +75,8 @@ __all__ = [
     "dde_line",
     "dem",
     "exchange_rounds",
+    "fault_plan",
+    "fault_tolerant_dem",
     "gde",
     "methods",
     "optimal_lambda",
