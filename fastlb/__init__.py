@@ -30,9 +30,11 @@ if TYPE_CHECKING:
     from .parse import parse_topology
     from .registry import balance, methods, register_method
     from .result import Balance
+    from .simulation import search_speedup, simulate_search
     from .topology import Chain, Grid, Hypercube, Mesh, Ring, Topology, Torus
 
 _HOME = {
+    "simulation": ("search_speedup", "simulate_search"),
     "binary": ("solve_binary",),
     "families": ("random_binary",),
     "counters": ("count_tests",),
@@ -84,6 +86,8 @@ __all__ = [
     "random_binary",
     "recursive_doubling",
     "register_method",
+    "search_speedup",
+    "simulate_search",
     "solve_binary",
 ]
 
