@@ -131,7 +131,9 @@ def solve_binary(
     if method == "enumeration" or (method == "auto" and n <= SMALL):
         return _enumerated(given)
     programs = zip(given.c, given.A, given.b, strict=True)
-    return _collected(given, [_solve_one(*program, int(node_limit), method) for program in programs])
+    return _collected(
+        given, [_solve_one(*program, int(node_limit), method) for program in programs]
+    )
 
 
 def _solve_one(

@@ -144,7 +144,9 @@ def _numbers(name: str, values: ArrayLike) -> NDArray[Any]:
     try:
         array = np.asarray(values)
     except ValueError:
-        raise ValueError(f"{name} must be an array of numbers, got rows of unequal length") from None
+        raise ValueError(
+            f"{name} must be an array of numbers, got rows of unequal length"
+        ) from None
     kind, width = array.dtype.kind, array.dtype.itemsize
     if kind == "O":
         array = _exact_numbers(name, array)

@@ -163,9 +163,7 @@ def _balance(pool, ends, spare, chain, load, traffic, pegs, holes, by_row, pairs
             amount = holes[u]
         if amount == 0:
             continue
-        sent, pool = _send(
-            pool, ends, spare, chain, load, traffic, by_row, u, v, amount
-        )
+        sent, pool = _send(pool, ends, spare, chain, load, traffic, by_row, u, v, amount)
         moved += sent
         if kind == REGISTER:
             pegs[v] = sent

@@ -39,9 +39,7 @@ def brute_force(c: Sequence[Any], A: Sequence[Sequence[Any]], b: Sequence[Any]) 
     c, A, b = exact_program(c, A, b)
     n = len(c)
     found = [
-        (dot(c, x), number)
-        for number in range(2**n)
-        if is_feasible(A, b, x := sequence(number, n))
+        (dot(c, x), number) for number in range(2**n) if is_feasible(A, b, x := sequence(number, n))
     ]
     return min(found, default=None)
 
