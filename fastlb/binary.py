@@ -140,7 +140,7 @@ def _solve_one(
     c: NDArray[Any], A: NDArray[Any], b: NDArray[Any], node_limit: int, method: str
 ) -> Outcome:
     """Solve one program (n,), (m, n), (m,) of whole numbers."""
-    feasible, value, flipped, free, *reduced = kernels("reduction").reduce(c, A, b)
+    feasible, value, flipped, free, rc, rA, rb = kernels("reduction").reduce(c, A, b)
     name = "search" if method == "auto" else method
     if not feasible:
         return Outcome(INFEASIBLE, None, 0, name, 0)
@@ -150,15 +150,15 @@ def _solve_one(
     elif method == "milp" or free.size > MOST_SEARCHED:
         from .handover import hand_over
 
-        found = hand_over(*reduced, node_limit, None, 0)
+        found = hand_over(rc, rA, rb, node_limit)
     elif method == "auto" and free.size <= SMALL:
-        found = _enumerate_one(*reduced)
+        found = _enumerate_one(rc, rA, rb)
     else:
-        found = _search(*reduced, node_limit)
+        found = _search(rc, rA, rb, node_limit)
         if found.status == LIMIT and method == "auto":
             from .handover import hand_over
 
-            found = hand_over(*reduced, node_limit, found.x, found.bound, found.nodes)
+            found = hand_over(rc, rA, rb, node_limit, found)
     if found.x is not None:
         value[free] = found.x ^ flipped[free]
         found.x = value
@@ -209,10 +209,12 @@ def _enumerated(given: Programs) -> BinarySolution:
 
 def _collected(given: Programs, outcomes: list[Outcome]) -> BinarySolution:
     B, n = given.c.shape
-    known = np.array([o.x is not None for o in outcomes], dtype=bool)
+    known = np.zeros(B, dtype=bool)
     x = np.zeros((B, n), dtype=np.int8)
-    for i in np.flatnonzero(known):
-        x[i] = outcomes[i].x
+    for i, outcome in enumerate(outcomes):
+        if outcome.x is not None:
+            known[i] = True
+            x[i] = outcome.x
     cost = (given.c * x).sum(axis=1)
     codes = np.array([o.status for o in outcomes], dtype=np.int64)
     bound = np.array([o.bound for o in outcomes], dtype=np.int64)

@@ -21,9 +21,7 @@ def hand_over(
     A: NDArray[Any],
     b: NDArray[Any],
     node_limit: int,
-    x: NDArray[Any] | None,
-    bound: int,
-    nodes: int = 0,
+    stopped: Outcome | None = None,
 ) -> Outcome:
     """Go on with ``scipy.optimize.milp`` (HiGHS), which works in floating point.
 
@@ -32,15 +30,12 @@ def hand_over(
     c : (n,) int64, 0 or more; A : (m, n) int64; b : (m,) int64
     node_limit : int
         Most branch-and-bound nodes of HiGHS.
-    x : (n,) or None
-        A solution that is to be beaten.
-    bound : int
-        A proven lower bound.
-    nodes : int
-        Nodes already spent, to be reported.
+    stopped : Outcome, optional
+        Of the search: its solution is to be beaten, its bound holds on.
     """
     from scipy.optimize import Bounds, LinearConstraint, milp
 
+    x, bound, nodes = (stopped.x, stopped.bound, stopped.nodes) if stopped else (None, 0, 0)
     rows, least = A.astype(np.float64), b.astype(np.float64)
     if x is not None:
         step = max(int(np.gcd.reduce(c)), 1)
@@ -49,7 +44,7 @@ def hand_over(
     found: Any = milp(
         c.astype(np.float64),
         constraints=LinearConstraint(rows, lb=least) if len(rows) else None,
-        integrality=np.ones(c.size),
+        integrality=np.ones(c.size, dtype=np.int64),
         bounds=Bounds(0, 1),
         options={"node_limit": node_limit, "mip_rel_gap": 0.0},
     )

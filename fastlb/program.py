@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 TOLERANCE = Fraction(1, 10**9)
 _LARGEST = 2**63 - 1
+_INFINITE = float("inf")
 # Rows that no exact scaling brings into int64 are rounded to this many bits.
 _ROUNDED_BITS = 60
 
@@ -113,7 +114,9 @@ def read_programs(c: ArrayLike, A: ArrayLike, b: ArrayLike) -> Programs:
         raise ValueError(f"b must have shape {(*batch, m)}, a number a row, got {right.shape}")
     B = prod(batch)
     costs, rows, right = costs.reshape(B, n), rows.reshape(B, m, n), right.reshape(B, m)
-    kinds = {"i" if a.dtype.kind == "u" else a.dtype.kind for a in (costs, rows, right) if a.size}
+    kinds: set[str] = {
+        "i" if a.dtype.kind == "u" else a.dtype.kind for a in (costs, rows, right) if a.size
+    }
     if kinds <= {"i"}:
         c_, A_, b_ = (_int64(name, a) for name, a in (("c", costs), ("A", rows), ("b", right)))
         _check_sums("c", c_, np.zeros(B, dtype=np.int64))
@@ -166,7 +169,7 @@ def _exact_numbers(name: str, array: NDArray[Any]) -> NDArray[Any]:
     for value in array.flat:
         if isinstance(value, bool) or not isinstance(value, int | float | Fraction | Decimal):
             raise TypeError(f"{name} must hold numbers, got {value!r}")
-        if isinstance(value, float | Decimal) and not abs(value) < float("inf"):
+        if isinstance(value, float | Decimal) and not -_INFINITE < value < _INFINITE:
             raise ValueError(f"{name} must be finite, got {value}")
     if all(isinstance(value, int) for value in array.flat):
         beyond = [value for value in array.flat if abs(value) > _LARGEST]

@@ -6,9 +6,9 @@ that fall short, in one comparison over vector lanes.
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import config, njit, types
 from numba.core import cgutils
-from numba.extending import intrinsic, overload
+from numba.extending import intrinsic
 
 LOW = 6
 LANES = 64
@@ -16,18 +16,18 @@ NONE = np.uint64(0)
 ALL = np.uint64(2**64 - 1)
 
 
-def _lanes_up_to(sums, row, most):
+def lanes_up_to_plain(sums, row, most):
     """Return the lanes of sums[row] (64,) that are at most ``most``, one bit a lane."""
     return np.packbits(sums[row] <= most, bitorder="little").view(np.uint64)[0]
 
 
-def _fill_lanes(sums, row, v0, v1, v2, v3, v4, v5):
+def fill_lanes_plain(sums, row, v0, v1, v2, v3, v4, v5):
     """Fill sums[row] (64,) with the sums of the values over the bits of the lane number."""
     values = np.array([v0, v1, v2, v3, v4, v5], dtype=sums.dtype)
     sums[row] = (np.arange(LANES)[:, None] >> np.arange(LOW) & 1) @ values
 
 
-def _lowest(word):
+def lowest_plain(word):
     """Return the number of the lowest bit set in a word that is not 0."""
     return (int(word) & -int(word)).bit_length() - 1
 
@@ -37,7 +37,7 @@ def _lane_pointer(context, builder, array_type, array, row):
     lanes = ir.VectorType(scalar, LANES)
     data = context.make_array(array_type)(context, builder, array).data
     first = builder.gep(data, [builder.mul(row, ir.Constant(row.type, LANES))])
-    return builder.bitcast(first, lanes.as_pointer()), scalar, lanes
+    return builder.bitcast(first, lanes.as_pointer()), scalar
 
 
 def _splat(builder, value, lanes):
@@ -47,22 +47,22 @@ def _splat(builder, value, lanes):
 
 
 @intrinsic
-def _lanes_up_to_vector(typing, sums, row, most):
+def lanes_up_to_vector(_typing, sums, row, most):
     def generate(context, builder, signature, args):
         array, row, most = args
-        pointer, _, lanes = _lane_pointer(context, builder, signature.args[0], array, row)
+        pointer, _ = _lane_pointer(context, builder, signature.args[0], array, row)
         values = builder.load(pointer, align=4)
-        low = builder.icmp_signed("<=", values, _splat(builder, most, lanes))
+        low = builder.icmp_signed("<=", values, _splat(builder, most, values.type))
         return builder.bitcast(low, ir.IntType(LANES))
 
     return types.uint64(sums, types.intp, sums.dtype), generate
 
 
 @intrinsic
-def _fill_lanes_vector(typing, sums, row, v0, v1, v2, v3, v4, v5):
+def fill_lanes_vector(_typing, sums, row, v0, v1, v2, v3, v4, v5):
     def generate(context, builder, signature, args):
         array, row, *values = args
-        pointer, scalar, lanes = _lane_pointer(context, builder, signature.args[0], array, row)
+        pointer, scalar = _lane_pointer(context, builder, signature.args[0], array, row)
         width = 8
         narrow = ir.VectorType(scalar, width)
         total = ir.Constant(narrow, None)
@@ -81,28 +81,16 @@ def _fill_lanes_vector(typing, sums, row, v0, v1, v2, v3, v4, v5):
 
 
 @intrinsic
-def _count_trailing_zeros(typing, word):
+def lowest_vector(_typing, word):
     def generate(context, builder, signature, args):
         return builder.cttz(args[0], cgutils.true_bit)
 
     return types.int64(types.uint64), generate
 
 
-@overload(_lanes_up_to)
-def _vector_up_to(sums, row, most):
-    return lambda sums, row, most: _lanes_up_to_vector(sums, row, most)
-
-
-@overload(_fill_lanes)
-def _vector_fill(sums, row, v0, v1, v2, v3, v4, v5):
-    return lambda sums, row, v0, v1, v2, v3, v4, v5: _fill_lanes_vector(
-        sums, row, v0, v1, v2, v3, v4, v5
-    )
-
-
-@overload(_lowest)
-def _lowest_of_word(word):
-    return lambda word: _count_trailing_zeros(word)
+_lanes_up_to = lanes_up_to_plain if config.DISABLE_JIT else lanes_up_to_vector
+_fill_lanes = fill_lanes_plain if config.DISABLE_JIT else fill_lanes_vector
+_lowest = lowest_plain if config.DISABLE_JIT else lowest_vector
 
 
 @njit(cache=True, nogil=True)
@@ -280,7 +268,7 @@ def search(c, A, b, y, x, cost, found, node_limit, kind):
         while q:
             a, q = q, a % q
         divisor = a
-    divisor = max(divisor, 1)
+    divisor = max(divisor, np.int64(1))
     order, twin = _order(c, A, reduced)
     depth = n - LOW
 

@@ -16,7 +16,7 @@ def _gcd(a, b):
 
 @njit(cache=True, nogil=True)
 def _fix_columns(c, A, active, value):
-    """Fix free variables that all active rows allow to take their cheaper value; return how many."""
+    """Fix free variables that every active row lets take the cheaper value; return how many."""
     m, n = A.shape
     fixed = 0
     for j in range(n):
@@ -39,10 +39,10 @@ def _fix_columns(c, A, active, value):
 
 @njit(cache=True, nogil=True)
 def _fix_by_rows(A, b, active, value):
-    """Drop rows that always hold and fix variables that a row forces; return how many, -1 if none fits.
+    """Drop rows that always hold, fix variables that a row forces; return how many, or -1.
 
-    A row's room is its largest possible left side less b: below 0 nothing meets it, and a
-    variable whose worse value costs more than the room is fixed at its better one.
+    A row's room is its largest possible left side less b: below 0 nothing meets it (-1), and
+    a variable whose worse value costs more than the room is fixed at its better one.
     """
     m, n = A.shape
     changed = 0

@@ -264,15 +264,12 @@ def simulate(c, A, b, dim, pairs, trigger, period, round_cost, unit_cost, by_row
                 x = pool[item, SEQUENCE]
                 row = m if pool[item, COST] else pool[item, LO]
                 total = high[row, x >> lower] + low[row, x & low_mask]
-                if pool[item, COST]:
-                    fails = arg >= 0 and total >= best
-                else:
-                    fails = total < b[problem, row]
+                fails = total < b[problem, row] if row < m else arg >= 0 and total >= best
                 if fails:
                     ended[dead] = x
                     dead += 1
                     continue
-                if pool[item, COST]:
+                if row == m:
                     pool[item, COST] = 0
                 else:
                     pool[item, LO] += 1

@@ -204,7 +204,7 @@ def test_bad_input_is_refused_at_the_door() -> None:
     ):
         with pytest.raises(error, match=text):
             lb.solve_binary(c, A, b)
-    with pytest.raises(ValueError, match="method must be one of auto, .*, got 'simplex'"):
+    with pytest.raises(ValueError, match=r"method must be one of auto, .*, got 'simplex'"):
         lb.solve_binary([1], [[1]], [1], method="simplex")
     with pytest.raises(ValueError, match="node_limit must be a whole number, 0 or more, got -1"):
         lb.solve_binary([1], [[1]], [1], node_limit=-1)
