@@ -6,9 +6,9 @@ that fall short, in one comparison over vector lanes.
 
 import numpy as np
 from llvmlite import ir
-from numba import config, njit, types
+from numba import njit, types
 from numba.core import cgutils
-from numba.extending import intrinsic
+from numba.extending import intrinsic, overload
 
 LOW = 6
 LANES = 64
@@ -16,18 +16,18 @@ NONE = np.uint64(0)
 ALL = np.uint64(2**64 - 1)
 
 
-def lanes_up_to_plain(sums, row, most):
+def _lanes_up_to(sums, row, most):
     """Return the lanes of sums[row] (64,) that are at most ``most``, one bit a lane."""
     return np.packbits(sums[row] <= most, bitorder="little").view(np.uint64)[0]
 
 
-def fill_lanes_plain(sums, row, v0, v1, v2, v3, v4, v5):
+def _fill_lanes(sums, row, v0, v1, v2, v3, v4, v5):
     """Fill sums[row] (64,) with the sums of the values over the bits of the lane number."""
     values = np.array([v0, v1, v2, v3, v4, v5], dtype=sums.dtype)
     sums[row] = (np.arange(LANES)[:, None] >> np.arange(LOW) & 1) @ values
 
 
-def lowest_plain(word):
+def _lowest(word):
     """Return the number of the lowest bit set in a word that is not 0."""
     return (int(word) & -int(word)).bit_length() - 1
 
@@ -47,7 +47,7 @@ def _splat(builder, value, lanes):
 
 
 @intrinsic
-def lanes_up_to_vector(_typing, sums, row, most):
+def _lanes_up_to_vector(_typing, sums, row, most):
     def generate(context, builder, signature, args):
         array, row, most = args
         pointer, _ = _lane_pointer(context, builder, signature.args[0], array, row)
@@ -59,7 +59,7 @@ def lanes_up_to_vector(_typing, sums, row, most):
 
 
 @intrinsic
-def fill_lanes_vector(_typing, sums, row, v0, v1, v2, v3, v4, v5):
+def _fill_lanes_vector(_typing, sums, row, v0, v1, v2, v3, v4, v5):
     def generate(context, builder, signature, args):
         array, row, *values = args
         pointer, scalar = _lane_pointer(context, builder, signature.args[0], array, row)
@@ -81,16 +81,28 @@ def fill_lanes_vector(_typing, sums, row, v0, v1, v2, v3, v4, v5):
 
 
 @intrinsic
-def lowest_vector(_typing, word):
+def _lowest_vector(_typing, word):
     def generate(context, builder, signature, args):
         return builder.cttz(args[0], cgutils.true_bit)
 
     return types.int64(types.uint64), generate
 
 
-_lanes_up_to = lanes_up_to_plain if config.DISABLE_JIT else lanes_up_to_vector
-_fill_lanes = fill_lanes_plain if config.DISABLE_JIT else fill_lanes_vector
-_lowest = lowest_plain if config.DISABLE_JIT else lowest_vector
+@overload(_lanes_up_to)
+def _vector_up_to(sums, row, most):
+    return lambda sums, row, most: _lanes_up_to_vector(sums, row, most)  # type: ignore[call-arg]
+
+
+@overload(_fill_lanes)
+def _vector_fill(sums, row, v0, v1, v2, v3, v4, v5):
+    return lambda sums, row, v0, v1, v2, v3, v4, v5: _fill_lanes_vector(  # type: ignore[call-arg]
+        sums, row, v0, v1, v2, v3, v4, v5
+    )
+
+
+@overload(_lowest)
+def _vector_lowest(word):
+    return lambda word: _lowest_vector(word)  # type: ignore[call-arg]
 
 
 @njit(cache=True, nogil=True)
