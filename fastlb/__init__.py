@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__
 
 if TYPE_CHECKING:
+    from . import studies
     from .binary import solve_binary
     from .counters import count_tests
     from .dimension_exchange import dem
     from .direct_exchange import dde
+    from .distributions import Distribution, Uniform, parse_distribution
     from .doubling import Doubling, recursive_doubling
     from .errors import DeadlockError, FaultError, MissingExtraError
     from .families import random_binary
@@ -30,7 +32,11 @@ if TYPE_CHECKING:
     from .parse import parse_topology
     from .registry import balance, methods, register_method
     from .result import Balance
+    from .results import Results, Statistic
+    from .runner import run
+    from .sampling import sample_loads
     from .simulation import search_speedup, simulate_search
+    from .study import Part, Study
     from .topology import Chain, Grid, Hypercube, Mesh, Ring, Topology, Torus
 
 _HOME = {
@@ -40,6 +46,7 @@ _HOME = {
     "counters": ("count_tests",),
     "dimension_exchange": ("dem",),
     "direct_exchange": ("dde",),
+    "distributions": ("Distribution", "Uniform", "parse_distribution"),
     "doubling": ("Doubling", "recursive_doubling"),
     "errors": ("DeadlockError", "FaultError", "MissingExtraError"),
     "generalized_exchange": ("gde", "optimal_lambda"),
@@ -50,6 +57,10 @@ _HOME = {
     "parse": ("parse_topology",),
     "registry": ("balance", "methods", "register_method"),
     "result": ("Balance",),
+    "results": ("Results", "Statistic"),
+    "runner": ("run",),
+    "sampling": ("sample_loads",),
+    "study": ("Part", "Study"),
     "topology": ("Chain", "Grid", "Hypercube", "Mesh", "Ring", "Topology", "Torus"),
 }
 _MODULE = {name: module for module, names in _HOME.items() for name in names}
@@ -59,6 +70,7 @@ __all__ = [
     "Chain",
     "DdeLine",
     "DeadlockError",
+    "Distribution",
     "Doubling",
     "FaultError",
     "FaultPlan",
@@ -67,9 +79,14 @@ __all__ = [
     "Mesh",
     "MissingExtraError",
     "Network",
+    "Part",
+    "Results",
     "Ring",
+    "Statistic",
+    "Study",
     "Topology",
     "Torus",
+    "Uniform",
     "__version__",
     "balance",
     "count_tests",
@@ -82,17 +99,23 @@ __all__ = [
     "gde",
     "methods",
     "optimal_lambda",
+    "parse_distribution",
     "parse_topology",
     "random_binary",
     "recursive_doubling",
     "register_method",
+    "run",
+    "sample_loads",
     "search_speedup",
     "simulate_search",
     "solve_binary",
+    "studies",
 ]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "studies":
+        return importlib.import_module(".studies", __name__)
     if name not in _MODULE:
         raise AttributeError(f"module 'fastlb' has no attribute {name!r}")
     value = getattr(importlib.import_module(f".{_MODULE[name]}", __name__), name)

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .accelerate import kernels
-from .result import INT64_MAX, Balance, figures, per_batch, units_dtype
 from .loads import (
     LoadRows,
     check_order,
     check_record,
     check_values,
+    computing_dtype,
     finished,
-    native_rows,
     output_rows,
     read_loads,
     survey,
 )
+from .result import INT64_MAX, Balance, figures, per_batch, units_dtype
 from .topology import Grid, Hypercube, Topology
 
 if TYPE_CHECKING:
@@ -99,24 +99,26 @@ def dde(
         raise ValueError(f"exchange must be 'rbs' or 'sbr', got {exchange!r}")
     order = np.array(check_order("axes", axes, topology.ndim), dtype=np.int64)
     given = read_loads(loads, topology)
+    longest = max(topology.shape, default=1)
     if record == "loads":
-        totals_fit = INT64_MAX // topology.size
-        check_values(given.rows, limit=totals_fit)
+        check_values(given.rows, limit=INT64_MAX // topology.size)
         result, rows = output_rows(out, loads, given)
-        largest = int(given.rows.max(initial=0)) * topology.size
-        _run(given.rows, rows, None, None, topology, wrap, order, largest, exchange)
+        largest = float(given.rows.max(initial=0)) * topology.size * longest
+        work = given.rows.astype(computing_dtype(rows, largest))
+        _run(work, None, None, topology.shape, wrap, order, exchange)
+        np.copyto(rows, work, casting="unsafe")
         return Balance("dde", topology, record, {"loads": finished(result, rows)})
     before = survey(given.rows)
     result, rows = output_rows(out, loads, given)
-    largest = before.total.max(initial=0)
-    kept = given.rows.astype(np.float64 if rows.dtype.kind == "f" else np.int64)
+    work = given.rows.astype(computing_dtype(rows, int(before.total.max(initial=0)) * longest))
+    kept = work.copy()
     fields: dict[str, Any] = {}
     if record == "flows":
-        moved, rounds = _run_in_stages(
-            given, rows, kept, topology, wrap, order, largest, exchange, fields
-        )
+        staged = _run_in_stages(work, kept, given, topology.shape, wrap, order, exchange)
+        moved, rounds, fields = staged
     else:
-        moved, rounds = _run(given.rows, rows, kept, None, topology, wrap, order, largest, exchange)
+        moved, rounds = _run(work, kept, None, topology.shape, wrap, order, exchange)
+    np.copyto(rows, work, casting="unsafe")
     shared = figures(before, survey(rows), topology.size, moved, kept)
     shared["steps"] = np.full(len(rows), _steps(topology.shape, wrap))
     shared["rounds"] = rounds.sum(axis=1)
@@ -131,34 +133,28 @@ def _steps(shape: tuple[int, ...], wrap: tuple[bool, ...]) -> int:
 
 
 def _run(
-    source: NDArray[Any],
-    target: NDArray[Any],
+    loads: NDArray[Any],
     kept: NDArray[Any] | None,
     flows: NDArray[Any] | None,
-    topology: Topology,
+    shape: tuple[int, ...],
     wrap: tuple[bool, ...],
     order: NDArray[np.int64],
-    largest_total: Any,
     exchange: str,
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Balance the rows, update ``kept``, fill ``flows``; return moved and rounds, (B, S)."""
-    B, N = source.shape
-    T: type[np.generic] = np.float64
-    if source.dtype.kind != "f":
-        narrow = int(largest_total) * max(topology.shape, default=1) < 2**31
-        T = np.int32 if narrow else np.int64
-    width = 1 if N >= LARGE_NETWORK else min(B, LANES)
-    tile = np.empty(N * width, T)
-    sorters, starts = _sorters(topology.shape, wrap)
-    moved = np.zeros((B, len(order)), units_dtype(source))
+    """Balance the rows in place, update ``kept``, fill ``flows``; return moved, rounds (B, S)."""
+    B, N = loads.shape
+    width = 1 if N >= LARGE_NETWORK else max(1, min(B, LANES))
+    scratch = [
+        None if array is None else np.empty(N * width if width > 1 else 0, loads.dtype)
+        for array in (loads, kept, flows)
+    ]
+    sorters, starts = _sorters(shape, wrap)
+    moved: NDArray[Any] = np.zeros((B, len(order)), units_dtype(loads))
     rounds = np.zeros((B, len(order)), np.int64)
     over = np.zeros(B, np.bool_)
     kernels("dde").dde(
-        native_rows(source), target, kept, flows, tile,
-        None if kept is None else np.empty_like(tile),
-        None if flows is None else np.empty_like(tile),
-        np.array(topology.shape, dtype=np.int64), np.array(wrap, dtype=np.bool_), order,
-        sorters, starts, max(1, width), exchange == "sbr", moved, rounds, over,
+        loads, kept, flows, *scratch, np.array(shape, dtype=np.int64), np.array(wrap, dtype=bool),
+        order, sorters, starts, width, exchange == "sbr", moved, rounds, over,
     )  # fmt: skip
     if over.any():
         row = int(np.flatnonzero(over)[0])
@@ -167,37 +163,34 @@ def _run(
 
 
 def _run_in_stages(
-    given: LoadRows,
-    rows: NDArray[Any],
+    loads: NDArray[Any],
     kept: NDArray[Any],
-    topology: Topology,
+    given: LoadRows,
+    shape: tuple[int, ...],
     wrap: tuple[bool, ...],
     order: NDArray[np.int64],
-    largest_total: Any,
     exchange: str,
-    fields: dict[str, Any],
-) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Do the same one axis at a time, and put stages and flows into ``fields``."""
-    (B, N), S = rows.shape, len(order)
-    moved = np.zeros((B, S), units_dtype(rows))
+) -> tuple[NDArray[Any], NDArray[np.int64], dict[str, Any]]:
+    """Do the same one axis at a time; return moved and rounds, and the fields of the stages."""
+    (B, N), S = loads.shape, len(order)
+    moved: NDArray[Any] = np.zeros((B, S), units_dtype(loads))
     rounds = np.zeros((B, S), np.int64)
-    stages = np.empty((S, B, N), rows.dtype)
+    stages = np.empty((S, B, N), given.rows.dtype)
     flows = np.zeros((B, S, N), moved.dtype)
-    source = given.rows
+    axis_flows = np.empty_like(loads)
     for s, axis in enumerate(order):
-        axis_flows = np.empty((B, N), moved.dtype)
         moved[:, s : s + 1], rounds[:, s : s + 1] = _run(
-            source, rows, kept, axis_flows, topology, wrap, order[s : s + 1], largest_total,
-            exchange,
-        )  # fmt: skip
+            loads, kept, axis_flows, shape, wrap, order[s : s + 1], exchange
+        )
         flows[:, axis] = axis_flows
-        stages[s] = rows
-        source = rows
-    fields["stages"] = stages.reshape(S, *given.shape)
-    fields["moved_per_stage"] = moved.T.reshape(S, *given.batch)
-    fields["rounds_per_stage"] = rounds.T.reshape(S, *given.batch)
-    fields["flows"] = flows.reshape(*given.batch, S, *topology.shape)
-    return moved, rounds
+        stages[s] = loads
+    fields = {
+        "stages": stages.reshape(S, *given.shape),
+        "moved_per_stage": moved.T.reshape(S, *given.batch),
+        "rounds_per_stage": rounds.T.reshape(S, *given.batch),
+        "flows": flows.reshape(*given.batch, S, *shape),
+    }
+    return moved, rounds, fields
 
 
 @lru_cache(maxsize=64)

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .accelerate import kernels
-from .result import INT64_MAX, Balance, figures, per_batch, units_dtype
 from .colouring import Colouring, colouring
-from .loads import check_record, finished, native_rows, output_rows, read_loads, survey
+from .loads import check_record, finished, output_rows, read_loads, survey
 from .rational import floor_share, multiply_shift, read_rational
+from .result import INT64_MAX, Balance, figures, per_batch, units_dtype
 from .topology import Grid, Hypercube, Topology
 
 if TYPE_CHECKING:
@@ -129,21 +129,25 @@ def gde(
     before = survey(given.rows)
     tolerance = _tolerance(tol, given.rows, before)
     result, rows = output_rows(out, loads, given)
-    flows = None
+    flows: NDArray[Any] | None = None
     if record == "flows":
         flows = np.zeros((len(rows), len(links.u)), units_dtype(rows))
     if rows.dtype.kind == "f":
-        found = _run_floats(given.rows, rows, links, float(share), tolerance, most, flows)
+        work = given.rows.astype(np.float64)
+        found = _run_floats(work, links, float(share), tolerance, most, flows)
     else:
-        found = _run_integers(given.rows, rows, links, share, before, most, flows, record)
+        factor, T = _factor(share, before)
+        work = given.rows.astype(T)
+        found = _run_integers(work, links, factor, most, flows, with_kept=record != "loads")
     moved, local, sweeps, flags = found
+    flags = flags.astype(np.int64)
+    if record != "loads" and (flags & 4).any():
+        row = int(np.flatnonzero(flags & 4)[0])
+        raise OverflowError(f"moved must fit int64, got more units in row {row}")
+    np.copyto(rows, work, casting="unsafe")
     fields: dict[str, Any] = {"loads": finished(result, rows)}
     if record == "loads":
         return Balance("gde", topology, record, fields)
-    flags = flags.astype(np.int64)
-    if (flags & 4).any():
-        row = int(np.flatnonzero(flags & 4)[0])
-        raise OverflowError(f"moved must fit int64, got more units in row {row}")
     shared = figures(before, survey(rows), topology.size, moved, local)
     shared["sweeps"] = sweeps.astype(np.int64)
     shared["steps"] = 3 * links.count * shared["sweeps"]
@@ -157,59 +161,56 @@ def gde(
 
 
 def _run_integers(
-    source: NDArray[Any],
-    target: NDArray[Any],
+    loads: NDArray[Any],
     links: Colouring,
-    share: Fraction,
-    before: Survey,
+    factor: tuple[np.generic, np.generic],
     most: int,
     flows: NDArray[Any] | None,
-    record: str,
+    *,
+    with_kept: bool,
 ) -> NDArray[Any]:
-    B, N = source.shape
-    largest_total = int(before.total.max(initial=0))
-    T = np.int32 if largest_total < 2**31 else np.int64
-    width = _lanes(B, N, np.dtype(T).itemsize, with_kept=record != "loads")
-    tile = np.empty(N * width, T)
-    kept = None if record == "loads" else np.empty(N * width, T)
-    factor = _factor(share, int(before.largest.max(initial=0)), T)
+    B, N = loads.shape
+    width = _lanes(B, N, loads.itemsize, with_kept=with_kept)
+    tile = np.empty(N * width, loads.dtype)
+    kept = np.empty_like(tile) if with_kept else None
     found = np.zeros((4, B), np.int64)
     kernels("gde").gde(
-        native_rows(source), target, tile, kept, flows, links.u, links.v, links.starts,
-        factor, width, most, found,
-    )  # fmt: skip
+        loads, tile, kept, flows, links.u, links.v, links.starts, factor, width, most, found
+    )
     return found
 
 
 def _run_floats(
-    source: NDArray[Any],
-    target: NDArray[Any],
+    loads: NDArray[np.float64],
     links: Colouring,
     lam: float,
     tolerance: NDArray[np.float64],
     most: int,
     flows: NDArray[Any] | None,
 ) -> NDArray[Any]:
-    B, N = source.shape
+    B, N = loads.shape
     width = _lanes(B, N, 8, with_kept=True)
+    tile, kept = np.empty(N * width), np.empty(N * width)
     found = np.zeros((4, B))
     kernels("gde").gde_float(
-        source, target, np.empty(N * width), np.empty(N * width), flows, links.u, links.v,
-        lam, tolerance, width, most, found,
-    )  # fmt: skip
+        loads, tile, kept, flows, links.u, links.v, lam, tolerance, width, most, found
+    )
     return found
 
 
-def _factor(share: Fraction, largest: int, T: type) -> tuple[np.generic, np.generic]:
-    """Return how the kernel multiplies a difference up to ``largest`` by the share, exactly."""
+def _factor(
+    share: Fraction, before: Survey
+) -> tuple[tuple[np.generic, np.generic], type[np.generic]]:
+    """Return how the kernel multiplies differences by the share, exactly, and in what dtype."""
+    largest = int(before.largest.max(initial=0))
     equal = floor_share(share, largest)
-    for unsigned, bits in ((np.uint32, 32), (np.uint64, 64)):
-        if T is np.int64 and unsigned is np.uint32:
-            continue
-        found = multiply_shift(equal, largest, bits)
-        if found is not None:
-            return unsigned(found[0]), unsigned(found[1])
-    return np.int64(equal.numerator), np.int64(equal.denominator)
+    narrow = multiply_shift(equal, largest, 32)
+    if narrow is not None and before.total.max(initial=0) < 2**31:
+        return (np.uint32(narrow[0]), np.uint32(narrow[1])), np.int32
+    wide = multiply_shift(equal, largest, 64)
+    if wide is not None:
+        return (np.uint64(wide[0]), np.uint64(wide[1])), np.int64
+    return (np.int64(equal.numerator), np.int64(equal.denominator)), np.int64
 
 
 def _lanes(B: int, N: int, itemsize: int, *, with_kept: bool) -> int:

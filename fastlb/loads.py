@@ -145,11 +145,15 @@ def check_values(rows: NDArray[Any], *, limit: int | None = None) -> None:
         survey(rows, totals=floats or limit is not None)
 
 
-def native_rows(rows: NDArray[Any]) -> NDArray[Any]:
-    """Return the rows in a dtype that tile kernels are compiled for; totals fit int64."""
-    if rows.dtype in (np.int32, np.int64, np.float32, np.float64):
-        return rows
-    return rows.astype(np.int64 if rows.dtype.itemsize >= 4 else np.int32)
+def computing_dtype(rows: NDArray[Any], largest: float) -> type[np.generic]:
+    """Return the dtype in which a kernel computes: float64, or the least of int32 and int64.
+
+    ``largest`` is the largest integer that comes up. Half the width is twice the lanes of a
+    vector, and fewer dtypes are fewer compilations.
+    """
+    if rows.dtype.kind == "f":
+        return np.float64
+    return np.int32 if largest < 2**31 else np.int64
 
 
 def output_rows(

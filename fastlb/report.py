@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,6 @@ from .writing import as_json, replacing
 
 if TYPE_CHECKING:
     from .results import Results
-    from .study import Study
 
 REPORT_SCHEMA = "fastlb.study"
 REPORT_SCHEMA_VERSION = 1
@@ -37,24 +37,23 @@ class Table:
         Above and below it.
     columns : one heading a column
     rows : one value a column in each; None where there is none
-    decimals : int
-        Of printed numbers that are not whole.
+    decimals : one number a column
+        Places printed of numbers that are not whole.
     """
 
     name: str
     title: str
-    columns: Sequence[str]
+    columns: Sequence[Value]
     rows: Sequence[Sequence[Value]]
-    decimals: int = 2
+    decimals: Sequence[int]
     note: str = ""
 
-    def text(self, value: Value) -> str:
-        """Return a value as it is printed."""
-        if value is None:
-            return ""
-        if isinstance(value, float):
-            return f"{value:,.{self.decimals}f}"
-        return f"{value:,}" if isinstance(value, int) else value
+    def printed(self) -> list[list[str]]:
+        """Return the headings and rows as they are printed."""
+        return [
+            [_text(value, places) for value, places in zip(row, self.decimals, strict=True)]
+            for row in (self.columns, *self.rows)
+        ]
 
     def to_csv(self) -> str:
         """Return the table as CSV, numbers in full."""
@@ -122,7 +121,7 @@ class Report:
     tables: Sequence[Table]
     statements: Sequence[Statement] = ()
     plots: Sequence[Plot] = ()
-    examples: Sequence[str] = field(default=())
+    examples: Sequence[str] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report JSON-ready: the study, tables, statements and summary."""
@@ -167,7 +166,7 @@ class Report:
 
     def _files(self) -> Iterator[tuple[str, bytes]]:
         yield "report.json", as_json(self.to_dict()).encode()
-        if is_spelled(self.results.study):
+        with suppress(ValueError):  # general networks have no spelling
             yield "study.toml", self.results.study.to_toml().encode()
         for table in self.tables:
             yield f"{table.name}.csv", table.to_csv().encode()
@@ -179,6 +178,14 @@ class Report:
             for plot in self.plots:
                 for suffix in ("png", "svg"):
                     yield f"{plot.name}.{suffix}", image(plot.draw, suffix)
+
+
+def _text(value: Value, places: int) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:,.{places}f}"
+    return f"{value:,}" if isinstance(value, int) else value
 
 
 def check_folder(folder: str | Path, *, force: bool = False) -> Path:
@@ -213,14 +220,6 @@ def overview(results: Results) -> Report:
         f"{study.name}: means of {study.trials:,} trials, seed {study.seed}",
         ["topology", "method", "loads", *(name.replace("_", " ") for name in names)],
         rows,
+        [0, 0, 0, *(2 for _ in names)],
     )
     return Report(results, [table])
-
-
-def is_spelled(study: Study) -> bool:
-    """Return whether the study can be written as TOML."""
-    try:
-        study.to_toml()
-    except ValueError:
-        return False
-    return True

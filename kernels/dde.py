@@ -212,6 +212,18 @@ def _choose_add_units(flows, k, L, units, over):
     return lambda flows, k, L, units, over: _add_units_plainly(flows, k, L, units, over)
 
 
+def _too_many(moved, units):
+    """Tell whether a sum of units passes int64; sums of floats never do."""
+    return not isinstance(units, np.floating) and int(moved) + int(units) > LARGEST
+
+
+@overload(_too_many)
+def _choose_too_many(moved, units):
+    if isinstance(units, types.Float):
+        return lambda moved, units: False
+    return lambda moved, units: units > LARGEST - moved
+
+
 @njit(cache=True, nogil=True)
 def _receive_first_rounds(flows, k, L, ring, rising, falling, rounds):
     """Set the rounds of receive-before-send: the longest run of flows in one direction.
@@ -358,58 +370,62 @@ def _axis(tile, kept, flows, outer, k, inner, W, ring, sorter, send_first, moved
             for u in range(L):
                 trial = u if W > 1 else 0
                 rounds[trial] = max(rounds[trial], np.int64(taken[u]))
-                over[trial] |= over_units[u] or units[u] > LARGEST - moved[trial]
-                moved[trial] += units[u] if not over[trial] else 0
+                over[trial] |= over_units[u] or _too_many(moved[trial], units[u])
+                moved[trial] += units[u] if not over[trial] else T(0)
         _scatter(lines, first, stride, in_rows, k, L, tile)
         line += L
 
 
 @njit(cache=True, nogil=True)
-def _load(source, first, W, tile):
-    """Lay rows ``first .. first+W-1`` of ``source`` side by side: ``tile[i * W + w]``."""
-    N = source.shape[1]
+def _load(loads, first, W, tile):
+    """Lay rows ``first .. first+W-1`` of ``loads`` side by side: ``tile[i * W + w]``."""
+    N = loads.shape[1]
     for start in range(0, N, TRANSPOSED):
         for w in range(W):
-            row = source[first + w]
+            row = loads[first + w]
             for i in range(start, min(start + TRANSPOSED, N)):
                 tile[i * W + w] = row[i]
 
 
 @njit(cache=True, nogil=True)
-def _store(tile, target, first, W):
-    N = target.shape[1]
+def _store(tile, loads, first, W):
+    N = loads.shape[1]
     for start in range(0, N, TRANSPOSED):
         for w in range(W):
-            row = target[first + w]
+            row = loads[first + w]
             for i in range(start, min(start + TRANSPOSED, N)):
                 row[i] = tile[i * W + w]
 
 
 @njit(cache=True, nogil=True)
 def dde(
-    source, target, kept, flows, tile, tile_kept, tile_flows, shape, wrap, axes, sorters, starts,
-    W, send_first, moved, rounds, over,
+    loads, kept, flows, tile, tile_kept, tile_flows, shape, wrap, axes, sorters, starts, W,
+    send_first, moved, rounds, over,
 ):  # fmt: skip
-    """Balance every row of ``source`` (B, N) into ``target`` (B, N), which may be ``source``.
+    """Balance every row of ``loads`` (B, N) in place.
 
-    ``kept`` (B, N): units that never left, updated; None where only loads are wanted.
-    ``flows`` (B, N): flow from each node to its successor, for a single axis; or None.
-    ``tile``, ``tile_kept``, ``tile_flows`` (N * W,): scratch of the dtype to compute in, in
-    which every total fits (for int32 also the longest axis times every total); the last two
-    None with ``kept`` and ``flows``. ``shape``, ``wrap`` (d,); ``axes`` (S,) in order.
-    ``sorters`` (C, 2) are the comparators of each axis' ring, rows ``starts[a]`` to
+    ``loads`` are int32, int64 or float64, in which every total fits, for int32 also the longest
+    axis times every total. ``kept`` (B, N): units that never left, updated; None where only
+    loads are wanted. ``flows`` (B, N): flow from each node to its successor, for a single axis;
+    or None. ``tile``, ``tile_kept``, ``tile_flows`` (N * W,): scratch, the last two None with
+    ``kept`` and ``flows``. All these are of one dtype. ``shape``, ``wrap`` (d,); ``axes`` (S,)
+    in order. ``sorters`` (C, 2) are the comparators of each axis' ring, rows ``starts[a]`` to
     ``starts[a + 1]``; none where the ring is to be selected from. ``moved`` and ``rounds``
     (B, S) receive units and rounds of each axis, ``over`` (B,) whether the units pass int64.
     """
-    B, N = source.shape
+    B, N = loads.shape
     for base in range(0, B, W):
         width = min(W, B - base)
-        lanes = tile[: N * width]
-        lanes_kept = None if kept is None else tile_kept[: N * width]
-        lanes_flows = None if flows is None else tile_flows[: N * width]
-        _load(source, base, width, lanes)
-        if kept is not None:
-            _load(kept, base, width, lanes_kept)
+        # A single trial is its own tile.
+        lanes = loads[base] if W == 1 else tile[: N * width]
+        lanes_kept = None if kept is None else (kept[base] if W == 1 else tile_kept[: N * width])
+        lanes_flows = (
+            None if flows is None else (flows[base] if W == 1 else tile_flows[: N * width])
+        )
+        if W > 1:
+            _load(loads, base, width, lanes)
+            if kept is not None:
+                _load(kept, base, width, lanes_kept)
         for s in range(axes.size):
             a = axes[s]
             k = shape[a]
@@ -425,8 +441,9 @@ def dde(
             )  # fmt: skip
             moved[base : base + width, s] = units
             rounds[base : base + width, s] = taken
-        _store(lanes, target, base, width)
-        if kept is not None:
-            _store(lanes_kept, kept, base, width)
-        if flows is not None:
-            _store(lanes_flows, flows, base, width)
+        if W > 1:
+            _store(lanes, loads, base, width)
+            if kept is not None:
+                _store(lanes_kept, kept, base, width)
+            if flows is not None:
+                _store(lanes_flows, flows, base, width)

@@ -22,6 +22,44 @@ def _sent(difference, share):
     return (int(share[0]) * int(difference)) >> int(share[1])
 
 
+@njit(cache=True, nogil=True)
+def _divided_by_estimate(d, p, q):
+    """Return ``d * p // q`` for q < 2**50 from a quotient in double precision.
+
+    The estimate is off by less than 2**12, so the remainder is right modulo 2**64.
+    """
+    quotient = np.int64(np.float64(d) * (np.float64(p) / np.float64(q)))
+    rest = d * p - quotient * q
+    while rest < 0 or rest >= q:
+        step = np.int64(np.floor(np.float64(rest) / np.float64(q)))
+        if step == 0:
+            step = np.int64(1) if rest > 0 else np.int64(-1)
+        quotient += step
+        rest -= step * q
+    return quotient
+
+
+@njit(cache=True, nogil=True)
+def _divided_by_bits(d, p, q):
+    """Return ``d * p // q`` for any p < q, by long multiplication of p with the bits of d."""
+    quotient = np.int64(0)
+    rest = np.int64(0)
+    for bit in range(62, -1, -1):
+        quotient += quotient
+        if rest >= q - rest:
+            quotient += 1
+            rest -= q - rest
+        else:
+            rest += rest
+        if (d >> bit) & 1:
+            if rest >= q - p:
+                quotient += 1
+                rest -= q - p
+            else:
+                rest += p
+    return quotient
+
+
 @overload(_sent)
 def _choose_sent(difference, share):
     T = difference
@@ -29,21 +67,13 @@ def _choose_sent(difference, share):
     if kind == types.int64:
 
         def sent_exactly(difference, share):
-            # The product may need 128 bits: an approximate quotient, then the remainder,
-            # which is small and so right modulo 2**64.
             p, q = share
             d = np.int64(difference)
             if d < 2**31 and p < 2**31:
                 return T(d * p // q)
-            quotient = np.int64(np.float64(d) * (np.float64(p) / np.float64(q)))
-            rest = d * p - quotient * q
-            while rest < 0 or rest >= q:
-                step = np.int64(np.floor(np.float64(rest) / np.float64(q)))
-                if step == 0:
-                    step = np.int64(1) if rest > 0 else np.int64(-1)
-                quotient += step
-                rest -= step * q
-            return T(quotient)
+            if q < 2**50:
+                return T(_divided_by_estimate(d, p, q))
+            return T(_divided_by_bits(d, p, q))
 
         return sent_exactly
 
@@ -54,22 +84,22 @@ def _choose_sent(difference, share):
 
 
 @njit(cache=True, nogil=True)
-def _load(source, first, W, tile):
-    """Lay rows ``first .. first+W-1`` of ``source`` side by side: ``tile[i * W + w]``."""
-    N = source.shape[1]
+def _load(loads, first, W, tile):
+    """Lay rows ``first .. first+W-1`` of ``loads`` side by side: ``tile[i * W + w]``."""
+    N = loads.shape[1]
     for start in range(0, N, TRANSPOSED):
         for w in range(W):
-            row = source[first + w]
+            row = loads[first + w]
             for i in range(start, min(start + TRANSPOSED, N)):
                 tile[i * W + w] = row[i]
 
 
 @njit(cache=True, nogil=True)
-def _store(tile, target, first, W):
-    N = target.shape[1]
+def _store(tile, loads, first, W):
+    N = loads.shape[1]
     for start in range(0, N, TRANSPOSED):
         for w in range(W):
-            row = target[first + w]
+            row = loads[first + w]
             for i in range(start, min(start + TRANSPOSED, N)):
                 row[i] = tile[i * W + w]
 
@@ -149,21 +179,21 @@ def _unbalanced(tile, u, v, W, apart):
 
 
 @njit(cache=True, nogil=True)
-def gde(source, target, tile, kept, flows, u, v, starts, share, W, max_sweeps, figures):
+def gde(loads, tile, kept, flows, u, v, starts, share, W, max_sweeps, figures):
     """Balance rows of integers until nothing moves or ``max_sweeps`` sweeps are made.
 
-    ``source``, ``target`` : (B, N), possibly the same. ``tile`` : (N * W,) scratch of the dtype
-    to compute in; every total fits it. ``kept`` : (N * W,) scratch, or None if only loads are
-    wanted. ``flows`` : (B, E) int64 zeros to be filled, or None. ``u``, ``v`` : (E,) links in
-    the order of the colours; ``starts`` : (C + 1,). ``share`` : (p, q) or (m, s), see ``_sent``.
+    ``loads`` : (B, N) int32 or int64, in which every total fits; balanced in place. ``tile``,
+    ``kept`` : (N * W,) scratch of the same dtype; ``kept`` None if only loads are wanted.
+    ``flows`` : (B, E) int64 zeros to be filled, or None. ``u``, ``v`` : (E,) links in the order
+    of the colours; ``starts`` : (C + 1,). ``share`` : (p, q) or (m, s), see ``_sent``.
     ``figures`` : (4, B) int64 receives moved, local, sweeps, and flags: 1 a sweep moved nothing
     although neighbours differ, 2 neighbours differ, 4 the units moved do not fit int64.
     """
-    B, N = source.shape
+    B, N = loads.shape
     for first in range(0, B, W):
         width = min(W, B - first)
         lanes = tile[: N * width]
-        _load(source, first, width, lanes)
+        _load(loads, first, width, lanes)
         moved = np.zeros(width, np.int64)
         sweeps = np.zeros(width, np.int64)
         flags = np.zeros(width, np.int64)
@@ -201,7 +231,7 @@ def gde(source, target, tile, kept, flows, u, v, starts, share, W, max_sweeps, f
                 if sweeps[w] < max_sweeps:
                     flags[w] |= 1
                     sweeps[w] += 1
-        _store(lanes, target, first, width)
+        _store(lanes, loads, first, width)
         figures[0, first : first + width] = moved
         figures[2, first : first + width] = sweeps
         figures[3, first : first + width] = flags
@@ -247,20 +277,20 @@ def _largest_step(tile, u, v, W, worst):
 
 
 @njit(cache=True, nogil=True)
-def gde_float(source, target, tile, kept, flows, u, v, lam, tol, W, max_sweeps, figures):
+def gde_float(loads, tile, kept, flows, u, v, lam, tol, W, max_sweeps, figures):
     """Balance rows of floats until all neighbours are within ``tol`` (B,).
 
     A lane whose neighbours are near enough has its share set to 0, which freezes it. A lane
     stalls when a sweep changes nothing, or when rounding has kept its largest difference from
     falling for ``2 N + 64`` sweeps. ``lam`` is a float64, ``figures`` (4, B) float64 as in
-    ``gde``; arrays else as there, ``tile`` and ``kept`` float64.
+    ``gde``; arrays else as there, all float64.
     """
-    B, N = source.shape
+    B, N = loads.shape
     for first in range(0, B, W):
         width = min(W, B - first)
         lanes = tile[: N * width]
         lane_kept = kept[: N * width]
-        _load(source, first, width, lanes)
+        _load(loads, first, width, lanes)
         lane_kept[:] = lanes
         lane_flows = None if flows is None else flows[first : first + width]
         moved = np.zeros(width)
@@ -294,7 +324,7 @@ def gde_float(source, target, tile, kept, flows, u, v, lam, tol, W, max_sweeps, 
         for w in range(width):
             if share[w] != 0.0:
                 flags[w] = 2
-        _store(lanes, target, first, width)
+        _store(lanes, loads, first, width)
         local = np.zeros(width)
         for i in range(N):
             for w in range(width):

@@ -8,8 +8,8 @@ half of each word first.
 
 import numpy as np
 from llvmlite import ir
-from numba import config, njit, types
-from numba.extending import intrinsic
+from numba import njit, types
+from numba.extending import intrinsic, overload
 
 MULTIPLIER_0 = np.uint64(0xD2E7470EE14C6C93)
 MULTIPLIER_1 = np.uint64(0xCA5A826395121157)
@@ -32,8 +32,8 @@ def round_keys(seed):
     return np.array(schedule, dtype=np.uint64)
 
 
-def multiply_plain(a, b):
-    """Return the high and the low word of ``a * b``; the meaning of ``multiply``."""
+def _multiply(a, b):
+    """Return the high and the low word of ``a * b``."""
     a_low, a_high = a & LOW_HALF, a >> HALF
     b_low, b_high = b & LOW_HALF, b >> HALF
     low = a_low * b_low
@@ -44,8 +44,8 @@ def multiply_plain(a, b):
 
 
 @intrinsic
-def multiply_intrinsic(_typing, _a, _b):
-    """One 64 x 64 -> 128 bit multiplication of the machine."""
+def _machine_multiply(_typing, _a, _b):
+    """Compile ``_multiply`` to one 64 x 64 -> 128 bit multiplication."""
     word, double = ir.IntType(64), ir.IntType(128)
 
     def generate(context, builder, signature, arguments):
@@ -59,7 +59,9 @@ def multiply_intrinsic(_typing, _a, _b):
     return types.UniTuple(types.uint64, 2)(types.uint64, types.uint64), generate
 
 
-multiply = multiply_plain if config.DISABLE_JIT else multiply_intrinsic
+@overload(_multiply)
+def _choose_multiply(a, b):
+    return lambda a, b: _machine_multiply(a, b)  # type: ignore[call-arg]
 
 
 @njit(cache=True, nogil=True)
@@ -69,16 +71,16 @@ def _strip(keys, trial, first, words):
     The third and fourth counter word are zero, so one product falls away in each of the first two
     rounds and another is the same for all blocks of a trial (1.15 ns a number against 1.85).
     """
-    same_high, same_low = multiply(MULTIPLIER_0, trial ^ keys[0, 0])
+    same_high, same_low = _multiply(MULTIPLIER_0, trial ^ keys[0, 0])
     for block in range(words.size // 4):
-        high_0, low_0 = multiply(MULTIPLIER_0, np.uint64(first + block + 1))
-        high_1, b = multiply(MULTIPLIER_1, high_0 ^ keys[0, 1])
+        high_0, low_0 = _multiply(MULTIPLIER_0, np.uint64(first + block + 1))
+        high_1, b = _multiply(MULTIPLIER_1, high_0 ^ keys[0, 1])
         a = high_1 ^ keys[1, 0]
         c = same_high ^ low_0 ^ keys[1, 1]
         d = same_low
         for r in range(2, ROUNDS):
-            high_0, low_0 = multiply(MULTIPLIER_0, a)
-            high_1, low_1 = multiply(MULTIPLIER_1, c)
+            high_0, low_0 = _multiply(MULTIPLIER_0, a)
+            high_1, low_1 = _multiply(MULTIPLIER_1, c)
             a, b, c, d = high_1 ^ b ^ keys[r, 0], low_1, high_0 ^ d ^ keys[r, 1], low_0
         o = words[4 * block : 4 * block + 4]
         o[0] = a
@@ -128,4 +130,4 @@ def uniform_64(keys, start, span, out):
             part = out[b, first : first + STRIP]
             _strip(keys, trial, first // 4, strip[: (part.size + 3) // 4 * 4])
             for i in range(part.size):
-                part[i] = np.int64(multiply(strip[i], span)[0])
+                part[i] = np.int64(_multiply(strip[i], span)[0])
