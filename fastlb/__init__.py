@@ -40,19 +40,18 @@ if TYPE_CHECKING:
     from .topology import Chain, Grid, Hypercube, Mesh, Ring, Topology, Torus
 
 _HOME = {
-    "simulation": ("search_speedup", "simulate_search"),
     "binary": ("solve_binary",),
-    "families": ("random_binary",),
     "counters": ("count_tests",),
     "dimension_exchange": ("dem",),
     "direct_exchange": ("dde",),
     "distributions": ("Distribution", "Uniform", "parse_distribution"),
     "doubling": ("Doubling", "recursive_doubling"),
     "errors": ("DeadlockError", "FaultError", "MissingExtraError"),
-    "generalized_exchange": ("gde", "optimal_lambda"),
-    "lines": ("DdeLine", "dde_line", "exchange_rounds"),
+    "families": ("random_binary",),
     "fault_plan": ("FaultPlan", "fault_plan"),
     "fault_tolerant_dem": ("fault_tolerant_dem",),
+    "generalized_exchange": ("gde", "optimal_lambda"),
+    "lines": ("DdeLine", "dde_line", "exchange_rounds"),
     "network": ("Network",),
     "parse": ("parse_topology",),
     "registry": ("balance", "methods", "register_method"),
@@ -60,6 +59,7 @@ _HOME = {
     "results": ("Results", "Statistic"),
     "runner": ("run",),
     "sampling": ("sample_loads",),
+    "simulation": ("search_speedup", "simulate_search"),
     "study": ("Part", "Study"),
     "topology": ("Chain", "Grid", "Hypercube", "Mesh", "Ring", "Topology", "Torus"),
 }

@@ -75,7 +75,9 @@ FAMILIES: dict[str, Callable[[_Words, int, int], Arrays]] = {
 }
 
 
-def random_binary(family: str, m: int, n: int, *, seed: int, trials: int | None = None) -> Arrays:
+def random_binary(
+    family: str, m: int, n: int, *, seed: int, trials: int | None = None, start: int = 0
+) -> Arrays:
     """Draw random 0-1 programs min c.x, A x >= b of m rows and n variables.
 
     Trial t depends on (seed, t) alone: its words are those of ``numpy.random.Philox`` with the
@@ -99,6 +101,8 @@ def random_binary(family: str, m: int, n: int, *, seed: int, trials: int | None 
         0 <= seed < 2**128.
     trials : int, optional
         Number of programs; None gives one without a batch axis.
+    start : int
+        Number of the first trial.
 
     Returns
     -------
@@ -123,23 +127,25 @@ def random_binary(family: str, m: int, n: int, *, seed: int, trials: int | None 
             raise ValueError(f"{name} must be from 0 to below {limit}, got {value}")
     if trials is not None and trials < 0:
         raise ValueError(f"trials must be 0 or more, got {trials}")
+    if not 0 <= start < 2**63:
+        raise ValueError(f"start must be from 0 to below 2**63, got {start}")
     # Every family draws at most A, the costs, the hidden x and two numbers a row.
-    rows = _draw(seed, 1 if trials is None else trials, m * n + 2 * n + 2 * m)
+    rows = _draw(seed, start, 1 if trials is None else trials, m * n + 2 * n + 2 * m)
     c, A, b = FAMILIES[family](_Words(rows), m, n)
     return (c[0], A[0], b[0]) if trials is None else (c, A, b)
 
 
-def _draw(seed: int, trials: int, width: int) -> NDArray[np.uint64]:
+def _draw(seed: int, start: int, trials: int, width: int) -> NDArray[np.uint64]:
     rows = np.empty((trials, width), dtype=np.uint64)
-    for trial, words in enumerate(_streams(seed, trials)):
+    for trial, words in enumerate(_streams(seed, start, trials)):
         rows[trial] = words.random_raw(width)
     return rows
 
 
-def _streams(seed: int, trials: int) -> Iterator[np.random.Philox]:
+def _streams(seed: int, start: int, trials: int) -> Iterator[np.random.Philox]:
     generator = np.random.Philox(key=seed)
     state: Any = generator.state
-    for trial in range(trials):
+    for trial in range(start, start + trials):
         state["state"]["counter"][:] = (0, trial, 0, 0)
         state["buffer_pos"] = 4
         generator.state = state

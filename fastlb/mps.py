@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -98,9 +97,15 @@ def read_mps(path: str | Path) -> ProgramFile:
         name=str(lp.model_name_) or Path(path).name,
         variables=names,
         c=(-costs if maximise else costs) + 0.0,
-        A=np.vstack([matrix[at_least], -matrix[at_most], unit[lower == 1], -unit[upper == 0]]) + 0.0,
+        A=np.vstack([matrix[at_least], -matrix[at_most], unit[lower == 1], -unit[upper == 0]])
+        + 0.0,
         b=np.concatenate(
-            [least[at_least], -most[at_most], np.ones((lower == 1).sum()), np.zeros((upper == 0).sum())]
+            [
+                least[at_least],
+                -most[at_most],
+                np.ones((lower == 1).sum()),
+                np.zeros((upper == 0).sum()),
+            ]
         ),
         rows=int((at_least | at_most).sum()),
         maximise=maximise,
@@ -147,10 +152,3 @@ def _dense(lp: Any, highspy: Any, m: int, n: int) -> NDArray[np.float64]:
     where = (index, lines) if by_columns else (lines, index)
     matrix[where] = np.array(held.value_)
     return matrix
-
-
-def gap(objective: float | None, bound: float | None) -> float | None:
-    """Return the distance of objective and bound, or None without both."""
-    if objective is None or bound is None:
-        return None
-    return math.fabs(objective - bound)

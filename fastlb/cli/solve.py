@@ -38,9 +38,7 @@ SCHEMA_VERSION = 1
     show_default=True,
     help="auto: enumeration, search or milp by size.",
 )
-@click.option(
-    "--node-limit", type=click.IntRange(0), metavar="N", help="Most nodes of the search."
-)
+@click.option("--node-limit", type=click.IntRange(0), metavar="N", help="Most nodes of the search.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
 @click.pass_context
 def solve(
@@ -75,7 +73,6 @@ def solve(
 
 def _document(given: ProgramFile, found: Any) -> dict[str, Any]:
     from .._version import __version__
-    from ..mps import gap
 
     objective, bound = given.value(found.objective), given.value(found.bound)
     x = None if found.x is None else dict(zip(given.variables, found.x.tolist(), strict=True))
@@ -90,7 +87,7 @@ def _document(given: ProgramFile, found: Any) -> dict[str, Any]:
         "status": found.status,
         "objective": objective,
         "bound": bound,
-        "gap": gap(objective, bound),
+        "gap": found.gap,
         "method": found.method,
         "nodes": found.nodes,
         "x": x,
@@ -99,8 +96,11 @@ def _document(given: ProgramFile, found: Any) -> dict[str, Any]:
 
 def _lines(document: dict[str, Any]) -> list[str]:
     shown = [
-        ("problem", f"{document['problem']}, {document['variables']} variables, "
-         f"{document['rows']} rows, {document['sense']}"),
+        (
+            "problem",
+            f"{document['problem']}, {document['variables']} variables, "
+            f"{document['rows']} rows, {document['sense']}",
+        ),
         ("status", document["status"]),
     ]
     for name in ("objective", "bound", "gap"):
