@@ -68,7 +68,7 @@ def dem(
     --------
     >>> import fastlb as lb
     >>> lb.dem([9, 0, 0, 1], lb.Hypercube(2)).loads
-    array([3, 2, 2, 3])
+    array([3, 3, 2, 2])
     """
     if not isinstance(topology, Hypercube):
         raise TypeError(f"topology must be a Hypercube for dem, got {topology!r}")

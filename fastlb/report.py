@@ -20,7 +20,7 @@ REPORT_SCHEMA = "fastlb.study"
 REPORT_SCHEMA_VERSION = 1
 
 # Figures of the general overview, where a method has them.
-OVERVIEW = ("initial_difference", "difference", "cost", "locality", "sweeps", "steps", "rounds")
+OVERVIEW = ("difference", "cost", "locality", "sweeps", "steps")
 
 Value = str | int | float | None
 
@@ -214,11 +214,10 @@ def overview(results: Results) -> Report:
     for key, figures in summary.items():
         means = [figures[name].mean if name in figures else None for name in names]
         rows.append([*key, *means])
-    study = results.study
     table = Table(
         "overview",
-        f"{study.name}: means of {study.trials:,} trials, seed {study.seed}",
-        ["topology", "method", "loads", *(name.replace("_", " ") for name in names)],
+        "Means of the trials",
+        ["topology", "method", "loads", *names],
         rows,
         [0, 0, 0, *(2 for _ in names)],
     )

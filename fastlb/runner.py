@@ -90,7 +90,7 @@ def run(
     Examples
     --------
     >>> study = Study("small", ["mesh:4x4"], ["dde"], "uniform:10", trials=5)
-    >>> run(study).table()["difference"].max() <= 2
+    >>> bool(run(study).table()["difference"].max() <= 2)
     True
     """
     if not isinstance(study, Study):

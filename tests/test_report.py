@@ -21,8 +21,7 @@ def test_a_study_in_general_has_the_means_of_its_figures(report):
     for row in table.rows:
         figures = summary[tuple(row[:3])]
         for column, value in zip(table.columns[3:], row[3:], strict=True):
-            name = column.replace(" ", "_")
-            assert value == (figures[name].mean if name in figures else None)
+            assert value == (figures[column].mean if column in figures else None)
 
 
 def test_tables_are_printed_with_their_places_and_saved_in_full():

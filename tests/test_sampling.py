@@ -112,5 +112,5 @@ def test_bad_topology_and_distribution():
 
 def test_too_many_trials_for_the_memory(monkeypatch):
     monkeypatch.setattr(memory, "available_memory", lambda: 2**30)
-    with pytest.raises(MemoryError, match="needs about 4.77 GiB"):
+    with pytest.raises(MemoryError, match=r"needs about 4\.77 GiB"):
         lb.sample_loads(lb.Uniform(3), MESH, trials=10**7, seed=0)

@@ -168,7 +168,10 @@ def _table(table: Table) -> RenderableType:
     ]
     headings, *rows = table.printed()
     for heading, number in zip(headings, numeric, strict=True):
-        grid.add_column(Text(heading), justify="right" if number else "left")
+        if number:
+            grid.add_column(Text(heading), justify="right", no_wrap=True)
+        else:
+            grid.add_column(Text(heading), overflow="fold")
     for row in rows:
         grid.add_row(*map(Text, row))
     notes = [Text(table.note)] if table.note else []
