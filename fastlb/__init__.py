@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from .doubling import Doubling, recursive_doubling
     from .errors import DeadlockError, FaultError, MissingExtraError
     from .families import random_binary
-    from .fault_plan import FaultPlan, fault_plan
-    from .fault_tolerant_dem import fault_tolerant_dem
+    from .fault_plans import FaultPlan, fault_plan
+    from .fault_tolerance import fault_tolerant_dem
     from .generalized_exchange import gde, optimal_lambda
     from .lines import DdeLine, dde_line, exchange_rounds
     from .network import Network
@@ -48,8 +48,8 @@ _HOME = {
     "doubling": ("Doubling", "recursive_doubling"),
     "errors": ("DeadlockError", "FaultError", "MissingExtraError"),
     "families": ("random_binary",),
-    "fault_plan": ("FaultPlan", "fault_plan"),
-    "fault_tolerant_dem": ("fault_tolerant_dem",),
+    "fault_plans": ("FaultPlan", "fault_plan"),
+    "fault_tolerance": ("fault_tolerant_dem",),
     "generalized_exchange": ("gde", "optimal_lambda"),
     "lines": ("DdeLine", "dde_line", "exchange_rounds"),
     "network": ("Network",),

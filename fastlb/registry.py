@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .dimension_exchange import dem
 from .direct_exchange import dde
+from .fault_tolerance import fault_tolerant_dem
 from .generalized_exchange import gde
 from .result import Balance
 
@@ -18,7 +19,12 @@ if TYPE_CHECKING:
 
 Method = Callable[..., Balance]
 
-_METHODS: dict[str, Method] = {"dem": dem, "gde": gde, "dde": dde}
+_METHODS: dict[str, Method] = {
+    "dem": dem,
+    "gde": gde,
+    "dde": dde,
+    "fault_tolerant_dem": fault_tolerant_dem,
+}
 
 
 def methods() -> tuple[str, ...]:

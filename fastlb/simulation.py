@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .accelerate import kernels
-from .fault_plan import fault_plan
+from .fault_plans import fault_plan
 from .program import read_programs
 from .topology import Hypercube
 

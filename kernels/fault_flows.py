@@ -10,6 +10,7 @@ from numba.extending import overload
 
 SPLIT = 0
 WHOLE = 1
+INT64_MAX = np.int64(2**63 - 1)
 
 
 def _even(a, b):
@@ -68,10 +69,24 @@ def _choose_quota(total, count):
     return lambda total, count: (total // count, total % count)
 
 
+def _added(total, amount):
+    """Return the sum of units; -1, for good, once it does not fit int64."""
+    if isinstance(total, np.floating):
+        return total + amount
+    return total + amount if 0 <= total <= INT64_MAX - amount else np.int64(-1)
+
+
+@overload(_added, inline="always")
+def _choose_added(total, amount):
+    if isinstance(total, types.Float):
+        return lambda total, amount: total + amount
+    return lambda total, amount: total + amount if 0 <= total <= INT64_MAX - amount else -1
+
+
 @njit(cache=True, nogil=True)
 def _book(flows, moved, n, u, v, bit, amount):
     """Book an amount sent from u to v, neighbours across a bit; negative ones go back."""
-    moved[0] += abs(amount)
+    moved[0] = _added(moved[0], abs(amount))
     if flows.size:
         flows[n - 1 - bit, min(u, v)] += amount if u < v else -amount
 
@@ -211,7 +226,8 @@ def carry_out(out, program, lowest, order, parent, component, starts, flows, sta
     ``program`` (M, 4) is in node numbers and may be empty; ``lowest`` tells whether whole
     subcubes are balanced from the lowest bit on; ``order`` .. ``starts`` are those of
     ``spanning``, empty for no tree; ``flows`` (B, n, N) and ``stages`` (S, B, N) are filled where
-    they have a size; ``counted`` (S, B) gets the units moved. Return (local (B,), largest).
+    they have a size; ``counted`` (S, B) gets the units moved, -1 where they
+    do not fit int64. Return (local (B,), largest load after a repair).
     """
     B, N = out.shape
     n = 0

@@ -33,7 +33,7 @@ def test_cases(case: dict[str, Any]) -> None:
 
 def test_figure_1_of_the_paper() -> None:
     made = plan(3, [(0, 4), (5, 7)])
-    assert [(s.base, s.free, bit) for s, bit in made.splits][0] == (0, (0, 1, 2), 0)
+    assert next((s.base, s.free, bit) for s, bit in made.splits) == (0, (0, 1, 2), 0)
     assert [s.nodes for s in made.stuck] == [[0, 4], [5, 7]]
 
 

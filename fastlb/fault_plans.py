@@ -15,7 +15,7 @@ from .topology import Hypercube
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from .balance import Balance
+    from .result import Balance
 
 ORDERS = ("lowest", "highest")
 DONORS = ("latest", "earliest")
@@ -74,7 +74,7 @@ class Split:
 
 @dataclass(frozen=True)
 class Repair:
-    """A stuck subcube and the fault-free ``donor`` across ``bit``, which takes its pegs and holes."""
+    """A stuck subcube and the fault-free ``donor`` across ``bit`` for its pegs and holes."""
 
     stuck: Subcube
     donor: Subcube
@@ -204,7 +204,7 @@ class FaultPlan:
         out: NDArray[Any] | None = None,
     ) -> Balance:
         """Balance any batch of loads by this plan; see :func:`fastlb.fault_tolerant_dem`."""
-        from .fault_tolerant_dem import apply_plan
+        from .fault_tolerance import apply_plan
 
         return apply_plan(self, loads, finish=finish, record=record, out=out)
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .accelerate import kernels
-from .balance import Balance, figures, per_batch
 from .errors import FaultError
-from .fault_plan import FaultPlan, fault_plan
+from .fault_plans import FaultPlan, fault_plan
 from .fault_tree import FaultTree, fault_tree
-from .loads import Survey, check_record, output_rows, read_loads, survey
+from .loads import Survey, check_record, finished, output_rows, read_loads, survey
 from .memory import require_memory
+from .result import INT64_MAX, Balance, figures, per_batch, units_dtype
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 LANES = 64
 LANES_UP_TO = 2**11
 TILES_BYTES = 2**19
+SIGN = np.uint64(2**63)
 
 
 def fault_tolerant_dem(
@@ -133,38 +134,51 @@ def _carried_out(
     before = survey(given.rows, totals=exact)
     if out is not None and _may_overflow(plan, before, rows.dtype):
         rows = np.empty_like(rows)
-    counted = np.dtype(np.int64 if rows.dtype.kind in "iu" else np.float64)
+    counted = np.dtype(units_dtype(rows))
+    steps = (plan.steps if plan else 0) + (tree.steps if tree else 0)
+    # A unit is sent at most once a step: beyond this every addition is watched.
+    watched = rows.dtype.kind in "iu" and before.total.max(initial=0) > INT64_MAX // max(1, steps)
     linkwise: dict[str, Any] = {}
-    if plan is None or tree is not None or record == "flows":
-        rows[...] = given.rows
-        local, largest, linkwise = _link_by_link(plan, tree, rows, topology.n, record, counted)
-        moved = linkwise["moved_per_stage"].sum(axis=0)
+    if plan is None or tree is not None or record == "flows" or (watched and record != "loads"):
+        # Narrow integers are not worth kernels of their own here.
+        work = given.rows.astype(counted if rows.dtype.kind in "iu" else rows.dtype)
+        local, largest, linkwise = _link_by_link(plan, tree, work, topology.n, record, counted)
+        linkwise["stages"] = linkwise["stages"].astype(rows.dtype, copy=False)
+        moved = linkwise["moved_per_stage"].T
+        if record != "loads" and (moved < 0).any():
+            raise OverflowError("moved must fit int64, got more units times links")
+        rows[...] = work
     else:
-        moved, local, largest = _in_tiles(plan, given.rows, rows, record, counted)
+        beyond = rows.dtype == np.uint64 and not exact
+        # Pairs average the same below zero: there unsigned loads of any size fit int64.
+        source = (given.rows ^ SIGN).view(np.int64) if beyond else given.rows
+        target = source if beyond else rows
+        moved, local, largest = _in_tiles(plan, source, target, record, counted)
+        if beyond:
+            rows[...] = source.view(np.uint64) ^ SIGN
     if rows.dtype.kind in "iu" and largest > np.iinfo(rows.dtype).max:
         raise OverflowError(
             f"loads must leave room in {rows.dtype} for what a donor holds, which is {largest}"
         )
-    if not np.may_share_memory(rows, result):
-        result[...] = rows.reshape(result.shape)
-    fields: dict[str, Any] = {"loads": result}
+    fields: dict[str, Any] = {"loads": finished(result, rows)}
     if record != "loads":
-        found = figures(before, survey(rows), topology.size, moved, local)
-        count = len(rows)
-        found["sweeps"] = np.ones(count, dtype=np.int64)
-        steps = (plan.steps if plan else 0) + (tree.steps if tree else 0)
-        found["steps"] = np.full(count, steps, dtype=np.int64)
-        fields |= per_batch(found, given.batch)
+        shared = figures(before, survey(rows), topology.size, moved, local)
+        shared["steps"] = np.full(len(rows), steps)
+        fields |= per_batch(shared, given.batch)
     if record == "flows":
-        flows = linkwise["flows"]
+        flows, stages = linkwise["flows"], linkwise["stages"]
         fields["flows"] = flows.reshape(*given.batch, topology.ndim, *topology.shape)
-        fields["stages"] = linkwise["stages"].reshape(-1, *given.shape)
-        fields["moved_per_stage"] = linkwise["moved_per_stage"].reshape(-1, *given.batch)
+        fields["stages"] = stages.reshape(len(stages), *given.shape)
+        fields["moved_per_stage"] = moved.T.reshape(len(stages), *given.batch)
     return Balance("fault_tolerant_dem", topology, record, fields)
 
 
 def _in_tiles(
-    plan: FaultPlan, rows: NDArray[Any], out: NDArray[Any], record: str, counted: np.dtype[Any]
+    plan: FaultPlan,
+    rows: NDArray[Any],
+    out: NDArray[Any],
+    record: str,
+    counted: np.dtype[Any],
 ) -> tuple[NDArray[Any], NDArray[Any], Any]:
     """Leave the final loads in ``out``; return (moved, local, largest load after a repair)."""
     B, N = rows.shape
@@ -177,11 +191,12 @@ def _in_tiles(
     deepest = max((stuck.dimensions for stuck in plan.stuck), default=0)
     layout = kernels("positions").exchange_layout
     carry_out = kernels("fault_tolerant_dem").carry_out
+    work = _tile_dtype(rows.dtype)
     kind = np.zeros(1, counted)
     moved, local = np.zeros(B, counted), np.zeros(B, counted)
     largest = kind[0]
-    in_hand = max(1, TILES_BYTES // (N * L * rows.itemsize))
-    tiles = np.empty((min(in_hand, -(-B // L)), N * L), rows.dtype)
+    in_hand = max(1, TILES_BYTES // (N * L * work.itemsize))
+    tiles = np.empty((min(in_hand, -(-B // L)), N * L), work)
     for first in range(0, B, in_hand * L):
         part = slice(first, min(first + in_hand * L, B))
         count = part.stop - part.start
@@ -223,6 +238,13 @@ def _link_by_link(
         rows, program, lowest, *branches, flows, after, moved
     )
     return local, largest, {"flows": flows, "stages": after, "moved_per_stage": moved}
+
+
+def _tile_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the type the exchanges run in: few of them, so that few kernels are compiled."""
+    if dtype.kind == "f":
+        return dtype
+    return np.dtype(np.int32 if dtype.itemsize < 4 or dtype == np.int32 else np.int64)
 
 
 def _may_overflow(plan: FaultPlan | None, before: Survey, dtype: np.dtype[Any]) -> bool:
