@@ -124,16 +124,20 @@ class Found:
         return found
 
     def tables(self) -> list[Table]:
-        """Return the speedups over each attribute, a line a family and dimension or variant."""
+        """Return the speedups over each attribute, a table a family."""
         titles = {
-            "dimension": "Speedup by dimension (mean over 1..9 columns and all faults)",
-            "columns": "Speedup by columns (mean over 10..50 rows and all faults)",
-            "rows": "Speedup by rows (mean over 1..9 columns and all faults)",
-            "faults": "Speedup by faults (mean over 10..50 rows and 1..9 columns)",
-            "variants": f"Speedup by columns under costs and granularities (dimension "
+            "dimension": "speedup by dimension (mean over 1..9 columns and all faults)",
+            "columns": "speedup by columns (mean over 10..50 rows and all faults)",
+            "rows": "speedup by rows (mean over 1..9 columns and all faults)",
+            "faults": "speedup by faults (mean over 10..50 rows and 1..9 columns)",
+            "variants": f"speedup by columns under costs and granularities (dimension "
             f"{VARIED_DIMENSION}, {VARIED_ROWS} rows, no faults)",
         }
-        return [self._table(over, title) for over, title in titles.items()]
+        return [
+            self._table(over, family, title)
+            for over, title in titles.items()
+            for family in FAMILIES
+        ]
 
     def statements(self) -> list[Statement]:
         """Return the paper's observations, each with its test and what was found."""
@@ -145,22 +149,20 @@ class Found:
             *(self._variant(method) for method in VARIANTS if method != FREE),
         ]
 
-    def _table(self, over: str, title: str) -> Table:
+    def _table(self, over: str, family: type[Programs], title: str) -> Table:
         headings = self.headings(over)
-        rows: list[list[Value]] = []
-        errors = []
-        for family in FAMILIES:
-            for line in self.lines(over, family):
-                means: list[Value] = [mean.mean for mean in line.means]
-                short: list[Value] = [None] * (len(headings) - len(means))
-                rows.append([family.name, line.label, *means, *short])
-                errors += [mean.standard_error for mean in line.means]
-        worst = max(errors)
+        lines = self.lines(over, family)
+        rows: list[list[Value]] = [
+            [line.label, *(mean.mean for mean in line.means), *[None] * _missing(line, headings)]
+            for line in lines
+        ]
+        worst = max(mean.standard_error for line in lines for mean in line.means)
         note = f"Standard errors are at most {worst:.3f}." if self.trials > 1 else ""
         if over == "variants":
             note = f"{VARIANTS_NOTE} {note}".strip()
-        columns = ["family", self.kind(over), *headings]
-        return Table(f"speedup-over-{over}", title, columns, rows, [2] * len(columns), note)
+        columns = [self.kind(over), *headings]
+        name = f"{family.name}-over-{over}"
+        return Table(name, f"{family.name}: {title}", columns, rows, [2] * len(columns), note)
 
     def _every_problem(self) -> Statement:
         speedups = np.concatenate(self._settings)
@@ -257,6 +259,10 @@ class Found:
     def _mean(self, cells: list[Cell]) -> Mean:
         """Average the cells trial by trial: a trial's programs share their random numbers."""
         return Mean.of(np.mean([self._speedups[cell] for cell in cells], axis=0))
+
+
+def _missing(line: Line, headings: list[Value]) -> int:
+    return len(headings) - len(line.means)
 
 
 def _z(differences: NDArray[np.float64]) -> float:
