@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 # Name, module, and what `fastlb study` says of it.
 _BUNDLED = {
-    "more-wu": ("more_wu", "Branch and bound with and without balancing: the speedup"),
     "wu-shu": ("wu_shu", "DDE against GDE on meshes and tori: Table I, Figures 11-16"),
+    "more-wu": ("more_wu", "Branch and bound with and without balancing: the speedup"),
 }
 
 
