@@ -207,18 +207,25 @@ def check_folder(folder: str | Path, *, force: bool = False) -> Path:
 
 
 def overview(results: Results) -> Report:
-    """Return the report of a study in general: the mean of the main figures, a line a cell."""
+    """Return the report of a study in general: the means of the main figures, a line a cell.
+
+    What is the same in all lines, such as the only distribution, stands in the title alone.
+    """
     summary = results.summary()
     names = [name for name in OVERVIEW if name in results.figures]
-    rows = []
+    kinds = ("topology", "method", "loads")
+    varied = [i for i in range(3) if len({key[i] for key in summary}) > 1]
+    first = next(iter(summary))
+    same = [f"{kinds[i]} {first[i]}" for i in range(3) if i not in varied]
+    rows: list[list[Value]] = []
     for key, figures in summary.items():
         means = [figures[name].mean if name in figures else None for name in names]
-        rows.append([*key, *means])
+        rows.append([*(key[i] for i in varied), *means])
     table = Table(
         "overview",
-        "Means of the trials",
-        ["topology", "method", "loads", *names],
+        "; ".join([f"Means of {results.study.trials:,} trials", *same]),
+        [*(kinds[i] for i in varied), *names],
         rows,
-        [0, 0, 0, *(2 for _ in names)],
+        [*(0 for _ in varied), *(2 for _ in names)],
     )
     return Report(results, [table])

@@ -162,7 +162,7 @@ def _table(table: Table) -> RenderableType:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    grid = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    grid = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
     numeric = [
         all(not isinstance(row[i], str) for row in table.rows) for i in range(len(table.columns))
     ]

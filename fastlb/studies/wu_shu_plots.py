@@ -45,9 +45,8 @@ def bars(found: Found, figure: Figure) -> Any:
     axes.set_ylabel(figure.unit)
     axes.margins(y=0.1)
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=len(COLOURS), borderaxespad=0.2)
-    page.suptitle(
-        f"Figure {figure.number}: {figure.title}, mean of {found.trials:,} trials ± 2 s.e."
-    )
+    averaged = f"mean of {found.trials:,} trials ± 2 s.e."
+    page.suptitle(f"Figure {figure.number}: {figure.title}, {averaged}")
     return page
 
 
