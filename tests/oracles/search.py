@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 from tests.oracles.binary import dot, exact_program, sequence
@@ -112,13 +113,16 @@ def simulate(
     unit_cost: Any = 0,
     granularity: str = "row",
     assignment: str = "modular",
+    numbers: type = Fraction,
 ) -> Search:
     """Let 2**dim processors step together until no test is left.
 
     A unit: hand out (central), balance if triggered, one test a processor, then the dead
-    sequences are dropped and the least cost found is published.
+    sequences are dropped and the least cost found is published. Numbers are taken as exact
+    decimals; `numbers=int` takes integers as they are.
     """
-    c, A, b = exact_program(c, A, b)
+    if numbers is Fraction:
+        c, A, b = exact_program(c, A, b)
     n, m, processors = len(c), len(A), 2**dim
     machine = Machine(processors, granularity)
     made = plan(dim, faults) if balanced else Plan()
