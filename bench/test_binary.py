@@ -8,6 +8,7 @@ from bench import program_peers as peers
 
 FAMILIES = ["loose", "planted", "cover", "knapsack", "symmetric"]
 SINGLES = 3
+BATCH = 2000
 
 
 def solved(c, A, b, **options):
@@ -23,7 +24,7 @@ def one_by_one(c, A, b):
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize(("m", "n"), [(4, 5), (10, 7), (10, 9)])
 def test_batch_against_numpy(race, quick, family, m, n):
-    program = lb.random_binary(family, m, n, seed=1995, trials=20 if quick else 500)
+    program = lb.random_binary(family, m, n, seed=1995, trials=20 if quick else BATCH)
     race(
         f"0-1 batch, {family}, {m} rows, {n} columns",
         lambda: solved(*program),

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 METHODS = ("auto", "enumeration", "search", "milp")
 STATUSES = ("optimal", "infeasible", "limit")
 OPTIMAL, INFEASIBLE, LIMIT = range(3)
+_STATUS_NAMES = np.array(STATUSES)
 NODE_LIMIT = 100_000_000
 # Up to here all sequences at once are faster than a search, and up to here they fit memory.
 SMALL, MOST_ENUMERATED, MOST_SEARCHED = 12, 24, 62
@@ -25,6 +26,7 @@ SMALL, MOST_ENUMERATED, MOST_SEARCHED = 12, 24, 62
 LEAF = 6
 SUBGRADIENT_STEPS = 150
 _SAFE_INT32 = 2**30
+_NARROW, _WIDE = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -130,14 +132,15 @@ def solve_binary(
         raise ValueError(f"c must have at most {most} variables for {method}, got {n}")
     if method == "enumeration" or (method == "auto" and n <= SMALL):
         return _enumerated(given)
-    programs = zip(given.c, given.A, given.b, strict=True)
-    return _collected(
-        given, [_solve_one(*program, int(node_limit), method) for program in programs]
-    )
+    outcomes = [
+        _solve_one(*program, int(node_limit), method, given.bound)
+        for program in zip(given.c, given.A, given.b, strict=True)
+    ]
+    return _collected(given, outcomes)
 
 
 def _solve_one(
-    c: NDArray[Any], A: NDArray[Any], b: NDArray[Any], node_limit: int, method: str
+    c: NDArray[Any], A: NDArray[Any], b: NDArray[Any], node_limit: int, method: str, bound: int
 ) -> Outcome:
     """Solve one program (n,), (m, n), (m,) of whole numbers."""
     feasible, value, flipped, free, rc, rA, rb = kernels("reduction").reduce(c, A, b)
@@ -154,7 +157,7 @@ def _solve_one(
     elif method == "auto" and free.size <= SMALL:
         found = _enumerate_one(rc, rA, rb)
     else:
-        found = _search(rc, rA, rb, node_limit)
+        found = _search(rc, rA, rb, node_limit, bound)
         if found.status == LIMIT and method == "auto":
             from .handover import hand_over
 
@@ -166,45 +169,42 @@ def _solve_one(
     return found
 
 
-def _search(c: NDArray[Any], A: NDArray[Any], b: NDArray[Any], node_limit: int) -> Outcome:
+def _search(
+    c: NDArray[Any], A: NDArray[Any], b: NDArray[Any], node_limit: int, bound: int
+) -> Outcome:
     n = c.size
     y, x, cost, found = kernels("reduction").multipliers(c, A, b, SUBGRADIENT_STEPS)
     if n < LEAF:
         more = LEAF - n
         c, x = np.pad(c, (0, more)), np.pad(x, (0, more))
         A = np.pad(A, ((0, 0), (0, more)))
-    x, cost, found, bound, nodes, complete = kernels("binary").search(
-        c, A, b, y, x, cost, found, node_limit, _lane_dtype(c, A, b)
+    layout = kernels("branching").prepare(c, A, b, y, _lanes(bound))
+    x, cost, found, least, nodes, complete = kernels("binary").search(
+        c.sum(), *layout, np.argsort(-y), x, cost, found, node_limit
     )
     status = LIMIT if not complete else OPTIMAL if found else INFEASIBLE
-    return Outcome(status, x[:n] if found else None, int(bound), "search", int(nodes))
+    return Outcome(status, x[:n] if found else None, int(least), "search", int(nodes))
 
 
 def _enumerate_one(c: NDArray[Any], A: NDArray[Any], b: NDArray[Any]) -> Outcome:
-    number, cost, found = kernels("binary").enumerate_sequences(
-        c[None], A[None], b[None], _lane_dtype(c, A, b)
-    )
+    x, cost, found = kernels("binary").enumerate_sequences(c[None], A[None], b[None], _WIDE)
     if not found[0]:
         return Outcome(INFEASIBLE, None, 0, "enumeration", 0)
-    x = (number[0] >> np.arange(c.size)[::-1] & 1).astype(np.int8)
-    return Outcome(OPTIMAL, x, int(cost[0]), "enumeration", 0)
+    return Outcome(OPTIMAL, x[0], int(cost[0]), "enumeration", 0)
 
 
-def _lane_dtype(c: NDArray[Any], A: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
-    """Return an empty array of the narrowest dtype that all sums of the programs fit."""
-    fits = kernels("decimal_scaling").all_below(c, A, b, _SAFE_INT32)
-    return np.zeros(0, dtype=np.int32 if fits else np.int64)
+def _lanes(bound: int) -> NDArray[Any]:
+    """Return an empty array of the narrowest dtype that sums up to a bound fit."""
+    return _NARROW if bound < _SAFE_INT32 else _WIDE
 
 
 def _enumerated(given: Programs) -> BinarySolution:
-    n = given.c.shape[1]
-    number, cost, found = kernels("binary").enumerate_sequences(
-        given.c, given.A, given.b, _lane_dtype(given.c, given.A, given.b)
+    x, cost, found = kernels("binary").enumerate_sequences(
+        given.c, given.A, given.b, _lanes(given.bound)
     )
-    x = (number[:, None] >> np.arange(n)[::-1] & 1).astype(np.int8)
     codes = np.where(found, OPTIMAL, INFEASIBLE)
-    names = np.full(len(codes), "enumeration")
-    return _solution(given, codes, x, cost, found, cost, names, np.zeros(len(codes), np.int64))
+    nodes = np.zeros(len(codes), dtype=np.int64)
+    return _solution(given, codes, x, cost, found, cost, np.array("enumeration"), nodes)
 
 
 def _collected(given: Programs, outcomes: list[Outcome]) -> BinarySolution:
@@ -233,31 +233,39 @@ def _solution(
     names: NDArray[Any],
     nodes: NDArray[Any],
 ) -> BinarySolution:
-    n = given.c.shape[1]
     objective = given.objectives(cost, x)
-    proven = codes == OPTIMAL
-    lower = given.objectives(np.where(proven, cost, bound))
-    lower = np.where(proven, objective, lower)
-    status = np.array(STATUSES)[codes]
+    lower = objective
+    if bound is not cost:
+        proven = codes == OPTIMAL
+        lower = np.where(proven, objective, given.objectives(np.where(proven, cost, bound)))
     if not given.batch:
-        if not known[0]:
-            best = None if codes[0] == INFEASIBLE else lower.tolist()[0]
-            return BinarySolution(None, None, str(status[0]), best, str(names[0]), int(nodes[0]))
+        something = known[0]
         return BinarySolution(
-            x[0],
-            objective.tolist()[0],
-            str(status[0]),
-            lower.tolist()[0],
-            str(names[0]),
+            x[0] if something else None,
+            objective.tolist()[0] if something else None,
+            STATUSES[codes[0]],
+            None if codes[0] == INFEASIBLE else lower.tolist()[0],
+            str(names.flat[0]),
             int(nodes[0]),
         )
     batch = given.batch
-    hidden = np.repeat(~known, n).reshape(*batch, n)
+    unknown, impossible = (None, None) if known.all() else (~known, codes == INFEASIBLE)
     return BinarySolution(
-        np.ma.masked_array(x.reshape(*batch, n), hidden),
-        np.ma.masked_array(objective.reshape(batch), ~known.reshape(batch)),
-        status.reshape(batch),
-        np.ma.masked_array(lower.reshape(batch), (codes == INFEASIBLE).reshape(batch)),
-        names.reshape(batch),
+        _masked(x, unknown, batch),
+        _masked(objective, unknown, batch),
+        _STATUS_NAMES.take(codes).reshape(batch),
+        _masked(lower, impossible, batch),
+        np.broadcast_to(names, batch) if names.ndim == 0 else names.reshape(batch),
         nodes.reshape(batch),
     )
+
+
+def _masked(
+    values: NDArray[Any], hidden: NDArray[Any] | None, batch: tuple[int, ...]
+) -> np.ma.MaskedArray[Any, Any]:
+    """Give values (B, ..) the batch's shape and hide those that do not exist."""
+    shaped = values.reshape(batch + values.shape[1:])
+    if hidden is None:
+        return np.ma.MaskedArray(shaped)
+    mask = hidden.reshape(batch + (1,) * (values.ndim - 1))
+    return np.ma.MaskedArray(shaped, np.broadcast_to(mask, shaped.shape).copy())

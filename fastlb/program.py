@@ -20,6 +20,7 @@ _LARGEST = 2**63 - 1
 _INFINITE = float("inf")
 # Rows that no exact scaling brings into int64 are rounded to this many bits.
 _ROUNDED_BITS = 60
+_NOTHING: NDArray[Any] = np.empty(0)
 
 
 @dataclass(frozen=True)
@@ -35,12 +36,15 @@ class Programs:
     b : (B, m) int64
         All sums of absolute values in a row, with its b, fit int64.
     batch : leading axes of the input
+    bound : int
+        No absolute sum exceeds it.
     kind : "i", "f" or "O"
         Integers, floats or other exact numbers: what an objective is given back as.
     denominator : (B,) object
-        Whole number by which the given c was multiplied; 1 for integers.
+        Whole number by which the given c was multiplied; empty for integers.
     rounded : (B,) bool
-        Whether something was rounded: rows then hold within a relative tolerance of 1e-9.
+        Whether something was rounded: rows then hold within a relative tolerance of 1e-9. Empty
+        for integers.
     given_c : (B, n)
         The costs as they came in.
     """
@@ -49,6 +53,7 @@ class Programs:
     A: NDArray[Any]
     b: NDArray[Any]
     batch: tuple[int, ...]
+    bound: int
     kind: str
     denominator: NDArray[Any]
     rounded: NDArray[Any]
@@ -119,10 +124,8 @@ def read_programs(c: ArrayLike, A: ArrayLike, b: ArrayLike) -> Programs:
     }
     if kinds <= {"i"}:
         c_, A_, b_ = (_int64(name, a) for name, a in (("c", costs), ("A", rows), ("b", right)))
-        _check_sums("c", c_, np.zeros(B, dtype=np.int64))
-        _check_sums("A", A_.reshape(B * m, n), b_.reshape(B * m))
-        ones = np.ones(B, dtype=object)
-        return Programs(c_, A_, b_, batch, "i", ones, np.zeros(B, dtype=bool), c_)
+        bound = _check_sums(c_, A_, b_)
+        return Programs(c_, A_, b_, batch, bound, "i", _NOTHING, _NOTHING, c_)
     c_, denominator, rounded = _whole(costs)
     joined = np.concatenate(
         [_common(rows, kinds), _common(right, kinds)[..., None]], axis=-1
@@ -130,12 +133,14 @@ def read_programs(c: ArrayLike, A: ArrayLike, b: ArrayLike) -> Programs:
     Ab, _, rounded_rows = _whole(joined, tolerant=True)
     Ab = Ab.reshape(B, m, n + 1)
     rounded = rounded | rounded_rows.reshape(B, m).any(axis=1)
+    A_, b_ = np.ascontiguousarray(Ab[:, :, :n]), np.ascontiguousarray(Ab[:, :, n])
     kind = costs.dtype.kind if costs.size else "f"
     return Programs(
         c_,
-        np.ascontiguousarray(Ab[:, :, :n]),
-        np.ascontiguousarray(Ab[:, :, n]),
+        A_,
+        b_,
         batch,
+        int(kernels("decimal_scaling").survey(c_, A_, b_)[0]),
         "i" if kind == "u" else kind,
         denominator,
         rounded,
@@ -185,13 +190,18 @@ def _int64(name: str, array: NDArray[Any]) -> NDArray[Any]:
     return np.ascontiguousarray(array, dtype=np.int64)
 
 
-def _check_sums(name: str, rows: NDArray[Any], right: NDArray[Any]) -> None:
-    row = kernels("decimal_scaling").sums_fit(rows, right)
-    if row >= 0:
-        with_b = " and b" if name == "A" else ""
+def _check_sums(c: NDArray[Any], A: NDArray[Any], b: NDArray[Any]) -> int:
+    """Return a bound of all absolute sums, or raise ``OverflowError``."""
+    bound, bad_costs, bad_row = kernels("decimal_scaling").survey(c, A, b)
+    if bad_costs >= 0:
         raise OverflowError(
-            f"{name} must have absolute sums{with_b} that fit int64, got more in row {row}"
+            f"c must have absolute sums that fit int64, got more in program {bad_costs}"
         )
+    if bad_row >= 0:
+        raise OverflowError(
+            f"A must have absolute sums and b that fit int64, got more in row {bad_row}"
+        )
+    return int(bound)
 
 
 def _common(array: NDArray[Any], kinds: set[str]) -> NDArray[Any]:

@@ -135,11 +135,11 @@ def _tabulate(coefficients, start, sums, base, row):
 def enumerate_sequences(c, A, b, kind):
     """Return (x, objective, feasible) of programs c (B, n), A (B, m, n), b (B, m), all int64.
 
-    x (B,) is the least sequence number that reaches the optimum, x_1 its most significant bit.
-    ``kind`` (0,) has the dtype to compute in: int32 where all sums fit, else int64.
+    x (B, n) int8 is the least sequence, x_1 first, that reaches the optimum. ``kind`` (0,) has the
+    dtype to compute in: int32 where all sums are below 2**30, else int64.
 
     A block starts with the lanes alive that would be a gain; a row that empties a block is
-    looked at earlier in the next.
+    looked at earlier in the next. Rows are tabulated when they are first needed.
     """
     B, m, n = A.shape
     T = kind.dtype.type
@@ -148,15 +148,14 @@ def enumerate_sequences(c, A, b, kind):
     sums = np.empty((m + 1, LANES), dtype=kind.dtype)
     base = np.empty((m + 1, blocks), dtype=kind.dtype)
     order = np.empty(m, dtype=np.int64)
-    x = np.zeros(B, dtype=np.int64)
+    x = np.zeros((B, n), dtype=np.int8)
     objective = np.zeros(B, dtype=np.int64)
     feasible = np.zeros(B, dtype=np.bool_)
     for p in range(B):
         _tabulate(c[p], 0, sums, base, m)
-        for row in range(m):
-            _tabulate(A[p, row], -b[p, row], sums, base, row)
-            order[row] = row
+        ready = 0
         best = T(0)
+        number = 0
         found = False
         for block in range(blocks):
             offset = base[m, block]
@@ -168,170 +167,52 @@ def enumerate_sequences(c, A, b, kind):
                     if r > 1:
                         order[r - 1], order[r - 2] = order[r - 2], order[r - 1]
                     break
+                if r == ready:
+                    _tabulate(A[p, r], -b[p, r], sums, base, r)
+                    order[r] = r
+                    ready += 1
                 row = order[r]
                 alive &= ~_lanes_up_to(sums, row, T(-base[row, block] - 1))
             while alive != NONE:
                 lane = _lowest(alive)
                 best = T(sums[m, lane] + offset)
-                x[p] = block * LANES + lane
+                number = block * LANES + lane
                 found = True
                 alive &= _lanes_up_to(sums, m, T(best - offset - 1))
+        for j in range(n):
+            x[p, j] = number >> (n - 1 - j) & 1
         objective[p] = best
         feasible[p] = found
     return x, objective, feasible
 
 
 @njit(cache=True, nogil=True)
-def _scale(c, A, b, y):
-    """Return (scale, whole multipliers): as fine as int64 sums allow, rounded from y."""
-    m, n = A.shape
-    size = float(c.sum()) + 1.0
-    for i in range(m):
-        row = abs(float(b[i]))
-        for j in range(n):
-            row += abs(float(A[i, j]))
-        size += y[i] * row + 1e-9 * row
-    scale = np.int64(1)
-    while scale < 2**40 and 2.0 * scale * size < 2.0**60:
-        scale *= 2
-    whole = np.zeros(m, dtype=np.int64)
-    if size < 2.0**60:
-        for i in range(m):
-            whole[i] = np.int64(y[i] * scale + 0.5)
-    return scale, whole
-
-
-@njit(cache=True, nogil=True)
-def _leaf_patterns(c):
-    """Return (pattern of each lane, costs (1, 64)): all patterns of the last 6, cheapest first."""
-    costs = np.empty(LANES, dtype=np.int64)
-    for lane in range(LANES):
-        costs[lane] = 0
-        for k in range(LOW):
-            if lane >> k & 1:
-                costs[lane] += c[k]
-    pattern = np.argsort(costs)
-    return pattern, costs[pattern].reshape(1, LANES)
-
-
-@njit(cache=True, nogil=True)
-def _order(c, A, reduced):
-    """Return (variables by size of reduced cost, whether each is the twin of the one before it).
-
-    Twins, equal in cost and column, stand together.
-    """
-    m, n = A.shape
-    first = np.arange(n)
-    for j in range(n):
-        for k in range(j):
-            if first[k] == k and reduced[j] == reduced[k] and c[j] == c[k]:
-                i = 0
-                while i < m and A[i, j] == A[i, k]:
-                    i += 1
-                if i == m:
-                    first[j] = k
-                    break
-    order = np.arange(n)
-    for j in range(1, n):
-        moving = order[j]
-        size = abs(reduced[moving])
-        k = j
-        while k > 0:
-            before = order[k - 1]
-            other = abs(reduced[before])
-            if other > size or (other == size and first[before] <= first[moving]):
-                break
-            order[k] = before
-            k -= 1
-        order[k] = moving
-    twin = np.zeros(n, dtype=np.bool_)
-    for k in range(1, n):
-        twin[k] = first[order[k]] == first[order[k - 1]]
-    return order, twin
-
-
-@njit(cache=True, nogil=True)
-def search(c, A, b, y, x, cost, found, node_limit, kind):
+def search(most_cost, bounds, variables, tables, leaves, rows, x, cost, found, node_limit):
     """Search one program depth first; return (x, cost, found, bound, nodes, complete).
 
-    c (n,) >= 0, A (m, n), b (m,): int64, 6 <= n <= 62; y (m,) multipliers; x, cost, found an
-    incumbent; ``kind`` (0,) the dtype of a row's sums.
+    ``bounds``, ``variables``, ``tables``, ``leaves`` are those of ``branching.prepare``, and
+    most_cost the sum of all costs. ``rows`` (m,) is an order of the rows for the leaves, the
+    likeliest to fail first; a row that empties a leaf moves up. x (n,) int8, cost, found are an
+    incumbent.
 
-    The multipliers, rounded to whole numbers, give an exact bound y.b + sum min(0, c - y.A) in
-    units of 1/scale. Variables go by the size of their reduced cost, each to its preferred value
-    first: the other adds that size to the bound; after a twin that took the other value only that
-    is tried. A row's room is its largest possible left
-    side less b; a decision's loss is taken off, and a negative room ends the branch. The last 6
-    variables are a leaf.
+    A decision's loss is taken off the rows' room, and a negative room ends the branch. After a
+    twin that took the other value only that is tried.
     """
-    m, n = A.shape
-    T = kind.dtype.type
-    scale, weights = _scale(c, A, b, y)
-    reduced = scale * c
-    root = np.int64(0)
-    for i in range(m):
-        root += weights[i] * b[i]
-        for j in range(n):
-            reduced[j] -= weights[i] * A[i, j]
-    divisor = np.int64(0)
-    for j in range(n):
-        root += min(reduced[j], 0)
-        a, q = c[j], divisor
-        while q:
-            a, q = q, a % q
-        divisor = a
-    divisor = max(divisor, np.int64(1))
-    order, twin = _order(c, A, reduced)
-    depth = n - LOW
-
-    room = np.empty((depth + 1, m), dtype=kind.dtype)
-    loss = np.empty((depth, 2, m), dtype=kind.dtype)
-    penalty = np.empty(depth, dtype=np.int64)
-    price = np.empty((depth, 2), dtype=np.int64)
-    for i in range(m):
-        most = -b[i]
-        for j in range(n):
-            most += max(A[i, j], 0)
-        room[0, i] = T(most)
-    for d in range(depth):
-        j = order[d]
-        prefer = 1 if reduced[j] < 0 else 0
-        penalty[d] = abs(reduced[j])
-        price[d, 0] = c[j] * prefer
-        price[d, 1] = c[j] * (1 - prefer)
-        for i in range(m):
-            loss[d, 1 - prefer, i] = T(max(-A[i, j], 0))
-            loss[d, prefer, i] = T(max(A[i, j], 0))
-
+    scale, root, divisor = bounds
+    order, prefers, twin = variables
+    full_room, penalty, price, loss = tables
+    pattern, leaf_cost, leaf_penalty, leaf_loss, most_loss = leaves
+    depth = penalty.size
+    m = full_room.size
+    T = full_room.dtype.type
     last = order[depth:]
-    pattern, leaf_cost = _leaf_patterns(c[last])
-    leaf_penalty = np.empty((1, LANES), dtype=np.int64)
-    leaf_loss = np.empty((m, LANES), dtype=kind.dtype)
-    most_loss = np.empty(m, dtype=kind.dtype)
-    rows = np.argsort(-y)
-    for lane in range(LANES):
-        total = np.int64(0)
-        for k in range(LOW):
-            chosen = pattern[lane] >> k & 1
-            if chosen != (reduced[last[k]] < 0):
-                total += abs(reduced[last[k]])
-        leaf_penalty[0, lane] = total
-    for i in range(m):
-        most = np.int64(0)
-        for lane in range(LANES):
-            total = np.int64(0)
-            for k in range(LOW):
-                a = A[i, last[k]]
-                total += max(-a, 0) if pattern[lane] >> k & 1 else max(a, 0)
-            leaf_loss[i, lane] = T(total)
-            most = max(most, total)
-        most_loss[i] = T(most)
-
+    room = np.empty((depth + 1, m), dtype=full_room.dtype)
+    room[0] = full_room
     bound = np.empty(depth + 1, dtype=np.int64)
     paid = np.empty(depth + 1, dtype=np.int64)
     branch = np.zeros(depth + 1, dtype=np.int8)
     # What a gain may cost: in cost, and as a bound.
-    gain = cost - divisor if found else c.sum()
+    gain = cost - divisor if found else most_cost
     ceiling = scale * gain
     bound[0] = root
     paid[0] = 0
@@ -360,7 +241,7 @@ def search(c, A, b, y, x, cost, found, node_limit, kind):
                     x[last[k]] = pattern[lane] >> k & 1
                 for e in range(depth):
                     other = branch[e] == 2
-                    x[order[e]] = (reduced[order[e]] < 0) != other
+                    x[order[e]] = prefers[e] != other
             d -= 1
             continue
         v = branch[d]
@@ -385,13 +266,13 @@ def search(c, A, b, y, x, cost, found, node_limit, kind):
             d += 1
             branch[d] = 1 if v == 1 and d < depth and twin[d] else 0
     open_bound = ceiling + 1
-    complete = d < 0
     while d >= 0:
         if d < depth and branch[d] < 2:
             open_bound = min(open_bound, bound[d] + branch[d] * penalty[d])
         d -= 1
     least = cost if found else gain + divisor
-    if not complete and open_bound <= ceiling:
+    complete = open_bound > ceiling
+    if not complete:
         least = -(-open_bound // scale)
         least += -least % divisor
     return x, cost, found, least, nodes, complete

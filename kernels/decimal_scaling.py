@@ -63,51 +63,49 @@ def scale(rows):
 
 
 @njit(cache=True, nogil=True)
-def sums_fit(rows, right):
-    """Return the first row whose absolute sum with its right-hand side exceeds int64, or -1.
+def _largest(values):
+    """Return a whole number that no absolute value of a flat array exceeds."""
+    smallest = np.int64(0)
+    largest = np.int64(0)
+    for i in range(values.size):
+        smallest = min(smallest, values[i])
+        largest = max(largest, values[i])
+    if smallest < -LARGEST:
+        return LARGEST
+    return max(largest, np.int64(-smallest))
 
-    rows (R, n), right (R,): int64.
-    """
+
+@njit(cache=True, nogil=True)
+def _first_beyond(rows, right):
+    """Return the first row whose absolute sum with its right-hand side exceeds int64, or -1."""
     R, n = rows.shape
     for r in range(R):
-        largest = 0
         if right[r] < -LARGEST:
             return r
         room = LARGEST - abs(right[r])
         for j in range(n):
-            value = rows[r, j]
-            if value < -LARGEST:
-                return r
-            largest = max(largest, abs(value))
-        if largest <= room // max(n, 1):
-            continue
-        for j in range(n):
-            if abs(rows[r, j]) > room:
+            if rows[r, j] < -LARGEST or abs(rows[r, j]) > room:
                 return r
             room -= abs(rows[r, j])
     return -1
 
 
 @njit(cache=True, nogil=True)
-def all_below(c, A, b, limit):
-    """Return whether all absolute sums, of rows with their b and of costs, are below limit.
+def survey(c, A, b):
+    """Return (bound of all absolute sums, first bad row of costs, first bad row of A), int64.
 
-    c (.., n), A (.., m, n), b (.., m): int64, no sum beyond int64.
+    c (B, n), A (B, m, n), b (B, m): int64. A sum is that of a row with its b, or of costs; bad is
+    one beyond int64, and -1 stands for none. The bound is LARGEST where it tells nothing.
     """
-    n = c.shape[c.ndim - 1]
-    costs = c.reshape(c.size // max(n, 1), n)
+    n = c.shape[1]
+    rows = A.reshape(b.size, n)
     right = b.reshape(b.size)
-    rows = A.reshape(right.size, n)
-    for r in range(costs.shape[0]):
-        total = np.int64(0)
-        for j in range(n):
-            total += abs(costs[r, j])
-        if total >= limit:
-            return False
-    for r in range(right.size):
-        total = abs(right[r])
-        for j in range(n):
-            total += abs(rows[r, j])
-        if total >= limit:
-            return False
-    return True
+    highest = max(_largest(c.reshape(c.size)), _largest(A.reshape(A.size)))
+    most = _largest(right)
+    if highest <= (LARGEST - most) // max(n, 1):
+        return n * highest + most, -1, -1
+    return (
+        LARGEST,
+        _first_beyond(c, np.zeros(c.shape[0], dtype=np.int64)),
+        _first_beyond(rows, right),
+    )
