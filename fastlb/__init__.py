@@ -16,11 +16,14 @@ from ._version import __version__
 
 if TYPE_CHECKING:
     from . import studies
+    from .binary import solve_binary
+    from .counters import count_tests
     from .dimension_exchange import dem
     from .direct_exchange import dde
     from .distributions import Distribution, Uniform, parse_distribution
     from .doubling import Doubling, recursive_doubling
     from .errors import DeadlockError, FaultError, MissingExtraError
+    from .families import random_binary
     from .fault_plans import FaultPlan, fault_plan
     from .fault_tolerance import fault_tolerant_dem
     from .generalized_exchange import gde, optimal_lambda
@@ -36,16 +39,20 @@ if TYPE_CHECKING:
     from .results import Results, Statistic
     from .runner import run
     from .sampling import sample_loads
+    from .simulation import search_speedup, simulate_search
     from .study import Part, Study
     from .topology import Chain, Grid, Hypercube, Mesh, Ring, Topology, Torus
 
 # No module is called as a public function: once imported, it would stand in the function's place.
 _HOME = {
+    "binary": ("solve_binary",),
+    "counters": ("count_tests",),
     "dimension_exchange": ("dem",),
     "direct_exchange": ("dde",),
     "distributions": ("Distribution", "Uniform", "parse_distribution"),
     "doubling": ("Doubling", "recursive_doubling"),
     "errors": ("DeadlockError", "FaultError", "MissingExtraError"),
+    "families": ("random_binary",),
     "fault_plans": ("FaultPlan", "fault_plan"),
     "fault_tolerance": ("fault_tolerant_dem",),
     "generalized_exchange": ("gde", "optimal_lambda"),
@@ -61,6 +68,7 @@ _HOME = {
     "results": ("Results", "Statistic"),
     "runner": ("run",),
     "sampling": ("sample_loads",),
+    "simulation": ("search_speedup", "simulate_search"),
     "study": ("Part", "Study"),
     "topology": ("Chain", "Grid", "Hypercube", "Mesh", "Ring", "Topology", "Torus"),
 }
@@ -92,6 +100,7 @@ __all__ = [
     "Uniform",
     "__version__",
     "balance",
+    "count_tests",
     "dde",
     "dde_line",
     "dem",
@@ -106,10 +115,14 @@ __all__ = [
     "optimal_lambda",
     "parse_distribution",
     "parse_topology",
+    "random_binary",
     "recursive_doubling",
     "register_method",
     "run",
     "sample_loads",
+    "search_speedup",
+    "simulate_search",
+    "solve_binary",
     "studies",
 ]
 

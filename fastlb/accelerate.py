@@ -16,6 +16,7 @@ from .errors import MissingExtraError
 
 EXTRAS = {
     "click": "cli",
+    "highspy": "mps",
     "rich": "cli",
     "matplotlib": "plot",
     "networkx": "graph",

@@ -17,6 +17,8 @@ from .topology import _integer
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from .topology import Topology
+
 MAX_MEAN = 2**62 - 1
 
 
@@ -44,6 +46,24 @@ class Distribution(ABC):
     @abstractmethod
     def fill(self, rows: NDArray[np.int64], *, seed: int, start: int) -> None:
         """Write the loads of the trials ``start, start + 1, ..`` to ``rows`` (trials, N)."""
+
+
+@dataclass(frozen=True)
+class Experiment(Distribution):
+    """Random input of trials that are measured, instead of loads that are balanced.
+
+    A study takes one in the place of loads; its methods say how :meth:`measure` balances.
+    """
+
+    def fill(self, rows: NDArray[np.int64], *, seed: int, start: int) -> None:
+        """Raise ``ValueError``: there are no loads."""
+        raise ValueError(f"loads must be drawn from a distribution of loads, got {self.spec}")
+
+    @abstractmethod
+    def measure(
+        self, topology: Topology, method: str, *, seed: int, start: int, trials: int
+    ) -> dict[str, NDArray[Any]]:
+        """Return the figures of the trials ``start, start + 1, ..``, a column (trials,) each."""
 
 
 @dataclass(frozen=True)

@@ -130,6 +130,10 @@ class Results:
                 return columns[name]
         raise KeyError((topology, method, loads))
 
+    def columns(self, cell: Cell) -> Mapping[str, NDArray[Any]]:
+        """Return all figures of one of the study's combinations, one value a trial each."""
+        return self._cells[cell]
+
     def table(self) -> dict[str, NDArray[Any]]:
         """Return the columns of a table with one row a trial.
 

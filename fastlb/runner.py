@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .distributions import Distribution
+from .distributions import Distribution, Experiment
 from .progress import rows_bar
 from .registry import balance
 from .result import RECORDED_WITH, Balance
@@ -119,10 +119,21 @@ def run(
 
 
 def rehearse(study: Study) -> None:
-    """Let each method balance empty loads on each of its topologies, so that errors come first."""
-    for topology, method in dict.fromkeys((cell.topology, cell.method) for cell in study.cells):
+    """Let each method balance empty loads on each of its topologies, so that errors come first.
+
+    Of an experiment the first trial is measured.
+    """
+    experiments = {
+        cell: cell.loads if isinstance(cell.loads, Experiment) else None for cell in study.cells
+    }
+    for topology, method, experiment in dict.fromkeys(
+        (cell.topology, cell.method, experiment) for cell, experiment in experiments.items()
+    ):
         try:
-            _balanced(np.zeros((1, *topology.shape), dtype=np.int64), topology, method)
+            if experiment is None:
+                _balanced(np.zeros((1, *topology.shape), dtype=np.int64), topology, method)
+            else:
+                experiment.measure(topology, method, seed=study.seed, start=0, trials=1)
         except (ValueError, TypeError) as error:
             kind = ValueError if isinstance(error, ValueError) else TypeError
             raise kind(f"{method} on {topology.spec}: {error}") from error
@@ -144,6 +155,13 @@ def plan(study: Study, size: int | None = None) -> list[Chunk]:
 
 def run_chunk(chunk: Chunk) -> list[dict[str, NDArray[Any]]]:
     """Draw the loads of a chunk and balance them: for each method, a column a figure."""
+    if isinstance(chunk.loads, Experiment):
+        return [
+            chunk.loads.measure(
+                chunk.topology, method, seed=chunk.seed, start=chunk.start, trials=chunk.trials
+            )
+            for method in chunk.methods
+        ]
     loads = sample_loads(
         chunk.loads, chunk.topology, trials=chunk.trials, seed=chunk.seed, start=chunk.start
     )

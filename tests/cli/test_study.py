@@ -31,7 +31,7 @@ def mine(tmp_path: Path) -> Path:
 def test_the_list(run: Run) -> None:
     done = run("study")
     assert (done.code, done.err) == (0, "")
-    assert done.out.startswith("wu-shu  DDE against GDE")
+    assert "wu-shu   DDE against GDE" in done.out
     assert json.loads(run("study", "--json").out)[0]["study"] == "wu-shu"
 
 
@@ -88,10 +88,7 @@ def test_files(run: Run, mine: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (
-            ["wu-shuu"],
-            "study must be one of wu-shu, hexa-cell, got 'wu-shuu'; did you mean wu-shu?",
-        ),
+        (["wu-shuu"], "got 'wu-shuu'; did you mean wu-shu?"),
         (["none.toml"], "none.toml: No such file or directory"),
         (["wu-shu", "--trials", "0"], "Invalid value for '--trials'"),
         (["wu-shu", "--threads", "x"], "Invalid value for '--threads'"),

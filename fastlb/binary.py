@@ -1,0 +1,271 @@
+"""0-1 programs solved by enumeration, depth-first search or HiGHS (More-Wu section 3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .accelerate import kernels
+from .program import read_programs
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from .program import Programs
+
+METHODS = ("auto", "enumeration", "search", "milp")
+STATUSES = ("optimal", "infeasible", "limit")
+OPTIMAL, INFEASIBLE, LIMIT = range(3)
+_STATUS_NAMES = np.array(STATUSES)
+NODE_LIMIT = 100_000_000
+# Up to here all sequences at once are faster than a search, and up to here they fit memory.
+SMALL, MOST_ENUMERATED, MOST_SEARCHED = 12, 24, 62
+# The search ends in leaves of 64 patterns.
+LEAF = 6
+SUBGRADIENT_STEPS = 150
+_SAFE_INT32 = 2**30
+_NARROW, _WIDE = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class BinarySolution:
+    """What was found of 0-1 programs; with a batch every field has its shape.
+
+    Attributes
+    ----------
+    x : (*batch, n) int8, or None where no solution is known (masked in a batch)
+    objective : int or float, or None (masked)
+        c.x, exact for integers; a float is the nearest one.
+    status : str
+        "optimal", "infeasible", or "limit": stopped before either was proven.
+    bound : int or float, or None (masked) if infeasible
+        No solution costs less; equal to the objective where optimal.
+    method : str
+        "enumeration", "search", or "milp", which ended it.
+    nodes : int
+        Nodes of the depth-first search.
+    """
+
+    x: Any
+    objective: Any
+    status: Any
+    bound: Any
+    method: Any
+    nodes: Any
+
+    @property
+    def gap(self) -> Any:
+        """Objective minus bound: 0 where optimal, None (masked) without both."""
+        if self.objective is None or self.bound is None:
+            return None
+        return self.objective - self.bound
+
+
+@dataclass
+class Outcome:
+    """One program's result in whole numbers; ``x`` None where nothing is known."""
+
+    status: int
+    x: NDArray[np.int8] | None
+    bound: int
+    method: str
+    nodes: int
+
+
+def solve_binary(
+    c: ArrayLike,
+    A: ArrayLike,
+    b: ArrayLike,
+    *,
+    node_limit: int = NODE_LIMIT,
+    method: str = "auto",
+) -> BinarySolution:
+    """Minimise c.x subject to A x >= b over x in {0, 1}^n, exactly (More-Wu section 3).
+
+    Integers are computed with as they are, floats as their shortest decimals; only rows
+    whose decimals do not fit int64 are rounded and hold within a relative tolerance of 1e-9.
+    Any optimal x may be returned.
+
+    Parameters
+    ----------
+    c : array_like, shape (*batch, n)
+        Costs; negative ones are met by complementing variables.
+    A : array_like, shape (*batch, m, n)
+    b : array_like, shape (*batch, m)
+        Of any sign.
+    node_limit : int
+        Most nodes of the search for one program.
+    method : str
+        - ``"enumeration"``: all sequences, n <= 24.
+        - ``"search"``: depth first with exact bounds, n <= 62; ``"limit"`` at the node limit.
+        - ``"milp"``: ``scipy.optimize.milp``, in floating point; what it returns is checked
+          exactly, its claim that nothing better exists is not.
+        - ``"auto"``: enumeration up to n = 12, then search; beyond the node limit or n = 62
+          milp goes on, with the best known objective as cutoff and as many nodes of its own.
+
+    Raises
+    ------
+    TypeError
+        If an argument holds no numbers.
+    ValueError
+        If shapes do not fit together, a number is NaN or infinite, or n is beyond the method.
+    OverflowError
+        If the absolute sum of integer costs, or of a row with its b, does not fit int64.
+
+    Examples
+    --------
+    >>> import fastlb as lb
+    >>> s = lb.solve_binary([2, 2, 2, 2], [[1, 1, 0, 0], [0, 0, 1, 1]], [1, 1])
+    >>> s.objective, s.status, s.bound
+    (4, 'optimal', 4)
+    """
+    if method not in METHODS:
+        raise ValueError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
+    if not isinstance(node_limit, int | np.integer) or node_limit < 0:
+        raise ValueError(f"node_limit must be a whole number, 0 or more, got {node_limit!r}")
+    given = read_programs(c, A, b)
+    n = given.c.shape[1]
+    most = {"enumeration": MOST_ENUMERATED, "search": MOST_SEARCHED}.get(method, n)
+    if n > most:
+        raise ValueError(f"c must have at most {most} variables for {method}, got {n}")
+    if method == "enumeration" or (method == "auto" and n <= SMALL):
+        return _enumerated(given)
+    outcomes = [
+        _solve_one(*program, int(node_limit), method, given.bound)
+        for program in zip(given.c, given.A, given.b, strict=True)
+    ]
+    return _collected(given, outcomes)
+
+
+def _solve_one(
+    c: NDArray[Any], A: NDArray[Any], b: NDArray[Any], node_limit: int, method: str, bound: int
+) -> Outcome:
+    """Solve one program (n,), (m, n), (m,) of whole numbers."""
+    feasible, value, flipped, free, rc, rA, rb = kernels("reduction").reduce(c, A, b)
+    name = "search" if method == "auto" else method
+    if not feasible:
+        return Outcome(INFEASIBLE, None, 0, name, 0)
+    fixed_cost = int(c[value == 1].sum() + c[free][flipped[free]].sum())
+    if free.size == 0:
+        found = Outcome(OPTIMAL, np.zeros(0, dtype=np.int8), 0, name, 0)
+    elif method == "milp" or free.size > MOST_SEARCHED:
+        from .handover import hand_over
+
+        found = hand_over(rc, rA, rb, node_limit)
+    elif method == "auto" and free.size <= SMALL:
+        found = _enumerate_one(rc, rA, rb)
+    else:
+        found = _search(rc, rA, rb, node_limit, bound)
+        if found.status == LIMIT and method == "auto":
+            from .handover import hand_over
+
+            found = hand_over(rc, rA, rb, node_limit, found)
+    if found.x is not None:
+        value[free] = found.x ^ flipped[free]
+        found.x = value
+    found.bound += fixed_cost
+    return found
+
+
+def _search(
+    c: NDArray[Any], A: NDArray[Any], b: NDArray[Any], node_limit: int, bound: int
+) -> Outcome:
+    n = c.size
+    y, x, cost, found = kernels("reduction").multipliers(c, A, b, SUBGRADIENT_STEPS)
+    if n < LEAF:
+        more = LEAF - n
+        c, x = np.pad(c, (0, more)), np.pad(x, (0, more))
+        A = np.pad(A, ((0, 0), (0, more)))
+    layout = kernels("branching").prepare(c, A, b, y, _lanes(bound))
+    x, cost, found, least, nodes, complete = kernels("binary").search(
+        c.sum(), *layout, np.argsort(-y), x, cost, found, node_limit
+    )
+    status = LIMIT if not complete else OPTIMAL if found else INFEASIBLE
+    return Outcome(status, x[:n] if found else None, int(least), "search", int(nodes))
+
+
+def _enumerate_one(c: NDArray[Any], A: NDArray[Any], b: NDArray[Any]) -> Outcome:
+    x, cost, found = kernels("binary").enumerate_sequences(c[None], A[None], b[None], _WIDE)
+    if not found[0]:
+        return Outcome(INFEASIBLE, None, 0, "enumeration", 0)
+    return Outcome(OPTIMAL, x[0], int(cost[0]), "enumeration", 0)
+
+
+def _lanes(bound: int) -> NDArray[Any]:
+    """Return an empty array of the narrowest dtype that sums up to a bound fit."""
+    return _NARROW if bound < _SAFE_INT32 else _WIDE
+
+
+def _enumerated(given: Programs) -> BinarySolution:
+    x, cost, found = kernels("binary").enumerate_sequences(
+        given.c, given.A, given.b, _lanes(given.bound)
+    )
+    codes = np.where(found, OPTIMAL, INFEASIBLE)
+    nodes = np.zeros(len(codes), dtype=np.int64)
+    return _solution(given, codes, x, cost, found, cost, np.array("enumeration"), nodes)
+
+
+def _collected(given: Programs, outcomes: list[Outcome]) -> BinarySolution:
+    B, n = given.c.shape
+    known = np.zeros(B, dtype=bool)
+    x = np.zeros((B, n), dtype=np.int8)
+    for i, outcome in enumerate(outcomes):
+        if outcome.x is not None:
+            known[i] = True
+            x[i] = outcome.x
+    cost = (given.c * x).sum(axis=1)
+    codes = np.array([o.status for o in outcomes], dtype=np.int64)
+    bound = np.array([o.bound for o in outcomes], dtype=np.int64)
+    names = np.array([o.method for o in outcomes], dtype="U11")
+    nodes = np.array([o.nodes for o in outcomes], dtype=np.int64)
+    return _solution(given, codes, x, cost, known, bound, names, nodes)
+
+
+def _solution(
+    given: Programs,
+    codes: NDArray[Any],
+    x: NDArray[Any],
+    cost: NDArray[Any],
+    known: NDArray[Any],
+    bound: NDArray[Any],
+    names: NDArray[Any],
+    nodes: NDArray[Any],
+) -> BinarySolution:
+    objective = given.objectives(cost, x)
+    lower = objective
+    if bound is not cost:
+        proven = codes == OPTIMAL
+        lower = np.where(proven, objective, given.objectives(np.where(proven, cost, bound)))
+    if not given.batch:
+        something = known[0]
+        return BinarySolution(
+            x[0] if something else None,
+            objective.tolist()[0] if something else None,
+            STATUSES[codes[0]],
+            None if codes[0] == INFEASIBLE else lower.tolist()[0],
+            str(names.flat[0]),
+            int(nodes[0]),
+        )
+    batch = given.batch
+    unknown, impossible = (None, None) if known.all() else (~known, codes == INFEASIBLE)
+    return BinarySolution(
+        _masked(x, unknown, batch),
+        _masked(objective, unknown, batch),
+        _STATUS_NAMES.take(codes).reshape(batch),
+        _masked(lower, impossible, batch),
+        np.broadcast_to(names, batch) if names.ndim == 0 else names.reshape(batch),
+        nodes.reshape(batch),
+    )
+
+
+def _masked(
+    values: NDArray[Any], hidden: NDArray[Any] | None, batch: tuple[int, ...]
+) -> np.ma.MaskedArray[Any, Any]:
+    """Give values (B, ..) the batch's shape and hide those that do not exist."""
+    shaped = values.reshape(batch + values.shape[1:])
+    if hidden is None:
+        return np.ma.MaskedArray(shaped)
+    mask = hidden.reshape(batch + (1,) * (values.ndim - 1))
+    return np.ma.MaskedArray(shaped, np.broadcast_to(mask, shaped.shape).copy())

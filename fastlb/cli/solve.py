@@ -1,0 +1,113 @@
+"""``fastlb solve``: a 0-1 program from a model file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from ..mps import ProgramFile
+
+EXAMPLES = """
+\b
+Examples:
+  fastlb solve p0033.mps                     the optimum and the variables at 1
+  fastlb solve stein27.mps --json            the same for another program
+  fastlb solve hard.mps.gz --node-limit 10000000 --method search
+                                             stop there, with a proven bound
+
+\b
+PROBLEM is an MPS file, plain or .gz, or another format that HiGHS reads; all
+variables must be binary. --json prints one object: schema "fastlb.solve",
+version, fastlb, problem, variables, rows, sense, status ("optimal",
+"infeasible" or "limit"), objective, bound, gap, method, nodes, and x, an
+object of 0 and 1 by variable name (null where no solution is known).
+"""
+SCHEMA = "fastlb.solve"
+SCHEMA_VERSION = 1
+
+
+@click.command(epilog=EXAMPLES)
+@click.argument("problem", metavar="PROBLEM.mps")
+@click.option(
+    "-m",
+    "--method",
+    type=click.Choice(["auto", "enumeration", "search", "milp"]),
+    default="auto",
+    show_default=True,
+    help="auto: enumeration, search or milp by size.",
+)
+@click.option("--node-limit", type=click.IntRange(0), metavar="N", help="Most nodes of the search.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
+@click.pass_context
+def solve(
+    ctx: click.Context, /, problem: str, method: str, node_limit: int | None, as_json: bool
+) -> None:
+    """Solve the 0-1 program in PROBLEM exactly; show its optimum and a solution.
+
+    Exit codes: 0 optimal, 1 infeasible or stopped at the node limit, 2 bad input.
+    """
+    import fastlb as lb
+
+    from ..mps import read_mps
+    from ..writing import as_json as in_json
+    from .terminal import output, working
+
+    options: dict[str, Any] = {} if node_limit is None else {"node_limit": node_limit}
+    with working() as work:
+        work.step(f"reading {problem}")
+        given = read_mps(problem)
+        work.step(f"solving {given.name}")
+        found = lb.solve_binary(given.c, given.A, given.b, method=method, **options)
+    document = _document(given, found)
+    if as_json:
+        click.echo(in_json(document), nl=False)
+    else:
+        output().print("\n".join(_lines(document)), markup=False)
+    if found.status != "optimal":
+        why = "no solution exists" if found.status == "infeasible" else "stopped at the node limit"
+        click.echo(f"fastlb: {given.name}: {why}", err=True)
+        ctx.exit(1)
+
+
+def _document(given: ProgramFile, found: Any) -> dict[str, Any]:
+    from .._version import __version__
+
+    objective, bound = given.value(found.objective), given.value(found.bound)
+    x = None if found.x is None else dict(zip(given.variables, found.x.tolist(), strict=True))
+    return {
+        "schema": SCHEMA,
+        "version": SCHEMA_VERSION,
+        "fastlb": __version__,
+        "problem": given.name,
+        "variables": len(given.variables),
+        "rows": given.rows,
+        "sense": "max" if given.maximise else "min",
+        "status": found.status,
+        "objective": objective,
+        "bound": bound,
+        "gap": found.gap,
+        "method": found.method,
+        "nodes": found.nodes,
+        "x": x,
+    }
+
+
+def _lines(document: dict[str, Any]) -> list[str]:
+    shown = [
+        (
+            "problem",
+            f"{document['problem']}, {document['variables']} variables, "
+            f"{document['rows']} rows, {document['sense']}",
+        ),
+        ("status", document["status"]),
+    ]
+    for name in ("objective", "bound", "gap"):
+        if document[name] is not None:
+            shown += [(name, f"{document[name]:.15g}")]
+    shown += [("method", f"{document['method']}, {document['nodes']:,} nodes")]
+    if document["x"] is not None:
+        chosen = [name for name, value in document["x"].items() if value]
+        shown += [("at 1", " ".join(chosen) or "none")]
+    return [f"{name:<9}  {text}" for name, text in shown]

@@ -1,0 +1,154 @@
+"""0-1 programs from model files, which HiGHS reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .accelerate import extra
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MOST_ENTRIES = 10**8
+_SHOWN = 3
+
+
+@dataclass(frozen=True)
+class ProgramFile:
+    """A 0-1 program min c.x, A x >= b as :func:`solve_binary` takes it, with its names.
+
+    Attributes
+    ----------
+    name : str
+    variables : list of str, (n,)
+    c : (n,) float64, negated for a problem to be maximised
+    A : (m, n) float64
+    b : (m,) float64
+        An equation or a row with two ends gives two rows, a fixed variable one more.
+    rows : int
+        Rows of the file, without free ones.
+    maximise : bool
+    offset : float
+        Constant of the file's objective.
+    """
+
+    name: str
+    variables: list[str]
+    c: NDArray[np.float64]
+    A: NDArray[np.float64]
+    b: NDArray[np.float64]
+    rows: int
+    maximise: bool
+    offset: float
+
+    def value(self, objective: float | None) -> float | None:
+        """Return the file's objective for one of the program."""
+        if objective is None:
+            return None
+        exact = Fraction(repr(float(objective))) * (-1 if self.maximise else 1)
+        return float(exact + Fraction(repr(self.offset)))
+
+
+def read_mps(path: str | Path) -> ProgramFile:
+    """Read a 0-1 program from an MPS file (plain or .gz), or another format of HiGHS.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Raises
+    ------
+    MissingExtraError
+        Without highspy.
+    OSError
+        If the file cannot be opened.
+    ValueError
+        If HiGHS cannot read it, or it is no 0-1 program; the variables that are not binary
+        are named.
+    """
+    highspy = extra("highspy")
+    with Path(path).open("rb"):
+        pass
+    highs = highspy.Highs()
+    highs.setOptionValue("output_flag", False)
+    if highs.readModel(str(path)) == highspy.HighsStatus.kError:
+        raise ValueError(f"{path}: HiGHS cannot read it as a model")
+    if highs.getModel().hessian_.dim_:
+        raise ValueError(f"{path}: the objective must be linear, got a quadratic one")
+    lp = highs.getLp()
+    n = lp.num_col_
+    names = list(lp.col_names_) or [f"x{j + 1}" for j in range(n)]
+    lower, upper = np.array(lp.col_lower_), np.array(lp.col_upper_)
+    _check_binary(path, highspy, names, list(lp.integrality_), lower, upper)
+    least, most = np.array(lp.row_lower_), np.array(lp.row_upper_)
+    if n * len(least) > MOST_ENTRIES:
+        raise ValueError(f"{path}: must have at most {MOST_ENTRIES} entries, rows times variables")
+    matrix = _dense(lp, highspy, len(least), n)
+    at_least, at_most = np.isfinite(least), np.isfinite(most)
+    unit = np.eye(n)
+    maximise = lp.sense_ == highspy.ObjSense.kMaximize
+    costs = np.array(lp.col_cost_, dtype=np.float64)
+    return ProgramFile(
+        name=str(lp.model_name_) or Path(path).name,
+        variables=names,
+        c=(-costs if maximise else costs) + 0.0,
+        A=np.vstack([matrix[at_least], -matrix[at_most], unit[lower == 1], -unit[upper == 0]])
+        + 0.0,
+        b=np.concatenate(
+            [
+                least[at_least],
+                -most[at_most],
+                np.ones((lower == 1).sum()),
+                np.zeros((upper == 0).sum()),
+            ]
+        ),
+        rows=int((at_least | at_most).sum()),
+        maximise=maximise,
+        offset=float(lp.offset_),
+    )
+
+
+def _check_binary(
+    path: str | Path,
+    highspy: Any,
+    names: list[str],
+    kinds: list[Any],
+    lower: NDArray[Any],
+    upper: NDArray[Any],
+) -> None:
+    """Raise ``ValueError`` naming what is continuous, or integer beyond 0 and 1."""
+    kinds = kinds or [highspy.HighsVarType.kContinuous] * len(names)
+    whole = [kind == highspy.HighsVarType.kInteger for kind in kinds]
+    others = [name for name, is_whole in zip(names, whole, strict=True) if not is_whole]
+    bounds = zip(names, whole, lower.tolist(), upper.tolist(), strict=True)
+    wide = [
+        f"{name} in [{low:g}, {high:g}]"
+        for name, is_whole, low, high in bounds
+        if is_whole and not (low in (0, 1) and high in (0, 1))
+    ]
+    found = [_listed("continuous", others)] if others else []
+    found += [_listed("integer", wide)] if wide else []
+    if found:
+        raise ValueError(f"{path}: variables must be binary, got {' and '.join(found)}")
+
+
+def _listed(kind: str, names: list[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return f"{kind} {', '.join(names[:_SHOWN])}{more}"
+
+
+def _dense(lp: Any, highspy: Any, m: int, n: int) -> NDArray[np.float64]:
+    """Return the matrix (m, n), which HiGHS holds by columns or by rows."""
+    held = lp.a_matrix_
+    start, index = np.array(held.start_, dtype=np.int64), np.array(held.index_, dtype=np.int64)
+    by_columns = held.format_ == highspy.MatrixFormat.kColwise
+    lines = np.repeat(np.arange(n if by_columns else m), np.diff(start))
+    matrix = np.zeros((m, n))
+    where = (index, lines) if by_columns else (lines, index)
+    matrix[where] = np.array(held.value_)
+    return matrix

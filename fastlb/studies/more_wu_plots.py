@@ -1,0 +1,49 @@
+"""The plots of the More-Wu study: speedup over each attribute, a panel a family."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..plotting import BLUE, GREEN, GREY, ORANGE, new_figure
+from .more_wu import FAMILIES
+
+if TYPE_CHECKING:
+    from .more_wu_tables import Found
+
+COLOURS = (BLUE, ORANGE, GREEN, "#CC79A7", GREY, "#56B4E9")
+MARKERS = "os^Dvx"
+LABELS = {
+    "dimension": "dimension of the hypercube",
+    "columns": "columns",
+    "rows": "rows",
+    "faults": "faulty links",
+    "variants": "columns",
+}
+
+
+def over(found: Found, attribute: str) -> Any:
+    """Draw the speedup over one attribute, with two standard errors."""
+    page = new_figure(figsize=(9.0, 4.0))
+    panels = page.subplots(1, len(FAMILIES), sharey=True)
+    for axes, family in zip(panels, FAMILIES, strict=True):
+        for i, line in enumerate(found.lines(attribute, family)):
+            axes.errorbar(
+                found.headings(attribute)[: len(line.means)],
+                [mean.mean for mean in line.means],
+                yerr=[2 * mean.standard_error for mean in line.means] if found.trials > 1 else None,
+                color=COLOURS[i],
+                marker=MARKERS[i],
+                markersize=4,
+                capsize=2,
+                label=f"{found.kind(attribute)} {line.label}".strip(),
+            )
+        axes.axhline(1, color="#bbbbbb", linewidth=1, zorder=0)
+        axes.set_title(family.name)
+        axes.set_xlabel(LABELS[attribute])
+        axes.set_xticks(found.headings(attribute))
+        axes.grid(axis="y", color="#dddddd")
+    panels[0].set_ylabel("speedup by balancing")
+    panels[0].set_ylim(bottom=0)
+    panels[-1].legend(fontsize=8)
+    page.suptitle(f"Speedup over {attribute}, mean of {found.trials:,} problems a setting")
+    return page

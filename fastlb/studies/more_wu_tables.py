@@ -1,0 +1,277 @@
+"""Speedups of the More-Wu study in tables, and the paper's observations put to the test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..report import Statement, Table, Value
+from ..study import Cell
+from ..topology import Hypercube
+from .more_wu import (
+    COLUMNS,
+    DIMENSIONS,
+    FAMILIES,
+    FREE,
+    ROWS,
+    VARIANTS,
+    VARIANTS_NOTE,
+    VARIED_DIMENSION,
+    VARIED_ROWS,
+    Programs,
+    faulty_cube,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ..results import Results
+
+SHARE_SLOWER = 0.001
+CERTAIN = 3.0
+
+FIRST = (
+    "Every problem was speeded up with load balancing regardless of the number of rows, columns "
+    "or processor faults."
+)
+SECOND = (
+    "The value of speedup increases with the increase in hypercube dimension, if the other "
+    "attributes of the problem are kept the same."
+)
+THIRD = (
+    "A sharp rise in speedup is obtained with load balancing for any dimension of hypercube when "
+    "the number of rows and number of faults are constant but the number of columns for the "
+    "problems is increased."
+)
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean over trials with its standard error; NaN with a single trial."""
+
+    mean: float
+    standard_error: float
+
+    @classmethod
+    def of(cls, values: NDArray[np.float64]) -> Mean:
+        """Take one value a trial."""
+        error = values.std(ddof=1) / len(values) ** 0.5 if len(values) > 1 else np.nan
+        return cls(float(values.mean()), float(error))
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a table or plot: the value or name it is for, and a mean for each heading."""
+
+    label: str | int
+    means: list[Mean]
+
+
+class Found:
+    """What the trials found."""
+
+    def __init__(self, results: Results) -> None:
+        self.trials = results.study.trials
+        self._results = results
+        self._cubes = {(n, f): faulty_cube(n, f) for n in DIMENSIONS for f in range(n)}
+        self._speedups: dict[Cell, NDArray[np.float64]] = {
+            cell: results.columns(cell)["speedup"] for cell in results.study.cells
+        }
+        self._settings = [
+            self._speedups[Cell(cube, FREE, f(m, n))]
+            for cube in self._cubes.values()
+            for f in FAMILIES
+            for m in ROWS
+            for n in COLUMNS
+        ]
+
+    def kind(self, over: str) -> str:
+        """Return what the lines of a table differ in."""
+        return {"dimension": "rows", "variants": ""}.get(over, "dimension")
+
+    def headings(self, over: str) -> list[Value]:
+        """Return what stands above the columns of a table."""
+        listed: dict[str, Iterable[Value]] = {
+            "dimension": DIMENSIONS,
+            "rows": ROWS,
+            "faults": range(max(DIMENSIONS)),
+        }
+        return list(listed.get(over, COLUMNS))
+
+    def lines(self, over: str, family: type[Programs]) -> list[Line]:
+        """Return the speedups over one attribute, averaged over those that are not named."""
+        if over == "variants":
+            cube = Hypercube(VARIED_DIMENSION)
+            programs = [family(VARIED_ROWS, n) for n in COLUMNS]
+            return [
+                Line(label, [self._mean([Cell(cube, method, p)]) for p in programs])
+                for method, label in VARIANTS.items()
+            ]
+        if over == "dimension":
+            return [Line(m, [self._free(family, [d], [m]) for d in DIMENSIONS]) for m in ROWS]
+        found = []
+        for d in DIMENSIONS:
+            means = {
+                "columns": lambda d=d: [self._free(family, [d], ROWS, [n]) for n in COLUMNS],
+                "rows": lambda d=d: [self._free(family, [d], [m]) for m in ROWS],
+                "faults": lambda d=d: [self._free(family, [d], faults=[f]) for f in range(d)],
+            }[over]()
+            found.append(Line(d, means))
+        return found
+
+    def tables(self) -> list[Table]:
+        """Return the speedups over each attribute, a table a family."""
+        titles = {
+            "dimension": "speedup by dimension (mean over 1..9 columns and all faults)",
+            "columns": "speedup by columns (mean over 10..50 rows and all faults)",
+            "rows": "speedup by rows (mean over 1..9 columns and all faults)",
+            "faults": "speedup by faults (mean over 10..50 rows and 1..9 columns)",
+            "variants": f"speedup by columns under costs and granularities (dimension "
+            f"{VARIED_DIMENSION}, {VARIED_ROWS} rows, no faults)",
+        }
+        return [
+            self._table(over, family, title)
+            for over, title in titles.items()
+            for family in FAMILIES
+        ]
+
+    def statements(self) -> list[Statement]:
+        """Return the paper's observations, each with its test and what was found."""
+        return [
+            self._every_problem(),
+            self._on_average(),
+            self._dimension(),
+            self._columns(),
+            *(self._variant(method) for method in VARIANTS if method != FREE),
+        ]
+
+    def _table(self, over: str, family: type[Programs], title: str) -> Table:
+        headings = self.headings(over)
+        lines = self.lines(over, family)
+        rows: list[list[Value]] = [
+            [line.label, *(mean.mean for mean in line.means), *[None] * _missing(line, headings)]
+            for line in lines
+        ]
+        worst = max(mean.standard_error for line in lines for mean in line.means)
+        note = f"Standard errors are at most {worst:.3f}." if self.trials > 1 else ""
+        if over == "variants":
+            note = f"{VARIANTS_NOTE} {note}".strip()
+        columns = [self.kind(over), *headings]
+        name = f"{family.name}-over-{over}"
+        return Table(name, f"{family.name}: {title}", columns, rows, [2] * len(columns), note)
+
+    def _every_problem(self) -> Statement:
+        speedups = np.concatenate(self._settings)
+        slower, equal = (speedups < 1).mean(), (speedups == 1).mean()
+        return Statement(
+            FIRST,
+            "speedup above 1 in every problem",
+            f"{100 * (1 - slower - equal):.3f} % faster, {100 * equal:.3f} % the same, "
+            f"{100 * slower:.3f} % slower of {speedups.size:,}; least speedup {speedups.min():.3f}",
+            bool((speedups > 1).all()),
+        )
+
+    def _on_average(self) -> Statement:
+        means = [values.mean() for values in self._settings]
+        shares = [(values < 1).mean() for values in self._settings]
+        slower = float(np.mean(shares))
+        return Statement(
+            FIRST,
+            f"on average: mean speedup at least 1 in every setting, at most "
+            f"{100 * SHARE_SLOWER:g} % of all problems slower",
+            f"means from {min(means):.3f} to {max(means):.2f} over {len(means)} settings; "
+            f"{100 * slower:.3f} % slower in all, at most {100 * max(shares):.2f} % in one setting",
+            min(means) >= 1 and slower <= SHARE_SLOWER,
+        )
+
+    def _dimension(self) -> Statement:
+        falls = rises = 0
+        for f in FAMILIES:
+            for m in ROWS:
+                for n in COLUMNS:
+                    cells = [Cell(self._cubes[d, 0], FREE, f(m, n)) for d in DIMENSIONS]
+                    for smaller, larger in pairwise(cells):
+                        z = _z(self._speedups[larger] - self._speedups[smaller])
+                        rises += z > CERTAIN
+                        falls += z < -CERTAIN
+        pairs = len(FAMILIES) * len(ROWS) * len(COLUMNS) * (len(DIMENSIONS) - 1)
+        means = [[self._free(f, [d], faults=[0]).mean for d in DIMENSIONS] for f in FAMILIES]
+        return Statement(
+            SECOND,
+            "the mean over rows and columns, without faults, rises with every dimension in both "
+            "families",
+            f"{_by_family(means)}; of {pairs} single steps {rises} rise and {falls} fall by more "
+            f"than {CERTAIN:g} standard errors",
+            all(a < b for line in means for a, b in pairwise(line)),
+        )
+
+    def _columns(self) -> Statement:
+        ends = [
+            [self._free(f, [d], ROWS, [n]).mean for n in (COLUMNS[0], COLUMNS[-1])]
+            for f in FAMILIES
+            for d in DIMENSIONS
+        ]
+        return Statement(
+            THIRD,
+            f"free balancing by rows: more at {COLUMNS[-1]} columns than at {COLUMNS[0]}, at every "
+            "dimension in both families",
+            "; ".join(
+                f"{f.name} "
+                + ", ".join(f"{a:.2f} to {b:.2f}" for a, b in ends[i * len(DIMENSIONS) :][:5])
+                for i, f in enumerate(FAMILIES)
+            ),
+            all(a < b for a, b in ends),
+        )
+
+    def _variant(self, method: str) -> Statement:
+        cube = Hypercube(VARIED_DIMENSION)
+        ends = [
+            [self._mean([Cell(cube, method, f(VARIED_ROWS, n))]).mean for n in COLUMNS]
+            for f in FAMILIES
+        ]
+        return Statement(
+            THIRD,
+            f"{VARIANTS[method]}: above 1 and more at {COLUMNS[-1]} columns than at "
+            f"{COLUMNS[0]}, at dimension {VARIED_DIMENSION} with {VARIED_ROWS} rows, in both "
+            "families",
+            _by_family([[line[0], line[-1]] for line in ends]),
+            all(max(1.0, line[0]) < line[-1] for line in ends),
+        )
+
+    def _free(
+        self,
+        family: type[Programs],
+        dimensions: Iterable[int],
+        rows: Iterable[int] = ROWS,
+        columns: Iterable[int] = COLUMNS,
+        faults: Iterable[int] | None = None,
+    ) -> Mean:
+        wanted = [(m, n) for m in rows for n in columns]
+        cubes = [
+            self._cubes[d, f] for d in dimensions for f in (range(d) if faults is None else faults)
+        ]
+        return self._mean([Cell(cube, FREE, family(m, n)) for cube in cubes for m, n in wanted])
+
+    def _mean(self, cells: list[Cell]) -> Mean:
+        """Average the cells trial by trial: a trial's programs share their random numbers."""
+        return Mean.of(np.mean([self._speedups[cell] for cell in cells], axis=0))
+
+
+def _missing(line: Line, headings: list[Value]) -> int:
+    return len(headings) - len(line.means)
+
+
+def _z(differences: NDArray[np.float64]) -> float:
+    found = Mean.of(differences)
+    return found.mean / found.standard_error if found.standard_error > 0 else 0.0
+
+
+def _by_family(means: list[list[float]]) -> str:
+    return "; ".join(
+        f"{f.name} {', '.join(f'{mean:.2f}' for mean in line)}"
+        for f, line in zip(FAMILIES, means, strict=True)
+    )

@@ -1,0 +1,39 @@
+"""count_tests against its twin, and what it refuses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import fastlb as lb
+from tests.oracles import binary
+from tests.programs import programs
+
+
+@pytest.mark.parametrize("prune", [">=", ">"])
+def test_counters_equal_the_twin(prune: str) -> None:
+    for c, A, b in programs(11, 240, 6, 7):
+        found = lb.count_tests(c, A, b, prune=prune)
+        twin = binary.count_tests(c.tolist(), A.tolist(), b.tolist(), prune)
+        optimum = None if twin.optimum is None else float(twin.optimum)
+        assert (found.optimum, found.argmin) == (optimum, twin.argmin)
+        assert (found.abandoned, found.violated) == (twin.abandoned, twin.violated)
+        assert (found.feasible, found.rows) == (twin.feasible, twin.rows)
+        assert found.abandoned + found.violated + found.feasible == 2**c.size
+
+
+def test_a_batch_has_its_shape_and_hides_what_is_not_there() -> None:
+    c, A, b = lb.random_binary("loose", 4, 5, seed=1, trials=6)
+    b[2] = 1000
+    found = lb.count_tests(c.reshape(2, 3, 5), A.reshape(2, 3, 4, 5), b.reshape(2, 3, 4))
+    assert found.rows.shape == (2, 3)
+    assert found.argmin[0, 2] is np.ma.masked
+    alone = lb.count_tests(c[4], A[4], b[4])
+    assert (found.optimum[1, 1], found.rows[1, 1]) == (alone.optimum, alone.rows)
+
+
+def test_what_is_refused() -> None:
+    with pytest.raises(ValueError, match="prune must be one of >=, >, got '<'"):
+        lb.count_tests([1], [[1]], [1], prune="<")
+    with pytest.raises(ValueError, match="c must have at most 40 variables to count tests, got 41"):
+        lb.count_tests(np.ones(41), np.ones((1, 41)), [1])

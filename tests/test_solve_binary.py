@@ -1,0 +1,210 @@
+"""solve_binary against brute force and HiGHS, its statuses and bounds, and what it refuses."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import Bounds, LinearConstraint, milp
+
+import fastlb as lb
+from tests.oracles import binary
+from tests.programs import FAMILIES, programs
+
+
+def check_feasible(c: Any, A: Any, b: Any, s: Any) -> None:
+    costs, rows, right = binary.exact_program(np.asarray(c).tolist(), A.tolist(), b.tolist())
+    x = s.x.tolist()
+    assert binary.is_feasible(rows, right, x)
+    assert s.objective == float(binary.dot(costs, x))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_every_method_equals_brute_force(seed: int) -> None:
+    for c, A, b in programs(seed, 160, 7, 9):
+        best = binary.brute_force(c.tolist(), A.tolist(), b.tolist())
+        for method in ("auto", "enumeration", "search"):
+            s = lb.solve_binary(c, A, b, method=method)
+            if best is None:
+                assert (s.status, s.x, s.objective, s.bound) == ("infeasible", None, None, None)
+                continue
+            assert s.status == "optimal"
+            assert s.objective == s.bound == float(best[0])
+            assert s.gap == 0
+            check_feasible(c, A, b, s)
+            if method == "enumeration":
+                assert int("0" + "".join(map(str, s.x)), 2) == best[1]
+
+
+def test_search_equals_enumeration_up_to_16_variables() -> None:
+    for c, A, b in programs(5, 400, 14, 16):
+        found = lb.solve_binary(c, A, b, method="search")
+        whole = lb.solve_binary(c, A, b, method="enumeration")
+        assert (found.status, found.objective) == (whole.status, whole.objective)
+        if found.status == "optimal":
+            check_feasible(c, A, b, found)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(("m", "n"), [(5, 24), (12, 36), (8, 62)])
+def test_search_equals_highs(family: str, m: int, n: int) -> None:
+    if family == "knapsack":
+        m, n = min(m, 5), min(n, 30)
+    for c, A, b in zip(*lb.random_binary(family, m, n, seed=77, trials=4), strict=True):
+        s = lb.solve_binary(c, A, b, method="search")
+        h = milp(
+            c,
+            constraints=LinearConstraint(A, lb=b),
+            integrality=np.ones(n),
+            bounds=Bounds(0, 1),
+            options={"mip_rel_gap": 0},
+        )
+        assert (s.status == "infeasible") == (h.status == 2)
+        if s.status == "optimal":
+            assert s.objective == round(h.fun)
+            check_feasible(c, A, b, s)
+
+
+def test_a_batch_equals_its_problems() -> None:
+    for n, method in ((6, "auto"), (6, "search"), (15, "auto")):
+        c, A, b = lb.random_binary("loose", 9, n, seed=3, trials=12)
+        b[::3] += 40
+        together = lb.solve_binary(
+            c.reshape(3, 4, n), A.reshape(3, 4, 9, n), b.reshape(3, 4, 9), method=method
+        )
+        assert together.x.shape == (3, 4, n)
+        for i in range(12):
+            alone = lb.solve_binary(c[i], A[i], b[i], method=method)
+            at = divmod(i, 4)
+            assert together.status[at] == alone.status
+            if alone.x is None:
+                assert together.objective[at] is np.ma.masked
+                assert together.bound[at] is np.ma.masked
+                continue
+            assert together.objective[at] == together.bound[at] == alone.objective
+            assert together.gap[at] == 0
+            assert together.x[at].tolist() == alone.x.tolist()
+
+
+def test_empty_batches_and_empty_programs() -> None:
+    none = lb.solve_binary(np.zeros((0, 3)), np.zeros((0, 2, 3)), np.zeros((0, 2)))
+    assert none.x.shape == (0, 3)
+    assert none.status.shape == (0,)
+    for method in ("auto", "enumeration", "search", "milp"):
+        assert lb.solve_binary([], [], [], method=method).objective == 0
+        assert lb.solve_binary([3, -2], [], [], method=method).objective == -2
+        assert lb.solve_binary([], [[], []], [0, 1], method=method).status == "infeasible"
+
+
+@pytest.mark.parametrize("node_limit", [0, 1, 1000])
+def test_the_node_limit_is_obeyed_and_the_bound_is_true(node_limit: int) -> None:
+    c, A, b = lb.random_binary("knapsack", 5, 24, seed=8)
+    best = lb.solve_binary(c, A, b).objective
+    s = lb.solve_binary(c, A, b, method="search", node_limit=node_limit)
+    assert s.status == "limit"
+    assert s.nodes <= node_limit
+    assert s.bound <= best
+    if s.x is not None:
+        check_feasible(c, A, b, s)
+        assert s.objective >= best
+        assert s.gap == s.objective - s.bound
+
+
+def test_beyond_the_node_limit_milp_goes_on() -> None:
+    c, A, b = lb.random_binary("knapsack", 5, 24, seed=8)
+    best = lb.solve_binary(c, A, b)
+    assert best.method == "search"
+    s = lb.solve_binary(c, A, b, node_limit=2000)
+    assert (s.method, s.status, s.objective) == ("milp", "optimal", best.objective)
+    assert s.nodes == 2000
+    stopped = lb.solve_binary(c, A, b, node_limit=1)
+    assert stopped.bound <= best.objective
+
+
+def test_more_than_62_variables_go_to_milp() -> None:
+    c, A, b = lb.random_binary("cover", 20, 70, seed=2)
+    A[:, :50] = np.maximum(A[:, :50], 0)
+    s = lb.solve_binary(c, A, b)
+    assert s.status == "optimal"
+    check_feasible(c, A, b, s)
+    with pytest.raises(ValueError, match=r"c must have at most 62 variables for search, got 70"):
+        lb.solve_binary(c, A, b, method="search")
+    with pytest.raises(ValueError, match=r"at most 24 variables for enumeration, got 70"):
+        lb.solve_binary(c, A, b, method="enumeration")
+
+
+def test_twins_are_searched_in_one_order() -> None:
+    """Thirty interchangeable variables: C(30, 15) solutions, 31 up to order."""
+    for most in (100, 1000):
+        s = lb.solve_binary(
+            np.ones(30, int), np.ones((1, 30), int), [15], method="search", node_limit=most
+        )
+        assert (s.status, s.objective) == ("optimal", 15)
+
+
+def test_large_numbers_are_exact_and_sums_beyond_int64_are_refused() -> None:
+    big = 2**60
+    for method in ("enumeration", "search"):
+        s = lb.solve_binary([big, big + 1, big - 1], [[1, 1, 0]], [1], method=method)
+        assert s.objective == big
+        s = lb.solve_binary([1, 2, 3], [[big, big + 1, big - 1]], [big + 1], method=method)
+        assert s.objective == 2
+        s = lb.solve_binary([-big, -big - 1, big], [[-big, -big, 0]], [-big], method=method)
+        assert s.objective == -big - 1
+    top = 2**63 - 1
+    assert lb.solve_binary([top], [[top]], [0]).objective == 0
+    with pytest.raises(OverflowError, match="c must have absolute sums that fit int64"):
+        lb.solve_binary([top, 1], [[1, 1]], [1])
+    with pytest.raises(OverflowError, match="A must have absolute sums and b that fit int64"):
+        lb.solve_binary([1, 1], [[top, 1]], [1])
+    with pytest.raises(OverflowError, match="A must have absolute sums and b that fit int64"):
+        lb.solve_binary([1, 1], [[1, 1]], [-(2**63)])
+    with pytest.raises(OverflowError, match="c must hold integers that fit int64"):
+        lb.solve_binary(np.array([2**63], dtype=np.uint64), [[1]], [1])
+    with pytest.raises(OverflowError, match="b must hold integers that fit int64"):
+        lb.solve_binary([1], [[1]], [2**70])
+
+
+def test_decimals_are_exact() -> None:
+    """0.1 + 0.2 reaches 0.3, though not in float64."""
+    assert lb.solve_binary([1, 1], [[0.1, 0.2]], [0.3]).objective == 2
+    assert lb.solve_binary([1, 1], [[0.1, 0.2]], [0.3000000000000001]).status == "infeasible"
+    assert lb.solve_binary([0.1, 0.2], [[1, 1]], [2]).objective == 0.3
+    single = np.float32
+    assert lb.solve_binary([1, 1], np.array([[0.1, 0.2]], single), single([0.3])).objective == 2
+    third = Fraction(1, 3)
+    s = lb.solve_binary([third, third, third], [[third, third, third]], [1])
+    assert s.objective == 1
+    assert isinstance(s.objective, Fraction)
+
+
+def test_what_no_scaling_makes_exact_holds_within_the_tolerance() -> None:
+    wide = [[1e-30, 1e30, 1.0]]
+    s = lb.solve_binary([1e-30, 1.0, 2.0], wide, [1e30])
+    assert (s.status, s.objective, s.x.tolist()) == ("optimal", 1.0, [0, 1, 0])
+    assert lb.solve_binary([1.0, 1.0, 2.0], wide, [1.1e30]).status == "infeasible"
+    assert lb.solve_binary([1e-30, 1e30], [[1, 1]], [1]).objective == 1e-30
+
+
+def test_bad_input_is_refused_at_the_door() -> None:
+    for c, A, b, error, text in (
+        (3, [[1]], [1], ValueError, r"c must have shape \(\*batch, n\), got a single number"),
+        ([1, 2], [[1, 2, 3]], [1], ValueError, r"A must have shape .* n = 2, got \(1, 3\)"),
+        ([1, 2], [[1, 2]], [1, 2], ValueError, r"b must have shape \(1,\), a number a row"),
+        ([[1, 2]], [[1, 2]], [1], ValueError, r"A must have shape"),
+        ([1, 2], [[1, 2], [3]], [1, 1], ValueError, "A must be an array of numbers"),
+        ([1, np.nan], [[1, 2]], [1], ValueError, "c must be finite, got nan"),
+        ([1, 2], [[1, 2]], [np.inf], ValueError, "b must be finite, got inf"),
+        ([1, 2], [[1j, 2]], [1], TypeError, "A must hold integers, float32 or float64"),
+        ([True, False], [[1, 2]], [1], TypeError, "c must hold integers"),
+        (["a", "b"], [[1, 2]], [1], TypeError, "c must hold integers"),
+        ([None, 1], [[1, 2]], [1], TypeError, "c must hold numbers, got None"),
+    ):
+        with pytest.raises(error, match=text):
+            lb.solve_binary(c, A, b)
+    with pytest.raises(ValueError, match=r"method must be one of auto, .*, got 'simplex'"):
+        lb.solve_binary([1], [[1]], [1], method="simplex")
+    with pytest.raises(ValueError, match="node_limit must be a whole number, 0 or more, got -1"):
+        lb.solve_binary([1], [[1]], [1], node_limit=-1)
