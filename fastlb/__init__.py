@@ -16,14 +16,18 @@ from ._version import __version__
 
 if TYPE_CHECKING:
     from .errors import DeadlockError, FaultError, MissingExtraError
+    from .minimax import minimax_flow
     from .network import Network
     from .parse import parse_topology
+    from .routing import RoutingScheme, dimension_order, routing_graph
     from .topology import Chain, Grid, Hypercube, Mesh, Ring, Topology, Torus
 
 _HOME = {
     "errors": ("DeadlockError", "FaultError", "MissingExtraError"),
+    "minimax": ("minimax_flow",),
     "network": ("Network",),
     "parse": ("parse_topology",),
+    "routing": ("RoutingScheme", "dimension_order", "routing_graph"),
     "topology": ("Chain", "Grid", "Hypercube", "Mesh", "Ring", "Topology", "Torus"),
 }
 _MODULE = {name: module for module, names in _HOME.items() for name in names}
@@ -38,10 +42,14 @@ __all__ = [
     "MissingExtraError",
     "Network",
     "Ring",
+    "RoutingScheme",
     "Topology",
     "Torus",
     "__version__",
+    "dimension_order",
+    "minimax_flow",
     "parse_topology",
+    "routing_graph",
 ]
 
 
