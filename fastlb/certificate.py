@@ -60,13 +60,16 @@ class Level:
         """Mark the links (E,) of the cut that a smaller beta would narrow."""
         problem = self.problem
         if self.beta_side is None:
-            return problem.counted & (problem.base > 0) & (problem.base == self.beta.numerator)
+            carried = (problem.base > 0) & (problem.base == self.beta.numerator)
+            return np.asarray(problem.counted & carried)
         across = self.beta_side[problem.tail] & ~self.beta_side[problem.head] & problem.counted
         p, q = self.beta.numerator, self.beta.denominator
         top = (problem.usable + problem.base) * q
         if self.whole:
-            return across & (p - q < top) & (problem.usable > 0)
-        return across & (p <= top) & (p > problem.base * q)
+            narrowed = (p - q < top) & (problem.usable > 0)
+        else:
+            narrowed = (p <= top) & (p > problem.base * q)
+        return np.asarray(across & narrowed)
 
 
 def level_values(stages: Sequence[Level]) -> list[Fraction]:
@@ -114,7 +117,7 @@ def verify(stages: Sequence[Level], flow: Integers, parts: int, whole: bool) -> 
         problem = stage.problem
         finer = parts // stage.parts
         carried = (problem.base * finer + flow)[problem.counted & (flow > 0)]
-        worst = max(Fraction(int(carried.max(initial=0)), finer), problem.lowest)
+        worst = max(Fraction(int(carried.max(initial=0)), finer), Fraction(problem.lowest))
         _require(worst <= stage.beta, "no counted link exceeds the contention")
         _require(_proved(stage), "a cut proves the contention")
 

@@ -191,8 +191,9 @@ def _rows(excess: ArrayLike, n: int) -> tuple[list[Any], tuple[int, ...] | None]
         given = excess
     else:
         listed = list(cast(Any, excess)) if hasattr(excess, "__iter__") else excess
-        if isinstance(listed, list) and not any(hasattr(x, "__len__") and not isinstance(x, str)
-                                                for x in listed):
+        if isinstance(listed, list) and not any(
+            hasattr(x, "__len__") and not isinstance(x, str) for x in listed
+        ):
             return [listed], None
         given = np.array(listed, dtype=object)
         if given.ndim < 1:

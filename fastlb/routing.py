@@ -140,9 +140,7 @@ def expand(network: Network, routing: Routing) -> Expanded:
     if routing is None:
         nodes = np.arange(network.size)
         tail, head = np.ascontiguousarray(network.edges.T)
-        return Expanded(
-            network.size, tail, head, np.arange(len(tail)), nodes, nodes, network.arcs
-        )
+        return Expanded(network.size, tail, head, np.arange(len(tail)), nodes, nodes, network.arcs)
     if isinstance(routing, RoutingScheme):
         return _by_rules(network, routing)
     return _layered(network, *_axes(network, routing))
@@ -219,8 +217,7 @@ def _axes(network: Network, routing: str | DimensionOrder) -> tuple[Topology, tu
     topology = network.topology
     if isinstance(routing, str) and routing not in ("e-cube", "dimension-order"):
         raise ValueError(
-            "routing must be None, 'e-cube', 'dimension-order' or a RoutingScheme, "
-            f"got {routing!r}"
+            f"routing must be None, 'e-cube', 'dimension-order' or a RoutingScheme, got {routing!r}"
         )
     if not isinstance(topology, Grid | Hypercube):
         raise ValueError(

@@ -204,4 +204,4 @@ def _rounded(column: Quantities, k: int, way: Any, sign: int) -> NDArray[Any]:
         scaled = np.ldexp(given, k)
     scaled = np.trunc(scaled) if sign < 0 else way(scaled)
     # Capacities beyond any total are as good as none.
-    return np.minimum(scaled, 2.0**62).astype(np.int64)
+    return np.asarray(np.minimum(scaled, 2.0**62)).astype(np.int64)

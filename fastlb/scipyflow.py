@@ -49,7 +49,9 @@ def scipy_flow(problem: Problem, beta: Fraction | None) -> tuple[int, Integers, 
         [np.minimum(merged, sendable), scaled.excess[gives], scaled.room[takes], [scaled.limit]]
     )
     shape = (n + 3, n + 3)
-    graph = csr_array((np.minimum(values, LARGEST_CAPACITY).astype(np.int32), (rows, columns)), shape)
+    graph = csr_array(
+        (np.minimum(values, LARGEST_CAPACITY).astype(np.int32), (rows, columns)), shape
+    )
     found = maximum_flow(graph, n + 1, n + 2)
     residual = csr_array(graph - found.flow)
     residual.eliminate_zeros()

@@ -65,8 +65,20 @@ def _primal_dual(start, head, rev, cap, cost, excess, room, target, every):
                 if active[u] > 0 and level[u] < n and (every or price[u] == cheapest):
                     wanted = target - value - sent
                     sent += _block(
-                        start, head, rev, res, cap, cost, active, left, price, level, current,
-                        path, u, wanted,
+                        start,
+                        head,
+                        rev,
+                        res,
+                        cap,
+                        cost,
+                        active,
+                        left,
+                        price,
+                        level,
+                        current,
+                        path,
+                        u,
+                        wanted,
                     )
                     if value + sent == target:
                         break

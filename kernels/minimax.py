@@ -86,7 +86,7 @@ def fused_search(start, head, rev, usable, base, counted, excess, room, target, 
         arrived += _discharge(
             start, head, rev, res, active, left, dist, queue, queued, current, target - arrived
         )
-    return arrived, beta, raises, side, before, short, rho
+    return min(arrived, target), beta, raises, side, before, short, rho
 
 
 @njit(cache=True, nogil=True)

@@ -203,5 +203,3 @@ def cancel_cycles(start, head, flow):
             for i in range(back + 1, depth + 1):
                 place[nodes[i]] = -1
             depth = back
-
-

@@ -123,9 +123,7 @@ def transformed(
     s, t = base + n, base + n + 1
     for node, amount in excess.items():
         made.append(Link(s, base + node, amount, 0))
-        made += [
-            Link(base + node, 2 * k, amount, 0) for k, v in enumerate(links) if v.tail == node
-        ]
+        made += [Link(base + node, 2 * k, amount, 0) for k, v in enumerate(links) if v.tail == node]
     for node, amount in deficit.items():
         made.append(Link(base + node, t, amount, 0))
         made += [
