@@ -16,18 +16,22 @@ from ._version import __version__
 
 if TYPE_CHECKING:
     from .errors import DeadlockError, FaultError, MissingExtraError
+    from .excess import excess_load
     from .minimax import minimax_flow
     from .network import Network
     from .parse import parse_topology
     from .routing import RoutingScheme, dimension_order, routing_graph
+    from .schemecheck import check_routing
     from .topology import Chain, Grid, Hypercube, Mesh, Ring, Topology, Torus
 
 _HOME = {
     "errors": ("DeadlockError", "FaultError", "MissingExtraError"),
+    "excess": ("excess_load",),
     "minimax": ("minimax_flow",),
     "network": ("Network",),
     "parse": ("parse_topology",),
     "routing": ("RoutingScheme", "dimension_order", "routing_graph"),
+    "schemecheck": ("check_routing",),
     "topology": ("Chain", "Grid", "Hypercube", "Mesh", "Ring", "Topology", "Torus"),
 }
 _MODULE = {name: module for module, names in _HOME.items() for name in names}
@@ -46,7 +50,9 @@ __all__ = [
     "Topology",
     "Torus",
     "__version__",
+    "check_routing",
     "dimension_order",
+    "excess_load",
     "minimax_flow",
     "parse_topology",
     "routing_graph",

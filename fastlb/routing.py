@@ -143,12 +143,7 @@ def expand(network: Network, routing: Routing) -> Expanded:
         return Expanded(network.size, tail, head, np.arange(len(tail)), nodes, nodes, network.arcs)
     if isinstance(routing, RoutingScheme):
         return _by_rules(network, routing)
-    return _layered(network, *_axes(network, routing))
-
-
-def allowed(network: Network, routing: Routing) -> Rule:
-    """Return the two-link rule of a scheme on a network; everything is allowed without one."""
-    return _rule(network, routing) if routing is not None else lambda u, via, w: True
+    return _layered(network, *ordered_axes(network, routing))
 
 
 def _by_rules(network: Network, scheme: RoutingScheme) -> Expanded:
@@ -212,7 +207,9 @@ def _wraps(topology: Topology) -> NDArray[np.bool_]:
     return np.array(flags, dtype=bool)
 
 
-def _axes(network: Network, routing: str | DimensionOrder) -> tuple[Topology, tuple[int, ...]]:
+def ordered_axes(
+    network: Network, routing: str | DimensionOrder
+) -> tuple[Topology, tuple[int, ...]]:
     """Return the topology a named scheme runs on and its order of axes."""
     topology = network.topology
     if isinstance(routing, str) and routing not in ("e-cube", "dimension-order"):
@@ -252,7 +249,7 @@ def _rule(network: Network, scheme: Routing) -> Rule:
         return scheme.allows
     if not isinstance(scheme, str | DimensionOrder):
         raise TypeError(f"scheme must be a name or a RoutingScheme, got {scheme!r}")
-    topology, order = _axes(network, scheme)
+    topology, order = ordered_axes(network, scheme)
     place = {axis: i for i, axis in enumerate(order)}
     wraps = _wraps(topology)
 

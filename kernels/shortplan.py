@@ -8,7 +8,7 @@ from numba import njit
 
 # Layers by the nearest pair alone keep routes shortest, but a wide network has as many of them
 # as its diameter; after this many every overloaded node sends along its own shortest routes.
-NEAREST_LAYERS = 16
+NEAREST_LAYERS = 64
 
 
 @njit(cache=True, nogil=True)
