@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__
 
 if TYPE_CHECKING:
+    from .entities import route_entities
     from .errors import DeadlockError, FaultError, MissingExtraError
     from .excess import excess_load
     from .minimax import minimax_flow
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "errors": ("DeadlockError", "FaultError", "MissingExtraError"),
+    "entities": ("route_entities",),
     "excess": ("excess_load",),
     "minimax": ("minimax_flow",),
     "network": ("Network",),
@@ -55,6 +57,7 @@ __all__ = [
     "excess_load",
     "minimax_flow",
     "parse_topology",
+    "route_entities",
     "routing_graph",
 ]
 

@@ -155,6 +155,15 @@ class MinimaxPlan:
             begin = end
         return found
 
+    def targets(self) -> tuple[list[Fraction], list[Fraction]]:
+        """Return the exact flow on the links of the search graph and into every node's room."""
+        unit = self.units.per_one * self._parts
+        arrived = np.zeros(self.graph.n, dtype=np.int64)
+        np.add.at(arrived, self.graph.head, self._flow)
+        np.subtract.at(arrived, self.graph.tail, self._flow)
+        taken = np.maximum(arrived[self.graph.exit], 0).tolist()
+        return [f / unit for f in self._flow.tolist()], [t / unit for t in taken]
+
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as JSON-ready values; Fractions become strings such as "7/2"."""
         return {

@@ -75,7 +75,7 @@ def check_routing(
         if not feasible(link):
             return RoutingCheck("P1", (link,), f"the link {link} is not a feasible path")
     for u, v in sorted(links):
-        for w, x in ((w, x) for w in following[v] for x in following[w]):
+        for w, x in [(a, b) for a in following[v] for b in following[a]]:
             parts = [part for part in ((u, v, w), (v, w, x)) if not feasible(part)]
             if parts and feasible((u, v, w, x)):
                 reason = f"{(u, v, w, x)} is feasible and its part {parts[0]} is not"
