@@ -15,50 +15,87 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__
 
 if TYPE_CHECKING:
-    from .entities import route_entities
+    from .dimension_exchange import dem
+    from .direct_exchange import dde
+    from .doubling import Doubling, recursive_doubling
+    from .entities import EntityRoutes, route_entities
     from .errors import DeadlockError, FaultError, MissingExtraError
     from .excess import excess_load
+    from .generalized_exchange import gde, optimal_lambda
+    from .lines import DdeLine, dde_line, exchange_rounds
     from .minimax import minimax_flow
     from .network import Network
     from .parse import parse_topology
+    from .plan import MinimaxBatch, MinimaxPlan, Route
+    from .registry import balance, methods, register_method
+    from .result import Balance
     from .routing import RoutingScheme, dimension_order, routing_graph
+    from .scheduling import perfect_packing, scheduling_network
     from .schemecheck import check_routing
     from .topology import Chain, Grid, Hypercube, Mesh, Ring, Topology, Torus
 
 _HOME = {
+    "dimension_exchange": ("dem",),
+    "direct_exchange": ("dde",),
+    "doubling": ("Doubling", "recursive_doubling"),
+    "entities": ("EntityRoutes", "route_entities"),
     "errors": ("DeadlockError", "FaultError", "MissingExtraError"),
-    "entities": ("route_entities",),
     "excess": ("excess_load",),
+    "generalized_exchange": ("gde", "optimal_lambda"),
+    "lines": ("DdeLine", "dde_line", "exchange_rounds"),
     "minimax": ("minimax_flow",),
     "network": ("Network",),
     "parse": ("parse_topology",),
+    "plan": ("MinimaxBatch", "MinimaxPlan", "Route"),
+    "registry": ("balance", "methods", "register_method"),
+    "result": ("Balance",),
     "routing": ("RoutingScheme", "dimension_order", "routing_graph"),
+    "scheduling": ("perfect_packing", "scheduling_network"),
     "schemecheck": ("check_routing",),
     "topology": ("Chain", "Grid", "Hypercube", "Mesh", "Ring", "Topology", "Torus"),
 }
 _MODULE = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
+    "Balance",
     "Chain",
+    "DdeLine",
     "DeadlockError",
+    "Doubling",
+    "EntityRoutes",
     "FaultError",
     "Grid",
     "Hypercube",
     "Mesh",
+    "MinimaxBatch",
+    "MinimaxPlan",
     "MissingExtraError",
     "Network",
     "Ring",
+    "Route",
     "RoutingScheme",
     "Topology",
     "Torus",
     "__version__",
+    "balance",
     "check_routing",
+    "dde",
+    "dde_line",
+    "dem",
     "dimension_order",
     "excess_load",
+    "exchange_rounds",
+    "gde",
+    "methods",
     "minimax_flow",
+    "optimal_lambda",
     "parse_topology",
+    "perfect_packing",
+    "recursive_doubling",
+    "register_method",
     "route_entities",
     "routing_graph",
+    "scheduling_network",
 ]
 
 

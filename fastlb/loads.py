@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -62,13 +63,23 @@ def read_loads(loads: ArrayLike, topology: Topology) -> LoadRows:
     ValueError
         If the shape fits the topology in neither reading.
     """
-    given = np.asarray(loads)
-    kind, width = given.dtype.kind, given.dtype.itemsize
-    if kind not in "iu" and not (kind == "f" and width in (4, 8)):
-        raise TypeError(f"loads must be integers, float32 or float64, got dtype {given.dtype}")
+    given = _as_array(loads)
     batch = batch_shape(given.shape, topology)
     rows = np.ascontiguousarray(given, dtype=given.dtype.newbyteorder("="))
     return LoadRows(rows.reshape(-1, topology.size), batch, given.shape)
+
+
+def _as_array(loads: ArrayLike) -> NDArray[Any]:
+    try:
+        given = np.asarray(loads)
+    except ValueError:
+        raise ValueError("loads must be an array, got rows of unequal length") from None
+    kind, width = given.dtype.kind, given.dtype.itemsize
+    if kind in "iu" or (kind == "f" and width in (4, 8)):
+        return given
+    if kind == "O" and given.size and all(type(value) is int for value in given.flat):
+        raise OverflowError("loads must fit int64 or uint64, got larger integers")
+    raise TypeError(f"loads must be integers, float32 or float64, got dtype {given.dtype}")
 
 
 def batch_shape(shape: tuple[int, ...], topology: Topology) -> tuple[int, ...]:
@@ -110,6 +121,41 @@ def survey(rows: NDArray[Any], *, totals: bool = True) -> Survey:
     return Survey(total, smallest, largest)
 
 
+def check_values(rows: NDArray[Any], *, limit: int | None = None) -> None:
+    """Check the values alone, in one pass at the speed of memory.
+
+    Parameters
+    ----------
+    rows : (B, N)
+    limit : int, optional
+        Largest integer load for which totals need not be looked at; None where none is needed.
+
+    Raises
+    ------
+    ValueError, OverflowError
+        As :func:`survey`.
+    """
+    floats = rows.dtype.kind == "f"
+    top = np.finfo(rows.dtype).max / rows.shape[1] if floats else np.iinfo(rows.dtype).max
+    if limit is not None and not floats:
+        top = min(top, limit)
+    if rows.dtype.kind == "u" and top == np.iinfo(rows.dtype).max:
+        return
+    if kernels("survey").count_outside(rows.reshape(-1), rows.dtype.type(top)):
+        survey(rows, totals=floats or limit is not None)
+
+
+def computing_dtype(rows: NDArray[Any], largest: int) -> type[np.generic]:
+    """Return the dtype in which a kernel computes: float64, or the least of int32 and int64.
+
+    ``largest`` is the largest integer that comes up. Half the width is twice the lanes of a
+    vector, and fewer dtypes are fewer compilations.
+    """
+    if rows.dtype.kind == "f":
+        return np.float64
+    return np.int32 if largest < 2**31 else np.int64
+
+
 def output_rows(
     out: NDArray[Any] | None, loads: ArrayLike, given: LoadRows
 ) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -141,6 +187,13 @@ def output_rows(
     return out, np.empty_like(given.rows)
 
 
+def finished(result: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:
+    """Return the result of :func:`output_rows`, the rows copied into it where they are apart."""
+    if not np.may_share_memory(result, rows):
+        np.copyto(result, rows.reshape(result.shape))
+    return result
+
+
 def check_record(record: str) -> None:
     """Raise ``ValueError`` unless ``record`` is one of the levels."""
     if record not in RECORDS:
@@ -158,9 +211,11 @@ def check_order(name: str, order: Any, count: int) -> tuple[int, ...]:
     if order is None:
         return tuple(range(count))
     try:
-        listed = tuple(int(i) for i in np.array(list(order), dtype=object))
-    except (TypeError, ValueError):
-        listed = ()
+        given = list(order)
+        flags = any(isinstance(i, bool | np.bool_) for i in given)
+        listed = (-1,) if flags else tuple(operator.index(i) for i in given)
+    except TypeError:
+        listed = (-1,)
     if sorted(listed) != list(range(count)):
         raise ValueError(f"{name} must be an order of 0..{count - 1}, got {order!r}")
     return listed

@@ -5,6 +5,7 @@ from numba import njit
 from numba.extending import overload
 
 LARGEST_TOTAL = np.int64(2**63 - 1)
+LARGEST_FLOAT = np.finfo(np.float64).max
 
 
 def _row(values):
@@ -57,11 +58,11 @@ def _float_row(values):
         value = np.float64(values[i])
         if not 0.0 <= value < np.inf:
             return 1, 0.0, smallest, largest
+        if value > LARGEST_FLOAT - total:
+            return 2, 0.0, smallest, largest
         total += value
         smallest = min(smallest, value)
         largest = max(largest, value)
-    if total == np.inf:
-        return 2, 0.0, smallest, largest
     return 0, total, smallest, largest
 
 
@@ -86,3 +87,13 @@ def survey(rows):
             worst = code
             where = b
     return worst, where, totals, smallest, largest
+
+
+@njit(cache=True, nogil=True)
+def count_outside(values, top):
+    """Return how many of the values (V,) are below 0, above ``top``, or NaN."""
+    count = 0
+    for i in range(values.size):
+        # Negated, so that NaN counts; no early exit, so that the loop runs in vectors.
+        count += not (values[i] >= 0 and values[i] <= top)
+    return count

@@ -123,9 +123,9 @@ def test_example_1_of_the_paper() -> None:
 
 def test_real_forms_take_exact_means() -> None:
     assert dem.dem([3, 0, 1, 1], 2, real=True).loads == [Fraction(5, 4)] * 4
-    assert dde.dde([1, 0, 0, 1, 0, 0], (2, 3), (False, True), real=True).loads == [
-        Fraction(1, 3)
-    ] * 6
+    assert (
+        dde.dde([1, 0, 0, 1, 0, 0], (2, 3), (False, True), real=True).loads == [Fraction(1, 3)] * 6
+    )
     r = gde.gde([8.0, 0.0], (2,), (False,), 0.75, tol=1e-9)
     assert r.converged
     assert r.loads == pytest.approx([4.0, 4.0])

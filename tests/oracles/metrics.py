@@ -1,4 +1,4 @@
-"""What is measured of a balancing (algorithms, section 5)."""
+"""What is measured of a balancing (section 5)."""
 
 from __future__ import annotations
 

@@ -40,6 +40,9 @@ RECORDED_WITH = {
 }
 
 
+INT64_MAX = 2**63 - 1
+
+
 class Balance:
     """Final loads of a balancing, with the figures and flows that were recorded. Frozen.
 
@@ -165,8 +168,13 @@ class Balance:
         return {"method": self.method, "topology": self.topology.spec, **named}
 
 
+def units_dtype(rows: NDArray[Any]) -> type:
+    """Return the dtype in which units of these loads are counted: int64, float64 for floats."""
+    return np.float64 if rows.dtype.kind == "f" else np.int64
+
+
 def figures(
-    before: Survey, after: Survey, size: int, moved: NDArray[Any], local: NDArray[Any]
+    before: Survey, after: Survey, size: int, moved: NDArray[Any], kept: NDArray[Any]
 ) -> dict[str, NDArray[Any]]:
     """Return the figures that every method shares, each of shape (B,) (spec section 5).
 
@@ -176,11 +184,15 @@ def figures(
         Of the rows before and after balancing.
     size : int
         Number of nodes.
-    moved, local : (B,)
-        Units times links, and units that never left.
+    moved : (B,) or (B, S)
+        Units times links, in all or per stage.
+    kept : (B,) or (B, N)
+        Units that never left, in all or per node.
     """
     total = before.total
     something = np.where(total > 0, total, 1)
+    moved = sum_moved(moved) if moved.ndim == 2 else moved
+    local = kept.sum(axis=1, dtype=moved.dtype) if kept.ndim == 2 else kept
     return {
         "difference": after.largest - after.smallest,
         "initial_difference": before.largest - before.smallest,
@@ -190,7 +202,25 @@ def figures(
         "cost": np.where(total > 0, moved / something, 0.0),
         "local": local,
         "locality": np.where(total > 0, local / something, 1.0),
+        "sweeps": np.ones(len(total), np.int64),
     }
+
+
+def sum_moved(moved: NDArray[Any]) -> NDArray[Any]:
+    """Add up the units of all stages, (B, S) to (B,).
+
+    Raises
+    ------
+    OverflowError
+        If a sum does not fit int64, or is not finite.
+    """
+    if moved.dtype.kind == "f":
+        return moved.sum(axis=1)
+    if moved.max(initial=0) > INT64_MAX // max(1, moved.shape[1]):
+        for b, stages in enumerate(moved.tolist()):
+            if sum(stages) > INT64_MAX:
+                raise OverflowError(f"moved must fit int64, got {sum(stages)} units in row {b}")
+    return moved.sum(axis=1)
 
 
 def per_batch(fields: dict[str, Any], batch: tuple[int, ...]) -> dict[str, Any]:

@@ -1,0 +1,5 @@
+"""``python -m fastlb``: the command line."""
+
+from .cli import main
+
+main()

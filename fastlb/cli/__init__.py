@@ -1,0 +1,26 @@
+"""The command line ``fastlb``; each command's module is imported when it is called."""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec
+
+
+def main() -> None:
+    """Run the command line and leave with its exit code.
+
+    0 done, 1 ran but did not reach what was asked, 2 bad input, 130 interrupted.
+    """
+    missing = [name for name in ("click", "rich") if find_spec(name) is None]
+    if missing:
+        print(
+            f"fastlb: the command line needs {' and '.join(missing)}: pip install 'fastlb[cli]'",
+            file=sys.stderr,
+        )
+        sys.exit(2)
+    try:
+        from .commands import commands
+
+        commands.main(prog_name="fastlb")
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,60 @@
+"""Known answers through the public names, for ``fastlb doctor``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import fastlb as lb
+
+# Example 1 of Wu and Shu.
+EXAMPLE_1 = (9, 7, 4, 1, 4, 6, 1, 5)
+
+
+def _flows() -> Any:
+    return lb.dde_line(EXAMPLE_1).flows[:7].tolist()
+
+
+def _units() -> Any:
+    return [lb.dde(EXAMPLE_1, topology).moved for topology in (lb.Chain(8), lb.Ring(8))]
+
+
+def _rounds() -> Any:
+    return [lb.dde(EXAMPLE_1, lb.Chain(8), exchange=mode).rounds for mode in ("rbs", "sbr")]
+
+
+def _dem() -> Any:
+    return lb.dem([9, 0, 0, 1], lb.Hypercube(2)).loads.tolist()
+
+
+def _gde() -> Any:
+    b = lb.gde([9, 0, 0, 1], lb.Ring(4), lam="1/2")
+    return [*b.loads.tolist(), b.sweeps]
+
+
+def _dde() -> Any:
+    return lb.dde([[5, 0, 0], [0, 0, 4]], lb.Mesh(2, 3)).loads.tolist()
+
+
+ANSWERS: dict[str, tuple[Callable[[], Any], Any]] = {
+    "Wu-Shu Example 1: flows": (_flows, [4, 6, 5, 1, 0, 2, -1]),
+    "Wu-Shu Example 1: units on chain and ring": (_units, [19, 17]),
+    "Wu-Shu Example 1: RBS and SBR rounds": (_rounds, [4, 2]),
+    "DEM on a 2-cube": (_dem, [3, 2, 2, 3]),
+    "GDE on a ring of 4": (_gde, [3, 3, 2, 2, 1]),
+    "DDE on a 2x3 mesh": (_dde, [[2, 2, 1], [1, 1, 2]]),
+}
+
+
+def run_checks() -> list[dict[str, Any]]:
+    """Return for each known answer its name, whether it came out, and what came instead."""
+    return [_check(name, *answer) for name, answer in ANSWERS.items()]
+
+
+def _check(name: str, compute: Callable[[], Any], expected: Any) -> dict[str, Any]:
+    try:
+        got = compute()
+    except Exception as error:  # whatever is broken is what the doctor is asked for
+        return {"name": name, "passed": False, "detail": f"{type(error).__name__}: {error}"}
+    detail = "" if got == expected else f"expected {expected}, got {got}"
+    return {"name": name, "passed": not detail, "detail": detail}

@@ -1,0 +1,205 @@
+"""``fastlb balance``: loads from a file, balanced, shown before and after."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from ..formats import LoadFile
+    from ..result import Balance
+    from ..topology import Topology
+
+EXAMPLES = """
+\b
+Examples:
+  A folder of vt data files, one a processor, on a 4x4 torus:
+    fastlb balance fastlb/data/vt-16 --topology torus:4x4
+  Times from a CSV file in whole milliseconds, flows and figures into a file:
+    fastlb balance times.csv -t ring:12 --quantum 0.001 --out plan.json
+  A thousand 8x8 meshes by GDE, figures alone, as JSON for another program:
+    fastlb balance loads.npy -t mesh:8x8 -m gde --lam 3/4 --json --record metrics
+
+\b
+LOADS is one of
+  FILE.npy       array of shape (*batch, *topology shape) or (*batch, nodes)
+  FILE.csv       plain numbers: a network a line, a grid, or one load a line;
+                 - reads CSV from standard input
+  FOLDER, FILES  vt LBDatafile JSON named PREFIX.RANK.json: a processor's load
+  or 'PATTERN'   is the sum of its task times; phases are networks of a batch
+
+\b
+--out writes final loads, flows and figures, by the suffix:
+  .json  one object: schema "fastlb.balance", version, fastlb, input, options,
+         reached, initial_loads, method, topology, loads, then figures and
+         flows as help(fastlb.Balance) explains them; --json prints the same
+  .npz   the same as NumPy arrays, what describes them as JSON in "document"
+  .csv   the final loads alone
+"""
+
+
+def _order(ctx: click.Context, option: click.Parameter, value: str | None) -> list[int] | None:
+    """Read an order such as 1,0,2."""
+    if value is None:
+        return None
+    try:
+        return [int(part) for part in value.replace(",", " ").split()]
+    except ValueError:
+        raise click.BadParameter(f"must be an order such as 1,0,2, got {value!r}") from None
+
+
+@click.command(epilog=EXAMPLES)
+@click.argument("loads", nargs=-1, required=True)
+@click.option("-t", "--topology", metavar="SPEC", help="Such as torus:8x8; see fastlb topologies.")
+@click.option(
+    "-m",
+    "--method",
+    metavar="NAME",
+    help="dem, gde or dde.  [default: dem on hypercubes, dde on grids, gde elsewhere]",
+)
+@click.option("--dims", metavar="ORDER", callback=_order, help="DEM: order of the bits, as 2,0,1.")
+@click.option(
+    "--lam", metavar="P/Q", help="GDE: the exchange share, as 3/4.  [default: the theory's optimum]"
+)
+@click.option(
+    "--order",
+    type=click.Choice(["dimension", "interleaved"]),
+    help="GDE: order of the colours.  [default: dimension]",
+)
+@click.option("--tol", type=float, metavar="X", help="GDE on float loads: neighbours within X.")
+@click.option("--max-sweeps", type=int, metavar="N", help="GDE: stop after N sweeps.")
+@click.option("--axes", metavar="ORDER", callback=_order, help="DDE: order of the axes, as 1,0.")
+@click.option(
+    "--exchange",
+    type=click.Choice(["rbs", "sbr"]),
+    help="DDE: receive before send, or send before receive.  [default: rbs]",
+)
+@click.option(
+    "--record",
+    type=click.Choice(["loads", "metrics", "flows"]),
+    help="What is computed and written.  [default: flows with --json and --out, else metrics]",
+)
+@click.option("--phase", type=int, metavar="ID", help="vt data: take this phase alone.")
+@click.option(
+    "--quantum",
+    type=float,
+    metavar="X",
+    help="Round float loads to whole units of X, and move whole units.",
+)
+@click.option("-o", "--out", metavar="FILE", help="Write the result: .json, .npz or .csv.")
+@click.option("--force", is_flag=True, help="Overwrite FILE.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
+@click.option("--picture/--no-picture", default=True, help="Draw the loads.  [default: draw]")
+@click.pass_context
+def balance(
+    ctx: click.Context,
+    /,
+    loads: tuple[str, ...],
+    topology: str | None,
+    method: str | None,
+    record: str | None,
+    phase: int | None,
+    quantum: float | None,
+    out: str | None,
+    force: bool,
+    as_json: bool,
+    picture: bool,
+    **method_options: Any,
+) -> None:
+    """Balance LOADS on a topology, and show the figures and a picture of before and after.
+
+    Exit codes: 0 done, 1 GDE stopped before neighbours were balanced, 2 bad input.
+    """
+    import fastlb as lb
+
+    from .. import writing
+    from ..formats import read_load_file
+    from .terminal import output, working
+
+    target = None if out is None else writing.check_target(out, force=force)
+    where = None if topology is None else lb.parse_topology(topology)
+    with working() as work:
+        work.step("reading")
+        given = read_load_file(loads, phase=phase, quantum=quantum, progress=work.count)
+        network = _fitting(where, given)
+        name = method or _default_method(network)
+        options = {key: value for key, value in method_options.items() if value is not None}
+        _check_options(name, options)
+        full = as_json or (target is not None and target.suffix != ".csv")
+        work.step(f"{name} on {network.spec}")
+        result = lb.balance(
+            given.loads,
+            network,
+            method=name,
+            record=record or ("flows" if full else "metrics"),
+            **options,
+        )
+        if target is not None:
+            work.step(f"writing {target}")
+            writing.write_balance(target, result, given, options, force=force)
+    if as_json:
+        document = writing.balance_document(result, given, options)
+        click.echo(writing.as_json(document), nl=False)
+    else:
+        from .report import balance_report
+
+        console = output()
+        console.print(*balance_report(given, result, options, picture=picture), sep="\n")
+        if target is not None:
+            console.print(f"wrote {target}", markup=False)
+    if not writing.reached(result):
+        click.echo(f"fastlb: {_not_reached(result)}", err=True)
+        ctx.exit(1)
+
+
+def _fitting(topology: Topology | None, given: LoadFile) -> Topology:
+    """Return the topology if the loads fit it; say which would fit otherwise."""
+    from ..loads import batch_shape
+    from .fitting import describe_fits
+
+    if topology is None:
+        raise click.UsageError(f"--topology is needed: {describe_fits(given.loads.shape)}")
+    try:
+        batch_shape(given.loads.shape, topology)
+    except ValueError as error:
+        raise ValueError(f"{error}: {describe_fits(given.loads.shape)}") from None
+    return topology
+
+
+def _default_method(topology: Topology) -> str:
+    from ..topology import Grid, Hypercube
+
+    if isinstance(topology, Hypercube):
+        return "dem"
+    return "dde" if isinstance(topology, Grid) else "gde"
+
+
+def _check_options(method: str, options: dict[str, Any]) -> None:
+    """Refuse an option that the method does not take; unknown methods are not judged here."""
+    import fastlb as lb
+
+    if method not in lb.methods():
+        return
+    taken = inspect.signature(getattr(lb, method, lb.balance)).parameters
+    open_ended = any(option.kind is option.VAR_KEYWORD for option in taken.values())
+    for name in options:
+        if name not in taken and not open_ended:
+            flag = name.replace("_", "-")
+            raise ValueError(f"--{flag} must be given to a method that takes it, got {method}")
+
+
+def _not_reached(result: Balance) -> str:
+    import numpy as np
+
+    left = int(np.size(result.converged) - np.count_nonzero(result.converged))
+    stalled = int(np.count_nonzero(result.stalled))
+    why = f"{stalled} stalled, {left - stalled} at the last sweep allowed"
+    if np.size(result.converged) == 1:
+        why = "it stalled, no exchange moves a unit" if stalled else "it ran out of sweeps"
+        return f"{result.method} stopped before neighbours were balanced: {why}"
+    return (
+        f"{result.method} stopped before neighbours were balanced on {left} of "
+        f"{np.size(result.converged)} networks: {why}"
+    )

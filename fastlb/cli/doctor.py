@@ -1,0 +1,187 @@
+"""``fastlb doctor``: what is installed, where kernels are cached, and whether answers are right."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .._version import __version__
+from ..accelerate import EXTRAS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+CORE = ("numpy", "numba", "llvmlite", "scipy")
+PURPOSES = {
+    "cli": "this command line",
+    "plot": "plots of studies",
+    "graph": "graph files, conversion to networkx",
+    "table": "Parquet files and data frames",
+}
+VARIABLES = ("NUMBA_NUM_THREADS", "NUMBA_CACHE_DIR", "NUMBA_DISABLE_JIT", "NUMBA_CPU_NAME")
+EXAMPLES = """
+\b
+Examples:
+  fastlb doctor          what is there, what is missing, are the answers right
+  fastlb doctor --json   the same as one object: schema "fastlb.doctor", version,
+                         versions, extras, machine, cache, checks, healthy
+"""
+
+
+@click.command(epilog=EXAMPLES)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
+@click.pass_context
+def doctor(ctx: click.Context, /, as_json: bool) -> None:
+    """Check the installation: versions, extras, kernel cache, and a few known answers.
+
+    Exit codes: 0 healthy, 1 something needed is missing or an answer is wrong.
+    """
+    from .terminal import working
+
+    with working() as work:
+        work.step("running known answers (kernels are compiled at the first run)")
+        found = examine()
+    if as_json:
+        click.echo(json.dumps(found, indent=1))
+    else:
+        _show(found)
+    if not found["healthy"]:
+        ctx.exit(1)
+
+
+def examine() -> dict[str, Any]:
+    """Return everything there is to say, JSON-ready."""
+    from .answers import run_checks
+
+    core = {name: _version(name) for name in CORE}
+    checks = run_checks()
+    return {
+        "schema": "fastlb.doctor",
+        "version": 1,
+        "versions": {"python": platform.python_version(), "fastlb": __version__, **core},
+        "extras": {name: _version(name) for name in EXTRAS},
+        "machine": _machine(),
+        "cache": _cache(),
+        "checks": checks,
+        "healthy": all(core.values()) and all(check["passed"] for check in checks),
+    }
+
+
+def _version(distribution: str) -> str | None:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _machine() -> dict[str, Any]:
+    from ..memory import available_memory
+
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return {
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "cpu": _cpu(),
+        "threads": usable,
+        "free_memory": available_memory(),
+        "variables": {name: os.environ[name] for name in VARIABLES if name in os.environ},
+    }
+
+
+def _cpu() -> str:
+    try:
+        from llvmlite.binding import get_host_cpu_name
+
+        return str(get_host_cpu_name())
+    except (ImportError, OSError):
+        return platform.processor() or "unknown"
+
+
+def _cache() -> dict[str, Any]:
+    """Return where the kernels that have been used are kept, and how much is there."""
+    used = {
+        Path(stats.cache_path)
+        for name, module in list(sys.modules.items())
+        if name.startswith("fastlb.kernels.")
+        for kernel in vars(module).values()
+        if (stats := getattr(kernel, "stats", None)) is not None and stats.cache_path
+    }
+    if not used:
+        return {"folder": None, "writable": False, "kernels": 0, "bytes": 0}
+    folder = min(used)
+    files = [path for path in folder.glob("*.nb[ci]") if path.is_file()]
+    return {
+        "folder": str(folder),
+        "writable": os.access(folder, os.W_OK),
+        "kernels": sum(path.suffix == ".nbc" for path in files),
+        "bytes": sum(path.stat().st_size for path in files),
+    }
+
+
+def _show(found: dict[str, Any]) -> None:
+    from rich.text import Text
+
+    from .terminal import output
+
+    console = output()
+    for title, lines in _sections(found):
+        console.print(Text(title, style="bold"))
+        width = max((len(name) for name, _, _ in lines), default=0)
+        for name, text, style in lines:
+            console.print(Text.assemble(f"  {name:<{width}}  ", (text, style)))
+    verdict = ("healthy", "green") if found["healthy"] else ("not healthy", "bold red")
+    console.print(Text(*verdict))
+
+
+def _sections(found: dict[str, Any]) -> Iterator[tuple[str, list[tuple[str, str, str]]]]:
+    yield (
+        "versions",
+        [
+            (name, version or "missing: pip install fastlb", "" if version else "bold red")
+            for name, version in found["versions"].items()
+        ],
+    )
+    yield (
+        "extras",
+        [
+            (name, version or _advice(EXTRAS[name]), "" if version else "yellow")
+            for name, version in found["extras"].items()
+        ],
+    )
+    machine, cache = found["machine"], found["cache"]
+    lines = [("system", machine["system"], ""), ("CPU", machine["cpu"], "")]
+    lines += [("threads", f"{machine['threads']} usable", "")]
+    if machine["free_memory"] is not None:
+        lines += [("memory", f"{machine['free_memory'] / 2**30:.1f} GiB free", "")]
+    lines += [(name, value, "") for name, value in machine["variables"].items()]
+    yield "machine", lines
+    if cache["folder"] is None:
+        lines = [("folder", "none: nothing is compiled, or nothing could be kept", "yellow")]
+    else:
+        state = "writable" if cache["writable"] else "read-only: kernels compile in every process"
+        lines = [
+            ("folder", cache["folder"], ""),
+            ("state", state, "" if cache["writable"] else "yellow"),
+            ("size", f"{cache['kernels']} kernels, {cache['bytes'] / 1e6:.1f} MB", ""),
+        ]
+    yield "kernel cache", lines
+    yield (
+        "known answers",
+        [
+            (
+                check["name"],
+                *(("ok", "green") if check["passed"] else (check["detail"], "bold red")),
+            )
+            for check in found["checks"]
+        ],
+    )
+
+
+def _advice(group: str) -> str:
+    return f"not installed: pip install 'fastlb[{group}]' for {PURPOSES.get(group, 'more')}"

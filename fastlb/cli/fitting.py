@@ -1,0 +1,52 @@
+"""Which topologies have a given number of nodes."""
+
+from __future__ import annotations
+
+import math
+
+
+def fitting(nodes: int) -> list[str]:
+    """Return spellings of the usual topologies with this many nodes, the squarest shapes first.
+
+    Examples
+    --------
+    >>> fitting(16)
+    ['torus:4x4', 'mesh:4x4', 'torus:2x2x4', 'mesh:2x2x4', 'hypercube:4', 'ring:16', 'chain:16']
+    >>> fitting(7)
+    ['ring:7', 'chain:7']
+    """
+    found = []
+    for axes in (2, 3):
+        shape = squarest(nodes, axes)
+        if shape is not None:
+            lengths = "x".join(map(str, shape))
+            found += [f"torus:{lengths}", f"mesh:{lengths}"]
+    if nodes >= 2 and nodes & (nodes - 1) == 0:
+        found.append(f"hypercube:{nodes.bit_length() - 1}")
+    return [*found, f"ring:{nodes}", f"chain:{nodes}"]
+
+
+def squarest(nodes: int, axes: int) -> tuple[int, ...] | None:
+    """Return axis lengths of at least 2, as equal as can be, or None where there are none."""
+    if axes == 1:
+        return (nodes,) if nodes >= 2 else None
+    root = round(nodes ** (1 / axes))
+    while root**axes > nodes:
+        root -= 1
+    for first in range(root, 1, -1):
+        if nodes % first == 0:
+            rest = squarest(nodes // first, axes - 1)
+            if rest is not None:
+                return tuple(sorted((first, *rest)))
+    return None
+
+
+def describe_fits(shape: tuple[int, ...]) -> str:
+    """Return in words what loads of this shape fit, for an error message."""
+    nodes = shape[-1] if shape else 1
+    rows = math.prod(shape[:-1])
+    fits = ", ".join(fitting(nodes)) if nodes else "nothing"
+    if len(shape) < 2:
+        return f"{nodes} nodes fit {fits}"
+    lengths = "x".join(map(str, shape))
+    return f"{lengths} loads fit torus:{lengths}, mesh:{lengths}, or, as {rows} networks, {fits}"

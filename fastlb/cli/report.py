@@ -1,0 +1,200 @@
+"""What ``fastlb balance`` shows: a line on the input, a table of figures, a picture."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from ..pictures import LoadPicture
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+    from rich.console import RenderableType
+
+    from ..formats import LoadFile
+    from ..result import Balance
+
+LISTED_NETWORKS = 16
+
+
+def balance_report(
+    given: LoadFile, balance: Balance, options: dict[str, Any], *, picture: bool = True
+) -> Iterator[RenderableType]:
+    """Yield what is to be printed of a balance."""
+    size = balance.topology.size
+    before, after = given.loads.reshape(-1, size), balance.loads.reshape(-1, size)
+    yield from _headings(given, balance, options, len(before))
+    if not len(before):
+        return
+    figures = _figures(balance, before, after)
+    names = [f"phase {p}" for p in given.phases] if given.kind == "vt" else []
+    names = names if len(names) == len(before) else [str(i) for i in range(len(before))]
+    if len(before) == 1:
+        yield _one_network(figures)
+        yield from _notes(figures)
+    elif len(before) <= LISTED_NETWORKS:
+        yield _several_networks(figures, names)
+    else:
+        yield _summary(figures)
+    if picture:
+        shown = int(np.argmax(np.ptp(before, axis=1)))
+        if len(before) > 1:
+            kind = "" if names[shown].startswith("phase") else "network "
+            yield Text(f"{kind}{names[shown]}, the most uneven of {len(before)}:")
+        yield LoadPicture(before[shown], after[shown], balance.topology)
+
+
+def _headings(
+    given: LoadFile, balance: Balance, options: dict[str, Any], networks: int
+) -> Iterator[Text]:
+    topology = balance.topology
+    what = [f"{given.source}: "]
+    what += [f"{networks} networks of " if networks != 1 else "", f"{topology.size} loads"]
+    if given.kind == "vt":
+        phases = "phase" if len(given.phases) == 1 else "phases"
+        listed = [str(p) for p in given.phases]
+        short = listed if len(listed) <= 6 else [*listed[:3], "..", listed[-1]]
+        what += [f", {given.tasks} tasks, {phases} {' '.join(short)}"]
+    what += [f", {given.loads.dtype.name}"]
+    if given.quantum is not None:
+        what += [f" units of {given.quantum:g}"]
+    yield Text("".join(what))
+    how = "".join(f", {name.replace('_', '-')} {_option(v)}" for name, v in options.items())
+    yield Text(f"{balance.method} on {topology.spec} ({count(topology.edge_count)} links){how}")
+
+
+def _option(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _figures(
+    balance: Balance, before: NDArray[Any], after: NDArray[Any]
+) -> dict[str, NDArray[Any]]:
+    """Return the figures at hand, one value a network each."""
+    exact = np.float64 if before.dtype.kind == "f" else np.int64
+    figures: dict[str, NDArray[Any]] = {
+        "total": before.sum(axis=1, dtype=exact),
+        "initial_largest": before.max(axis=1),
+        "largest": after.max(axis=1),
+        "initial_least": before.min(axis=1),
+        "least": after.min(axis=1),
+    }
+    for name in (
+        "initial_difference",
+        "difference",
+        "initial_imbalance",
+        "imbalance",
+        "moved",
+        "cost",
+        "local",
+        "locality",
+        "sweeps",
+        "steps",
+        "rounds",
+        "simulated_steps",
+        "converged",
+    ):
+        value = getattr(balance, name, None)
+        if value is not None:
+            figures[name] = np.asarray(value).reshape(-1)
+    return figures
+
+
+def _one_network(figures: dict[str, NDArray[Any]]) -> Table:
+    table = _table("", "before", "after")
+    one = {name: values[0].item() for name, values in figures.items()}
+    table.add_row("total", count(one["total"]), count(one["total"]))
+    table.add_row("largest", count(one["initial_largest"]), count(one["largest"]))
+    table.add_row("least", count(one["initial_least"]), count(one["least"]))
+    if "difference" in one:
+        table.add_row("largest - least", count(one["initial_difference"]), count(one["difference"]))
+        table.add_row(
+            "largest / mean - 1", percent(one["initial_imbalance"]), percent(one["imbalance"])
+        )
+    return table
+
+
+def _notes(figures: dict[str, NDArray[Any]]) -> Iterator[Text]:
+    one = {name: values[0].item() for name, values in figures.items()}
+    if "moved" in one:
+        yield Text(
+            f"moved {count(one['moved'])} units x links, {one['cost']:.3g} a unit of load; "
+            f"{percent(one['locality'])} of the load stayed where it was"
+        )
+        steps = [f"{count(one['steps'])} communication steps by the formula"]
+        if "sweeps" in one and "converged" in one:
+            steps += [f"{count(one['sweeps'])} sweeps"]
+        if "rounds" in one:
+            steps += [
+                f"{count(one['simulated_steps'])} simulated, "
+                f"{count(one['rounds'])} of them exchange rounds"
+            ]
+        yield Text("; ".join(steps))
+    yield Text()
+
+
+def _several_networks(figures: dict[str, NDArray[Any]], names: list[str]) -> Table:
+    table = _table("", "total", "largest", "after", "largest - least", "after", "moved", "stayed")
+    for i, name in enumerate(names):
+        one = {key: values[i].item() for key, values in figures.items()}
+        row = [one["total"], one["initial_largest"], one["largest"]]
+        row += [one.get("initial_difference"), one.get("difference"), one.get("moved")]
+        cells = ["-" if value is None else count(value) for value in row]
+        table.add_row(name, *cells, percent(one["locality"]) if "locality" in one else "-")
+    return table
+
+
+def _summary(figures: dict[str, NDArray[Any]]) -> Table:
+    table = _table("per network", "mean", "least", "largest")
+    shown = {
+        "total": ("total", count),
+        "largest - least, before": ("initial_difference", count),
+        "largest - least, after": ("difference", count),
+        "largest / mean - 1, before": ("initial_imbalance", percent),
+        "largest / mean - 1, after": ("imbalance", percent),
+        "moved, units x links": ("moved", count),
+        "stayed where it was": ("locality", percent),
+        "sweeps": ("sweeps", count),
+        "steps by the formula": ("steps", count),
+        "steps simulated": ("simulated_steps", count),
+    }
+    for label, (name, form) in shown.items():
+        values = figures.get(name)
+        if values is not None and len(values):
+            mean, least, largest = values.mean(), values.min(), values.max()
+            table.add_row(label, form(mean.item()), form(least.item()), form(largest.item()))
+    return table
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table.add_column(columns[0], no_wrap=True)
+    for column in columns[1:]:
+        table.add_column(column, justify="right")
+    return table
+
+
+def count(value: float) -> str:
+    """Return a number for a table: integers in full, floats to six places that matter."""
+    if isinstance(value, int):
+        return f"{value:,}"
+    if value == 0 or 1e-4 <= abs(value) < 1e15:
+        whole = value == int(value)
+        return f"{value:,.0f}" if whole else f"{value:,.{_places(value)}f}"
+    return f"{value:.6g}"
+
+
+def percent(value: float) -> str:
+    """Return a share as a percentage."""
+    return f"{100 * value:,.1f} %"
+
+
+def _places(value: float) -> int:
+    """Return how many decimals show six significant digits."""
+    return max(0, 5 - int(np.floor(np.log10(abs(value)))))

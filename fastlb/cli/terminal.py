@@ -1,0 +1,50 @@
+"""Consoles and the progress bar: standard output for results, standard error for progress."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def output() -> Console:
+    """Return the console for results; paths and numbers are not coloured by guesswork."""
+    return Console(highlight=False, soft_wrap=False)
+
+
+class Work:
+    """What is being done now, shown on a terminal and nowhere else."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._task = progress.add_task("", total=None)
+
+    def step(self, text: str) -> None:
+        """Begin a step of unknown length."""
+        self._progress.reset(self._task, total=None, description=text)
+
+    def count(self, done: int, total: int) -> None:
+        """Tell how far the step is."""
+        self._progress.update(self._task, completed=done, total=total)
+
+
+@contextmanager
+def working() -> Iterator[Work]:
+    """Show a progress bar on standard error while work goes on, if that is a terminal."""
+    console = Console(stderr=True)
+    progress = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+    with progress:
+        yield Work(progress)

@@ -1,0 +1,165 @@
+"""``fastlb topologies``: which there are, how they are spelled, what one is like."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from ..topology import Topology
+
+EXAMPLES = """
+\b
+Examples:
+  fastlb topologies                     the list, with an example of each
+  fastlb topologies torus:16x16         nodes, links and balancing methods of one
+  fastlb topologies --nodes 48          the usual topologies of 48 nodes
+  fastlb topologies grid:4wx6 --json    the same for machines, links included
+
+\b
+--json prints an object for SPEC: topology, python, shape, nodes, links (how
+many), diameter (null where no formula gives it), methods, and edges as [u, v]
+with u < v; without SPEC, a list of such objects without edges.
+"""
+# Beyond this many links a JSON list helps nobody; parse_topology(...).edges is an array.
+MAX_LISTED_LINKS = 10**6
+
+
+@click.command(epilog=EXAMPLES)
+@click.argument("spec", required=False)
+@click.option(
+    "--nodes", type=click.IntRange(1, 2**40), metavar="N", help="List topologies of N nodes."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
+def topologies(spec: str | None, nodes: int | None, as_json: bool) -> None:
+    """List the topologies with their spelling, or describe the one named SPEC."""
+    from ..parse import SPELLINGS, parse_topology
+    from .fitting import fitting
+
+    if spec is not None and nodes is not None:
+        raise click.UsageError("give SPEC or --nodes, not both")
+    if spec is not None:
+        topology = parse_topology(spec)
+        if as_json:
+            click.echo(json.dumps(describe(topology) | {"edges": _listed_links(topology)}))
+        else:
+            _print_one(topology)
+        return
+    examples = fitting(nodes) if nodes else [_example(text) for text in SPELLINGS.values()]
+    found = [describe(parse_topology(example)) for example in examples]
+    if as_json:
+        click.echo(json.dumps(found))
+    else:
+        _print_list(found, {} if nodes else SPELLINGS)
+
+
+def describe(topology: Topology) -> dict[str, Any]:
+    """Return what is known of a topology without listing its links."""
+    return {
+        "topology": topology.spec,
+        "python": repr(topology),
+        "shape": list(topology.shape),
+        "nodes": topology.size,
+        "links": topology.edge_count,
+        "diameter": _diameter(topology),
+        "methods": _methods(topology),
+    }
+
+
+def _diameter(topology: Topology) -> int | None:
+    from ..topology import Grid, Hypercube
+
+    if isinstance(topology, Grid):
+        axes = zip(topology.shape, topology.wrap, strict=True)
+        return sum(k // 2 if wrap else k - 1 for k, wrap in axes)
+    if isinstance(topology, Hypercube) and not topology.faults:
+        return topology.n
+    return None
+
+
+def _methods(topology: Topology) -> list[str]:
+    from ..topology import Grid, Hypercube
+
+    if isinstance(topology, Hypercube):
+        return ["dem", "gde"]
+    return ["dde", "gde"] if isinstance(topology, Grid) else ["gde"]
+
+
+def _listed_links(topology: Topology) -> list[list[int]]:
+    if topology.edge_count > MAX_LISTED_LINKS:
+        raise ValueError(
+            f"topology must have at most {MAX_LISTED_LINKS} links for --json, "
+            f"got {topology.edge_count} in {topology.spec}"
+        )
+    links: list[list[int]] = topology.edges.tolist()
+    return links
+
+
+def _example(spelling: str) -> str:
+    """Return the example at the beginning of a spelling's explanation."""
+    return re.split(r"[,\s]", spelling, maxsplit=1)[0]
+
+
+def _print_list(found: list[dict[str, Any]], spellings: dict[str, str]) -> None:
+    from rich import box
+    from rich.table import Table
+
+    from .terminal import output
+
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table.add_column("example", no_wrap=True)
+    for column in ("nodes", "links", "diameter"):
+        table.add_column(column, justify="right")
+    table.add_column("balanced by")
+    for one in found:
+        diameter = "" if one["diameter"] is None else f"{one['diameter']:,}"
+        table.add_row(
+            one["topology"],
+            f"{one['nodes']:,}",
+            f"{one['links']:,}",
+            diameter,
+            ", ".join(one["methods"]),
+        )
+    console = output()
+    console.print(table)
+    notes = [text for text in spellings.values() if text != _example(text)]
+    if notes:
+        console.print("\nSpelling: " + "; ".join(notes), markup=False)
+
+
+def _print_one(topology: Topology) -> None:
+    import fastlb as lb
+
+    from ..topology import Grid, Hypercube
+    from .terminal import output
+
+    about = describe(topology)
+    lines = [
+        ("topology", about["topology"]),
+        ("in Python", f"fastlb.{about['python']}"),
+        ("loads", f"shape {topology.shape} or ({topology.size},), any batch axes before"),
+        ("nodes", f"{topology.size:,}"),
+        ("links", f"{topology.edge_count:,}"),
+    ]
+    if about["diameter"] is not None:
+        lines += [("diameter", f"{about['diameter']:,}")]
+    if isinstance(topology, Hypercube):
+        lines += [
+            (
+                "dem",
+                f"one pass over {topology.n} dimensions, leaves largest - least <= {topology.n}",
+            )
+        ]
+    if isinstance(topology, Grid):
+        axes = f"{topology.ndim} axes" if topology.ndim > 1 else "1 axis"
+        lines += [("dde", f"one pass over {axes}, leaves largest - least <= {topology.ndim}")]
+    if isinstance(topology, Grid | Hypercube):
+        share = f"{lb.optimal_lambda(topology):.3f}"
+        lines += [("gde", f"sweeps until neighbours are within 1; optimal lambda {share}")]
+    width = max(len(name) for name, _ in lines)
+    console = output()
+    for name, text in lines:
+        console.print(f"{name:<{width}}  {text}", markup=False)

@@ -1,0 +1,309 @@
+"""Loads from files: ``.npy``, ``.csv``, and folders or lists of vt ``LBDatafile`` JSON."""
+
+from __future__ import annotations
+
+import glob
+import math
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .vt import folder_files, read_task_loads
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
+_KINDS = "a .npy or .csv file, or a folder or list of vt PREFIX.RANK.json files"
+
+
+@dataclass(frozen=True)
+class LoadFile:
+    """Loads as they came from a file.
+
+    Attributes
+    ----------
+    loads : array
+        Axes as in the file; of vt data (phases, ranks), or (ranks,) with a single phase.
+    source : str
+        The file or folder.
+    kind : {"npy", "csv", "vt"}
+    phases : tuple of int
+        vt: the phase numbers along the first axis.
+    tasks : int
+        vt: number of tasks summed.
+    quantum : float or None
+        Size of a load unit, where loads were rounded to whole units.
+    """
+
+    loads: NDArray[Any]
+    source: str
+    kind: str
+    phases: tuple[int, ...] = ()
+    tasks: int = 0
+    quantum: float | None = None
+
+
+def read_load_file(
+    paths: Sequence[str | Path],
+    *,
+    phase: int | None = None,
+    quantum: float | None = None,
+    progress: Callable[[int, int], object] | None = None,
+) -> LoadFile:
+    """Read loads from a file, a folder, a glob pattern or a list of files.
+
+    Parameters
+    ----------
+    paths : sequence of str or Path
+        One ``.npy`` or ``.csv`` file, one folder or pattern, or vt files; ``"-"`` reads CSV
+        from standard input.
+    phase : int, optional
+        vt data: take this phase alone.
+    quantum : float, optional
+        Round float loads to whole units of this size; the loads become int64.
+    progress : callable, optional
+        Called as ``progress(files read, files in all)`` while reading many files.
+
+    Raises
+    ------
+    ValueError
+        If a file cannot be read as what it says it is; the message names it.
+    OSError
+        If a file is not there or not readable.
+
+    Examples
+    --------
+    >>> from importlib.resources import files
+    >>> read_load_file([files("fastlb") / "data" / "vt-16"]).loads.shape
+    (16,)
+    """
+    found = [path for given in paths for path in _expanded(str(given))]
+    if not found:
+        raise ValueError(f"loads must be {_KINDS}, got nothing")
+    many = f"{len(found)} files in {Path(found[0] or '.').parent}"
+    label = str(paths[0]) if len(paths) == 1 else many
+    read = _read(found, label, progress)
+    if phase is not None:
+        read = _one_phase(read, phase)
+    return read if quantum is None else _in_units(read, quantum)
+
+
+def read_csv(lines: Iterable[str], source: str) -> NDArray[Any]:
+    """Read plain numbers, one network (or one row of a grid) a line.
+
+    Integers stay integers; one decimal anywhere makes all float64. Cells are separated by
+    commas, semicolons, tabs or blanks. Empty lines, lines that begin with ``#`` and one header
+    line of words are passed over. A single line or a single column is one-dimensional.
+
+    Returns
+    -------
+    array, shape (rows, columns) or (numbers,), int64, uint64 or float64
+
+    Raises
+    ------
+    ValueError
+        On a cell that is no finite number of at least 0, or lines of different lengths; the
+        message names source, line and text.
+    """
+    rows: list[list[int] | list[float]] = []
+    whole, first, headed = True, 0, False
+    for number, line in enumerate(lines, start=1):
+        text = line.strip()
+        if not text or text.startswith("#"):
+            continue
+        cells = _cells(text)
+        if not rows and not headed and all(map(_is_word, cells)):
+            headed = True
+            continue
+        row, integers = _numbers(cells, source, number)
+        if rows and len(row) != len(rows[0]):
+            raise ValueError(
+                f"{source} line {number} must have {len(rows[0])} numbers as line {first} has, "
+                f"got {len(row)}"
+            )
+        first = first or number
+        whole = whole and integers
+        rows.append(row)
+    if not rows:
+        raise ValueError(f"{source} holds no numbers")
+    values = _as_array(rows, whole, source)
+    return values.reshape(-1) if 1 in values.shape else values
+
+
+def read_npy(path: Path) -> NDArray[Any]:
+    """Map a ``.npy`` file into memory; nothing pickled is ever loaded.
+
+    Raises
+    ------
+    ValueError
+        If it is no ``.npy`` file, cut off, or holds Python objects.
+    """
+    try:
+        with path.open("rb") as stream:
+            magic = stream.read(6)
+        if magic != b"\x93NUMPY":
+            raise ValueError("it does not begin as one")
+        return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
+    except (ValueError, EOFError, SyntaxError) as error:
+        reason = str(error).partition("\n")[0]
+        if "greater than file size" in reason:
+            reason = "it is cut off"
+        raise ValueError(f"{path} is no readable .npy file: {reason}") from None
+
+
+def _expanded(given: str) -> list[Path | None]:
+    """Return the paths meant; None stands for standard input."""
+    if given == "-":
+        return [None]
+    path = Path(given)
+    if path.exists():
+        return [path]
+    if not glob.has_magic(given):
+        raise FileNotFoundError(2, "no such file or folder", given)
+    matches = sorted(Path(match) for match in glob.glob(given, recursive=True))  # noqa: PTH207
+    if not matches:
+        raise ValueError(f"no file matches {given!r}")
+    return list(matches)
+
+
+def _read(
+    paths: list[Path | None], label: str, progress: Callable[[int, int], object] | None
+) -> LoadFile:
+    only = paths[0] if len(paths) == 1 else None
+    if paths == [None]:
+        return LoadFile(_read_text(None), "standard input", "csv")
+    if only is not None and only.is_dir():
+        return _read_vt(folder_files(only), str(only), progress)
+    if only is not None and only.suffix == ".npy":
+        return LoadFile(read_npy(only), str(only), "npy")
+    if only is not None and only.suffix in TEXT_SUFFIXES:
+        return LoadFile(_read_text(only), str(only), "csv")
+    files = [path for path in paths if path is not None and not path.is_dir()]
+    for path in files:
+        if not path.name.endswith((".json", ".json.br")):
+            raise ValueError(f"loads must be {_KINDS}, got {path}")
+    if len(files) < len(paths):
+        raise ValueError(f"loads must be {_KINDS}, got a mixture of {len(paths)}")
+    if only is not None:
+        _refuse_one_of_many(only)
+    return _read_vt(files, label, progress)
+
+
+def _read_vt(
+    files: list[Path], source: str, progress: Callable[[int, int], object] | None
+) -> LoadFile:
+    done = 0
+
+    def count(more: int) -> None:
+        nonlocal done
+        done += more
+        if progress is not None:
+            progress(done, len(files))
+
+    read = read_task_loads(files, progress=count)
+    loads = read.loads[0] if len(read.phases) == 1 else read.loads
+    return LoadFile(loads, source, "vt", read.phases, read.tasks)
+
+
+def _refuse_one_of_many(path: Path) -> None:
+    """Refuse a rank's file given alone: hardly what was meant when others lie beside it."""
+    prefix = path.name.rsplit(".", 2)[0]
+    siblings = list(path.parent.glob(f"{glob.escape(prefix)}.*.json"))
+    if len(siblings) > 1:
+        raise ValueError(
+            f"{path} is one of {len(siblings)} ranks: give the folder {path.parent} "
+            f"or '{path.parent / prefix}.*.json'"
+        )
+
+
+def _read_text(path: Path | None) -> NDArray[Any]:
+    source = "standard input" if path is None else str(path)
+    try:
+        if path is None:
+            return read_csv(sys.stdin, source)
+        with path.open(encoding="utf-8-sig") as lines:
+            return read_csv(lines, source)
+    except UnicodeDecodeError:
+        raise ValueError(f"{source} is no text (UTF-8)") from None
+
+
+def _cells(text: str) -> list[str]:
+    for separator in ";,\t":
+        if separator in text:
+            return text.split(separator)
+    return text.split()
+
+
+def _is_word(cell: str) -> bool:
+    bare = cell.strip().strip('"')
+    try:
+        float(bare)
+    except ValueError:
+        return bare[:1].isalpha() or bare[:1] == "_"
+    return False
+
+
+def _numbers(cells: list[str], source: str, line: int) -> tuple[list[int] | list[float], bool]:
+    """Return the numbers of a line, and whether all are integers."""
+    plain = not any("_" in cell or not cell.isascii() for cell in cells)
+    if plain:
+        try:
+            integers = [int(cell) for cell in cells]
+            if min(integers) >= 0:
+                return integers, True
+        except ValueError:
+            try:
+                decimals = [float(cell) for cell in cells]
+                if min(decimals) >= 0 and all(map(math.isfinite, decimals)):
+                    return decimals, False
+            except ValueError:
+                pass
+    bad = next(cell for cell in cells if not _is_load(cell))
+    raise ValueError(
+        f"{source} line {line} must hold finite numbers of at least 0, got {bad.strip()!r}"
+    )
+
+
+def _is_load(cell: str) -> bool:
+    try:
+        return cell.isascii() and "_" not in cell and 0 <= float(cell) < math.inf
+    except ValueError:
+        return False
+
+
+def _as_array(rows: list[list[int] | list[float]], whole: bool, source: str) -> NDArray[Any]:
+    if not whole:
+        return np.array(rows, dtype=np.float64)
+    largest = max(max(row) for row in rows)
+    if largest >= 2**64:
+        raise OverflowError(f"{source} must hold integers below 2**64, got {largest}")
+    return np.array(rows, dtype=np.int64 if largest < 2**63 else np.uint64)
+
+
+def _one_phase(read: LoadFile, phase: int) -> LoadFile:
+    if read.kind != "vt":
+        raise ValueError(f"phase must be given for vt data alone, got {phase} for {read.source}")
+    if phase not in read.phases:
+        listed = ", ".join(map(str, read.phases[:8])) + (", .." if len(read.phases) > 8 else "")
+        raise ValueError(f"phase must be one of {listed} in {read.source}, got {phase}")
+    loads = read.loads if read.loads.ndim == 1 else read.loads[read.phases.index(phase)]
+    return replace(read, loads=loads, phases=(phase,))
+
+
+def _in_units(read: LoadFile, quantum: float) -> LoadFile:
+    if not 0 < quantum < math.inf:
+        raise ValueError(f"quantum must be a finite number above 0, got {quantum}")
+    if read.loads.dtype.kind != "f":
+        raise ValueError(
+            f"quantum must be given for float loads alone, got {read.loads.dtype} loads"
+        )
+    units = np.rint(np.asarray(read.loads, np.float64) / quantum)
+    if not np.isfinite(units).all() or units.max(initial=0) >= 2**63:
+        raise OverflowError(f"quantum must leave loads that fit int64, got {quantum}")
+    return replace(read, loads=units.astype(np.int64), quantum=quantum)

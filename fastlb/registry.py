@@ -1,0 +1,81 @@
+"""Balancing methods by name."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from .dimension_exchange import dem
+from .direct_exchange import dde
+from .generalized_exchange import gde
+from .result import Balance
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from .topology import Topology
+
+Method = Callable[..., Balance]
+
+_METHODS: dict[str, Method] = {"dem": dem, "gde": gde, "dde": dde}
+
+
+def methods() -> tuple[str, ...]:
+    """Return the names that :func:`balance` knows."""
+    return tuple(_METHODS)
+
+
+def register_method(name: str, function: Method) -> None:
+    """Add a balancing method under a new name.
+
+    Parameters
+    ----------
+    name : str
+        A Python identifier not in use, as it is also spelled on the command line.
+    function : callable
+        Called as ``function(loads, topology, **options)``, with ``record`` among the options;
+        returns a :class:`Balance`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the name is taken or no identifier, or the function cannot be called.
+    """
+    if not isinstance(name, str) or not name.isidentifier():
+        raise ValueError(f"name must be an identifier, got {name!r}")
+    if name in _METHODS:
+        raise ValueError(f"name must not be taken, got {name!r}")
+    if not callable(function):
+        raise TypeError(f"function must be callable, got {function!r}")
+    _METHODS[name] = function
+
+
+def balance(loads: ArrayLike, topology: Topology, method: str = "dde", **options: Any) -> Balance:
+    """Balance loads by the method of this name.
+
+    Parameters
+    ----------
+    loads, topology
+        As for the method.
+    method : str
+        One of :func:`methods`.
+    **options
+        The method's own keyword arguments.
+
+    Raises
+    ------
+    ValueError
+        If there is no such method.
+
+    Examples
+    --------
+    >>> import fastlb as lb
+    >>> lb.balance([4, 0, 0, 0], lb.Ring(4), "dde").loads
+    array([1, 1, 1, 1])
+    """
+    if not isinstance(method, str) or method not in _METHODS:
+        close = difflib.get_close_matches(str(method), _METHODS, n=1)
+        hint = f"; did you mean {close[0]}?" if close else ""
+        raise ValueError(f"method must be one of {', '.join(_METHODS)}, got {method!r}{hint}")
+    return _METHODS[method](loads, topology, **options)

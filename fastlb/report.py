@@ -1,0 +1,226 @@
+"""What a study has to say: tables, statements put to the test, plots, and the files of these."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ._version import __version__
+from .writing import as_json, replacing
+
+if TYPE_CHECKING:
+    from .results import Results
+    from .study import Study
+
+REPORT_SCHEMA = "fastlb.study"
+REPORT_SCHEMA_VERSION = 1
+
+# Figures of the general overview, where a method has them.
+OVERVIEW = ("initial_difference", "difference", "cost", "locality", "sweeps", "steps", "rounds")
+
+Value = str | int | float | None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of text and numbers.
+
+    Attributes
+    ----------
+    name : str
+        Names its file.
+    title, note : str
+        Above and below it.
+    columns : one heading a column
+    rows : one value a column in each; None where there is none
+    decimals : int
+        Of printed numbers that are not whole.
+    """
+
+    name: str
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Value]]
+    decimals: int = 2
+    note: str = ""
+
+    def text(self, value: Value) -> str:
+        """Return a value as it is printed."""
+        if value is None:
+            return ""
+        if isinstance(value, float):
+            return f"{value:,.{self.decimals}f}"
+        return f"{value:,}" if isinstance(value, int) else value
+
+    def to_csv(self) -> str:
+        """Return the table as CSV, numbers in full."""
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows([self.columns, *self.rows])
+        return text.getvalue()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the table JSON-ready."""
+        rows = [list(row) for row in self.rows]
+        return {"name": self.name, "title": self.title, "columns": list(self.columns), "rows": rows}
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A sentence of a paper beside what was found.
+
+    Attributes
+    ----------
+    sentence : str
+        The paper's words.
+    test : str
+        What has to hold for the sentence to be called true.
+    found : str
+        What the trials say.
+    holds : bool
+    """
+
+    sentence: str
+    test: str
+    found: str
+    holds: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the statement JSON-ready."""
+        return {
+            "sentence": self.sentence,
+            "test": self.test,
+            "found": self.found,
+            "holds": self.holds,
+        }
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A plot that is drawn when it is written; ``draw`` returns a matplotlib figure."""
+
+    name: str
+    draw: Callable[[], Any]
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a study has to say of its results.
+
+    Attributes
+    ----------
+    results : Results
+    tables, statements, plots
+    examples : sequence of str
+        Worked examples, as text.
+    """
+
+    results: Results
+    tables: Sequence[Table]
+    statements: Sequence[Statement] = ()
+    plots: Sequence[Plot] = ()
+    examples: Sequence[str] = field(default=())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report JSON-ready: the study, tables, statements and summary."""
+        summary = [
+            {"topology": topology, "method": method, "loads": loads}
+            | {"figures": {name: statistic.to_dict() for name, statistic in figures.items()}}
+            for (topology, method, loads), figures in self.results.summary().items()
+        ]
+        return {
+            "schema": REPORT_SCHEMA,
+            "version": REPORT_SCHEMA_VERSION,
+            "fastlb": __version__,
+            "study": self.results.study.name,
+            "trials": self.results.study.trials,
+            "seed": self.results.study.seed,
+            "tables": [table.to_dict() for table in self.tables],
+            "statements": [statement.to_dict() for statement in self.statements],
+            "summary": summary,
+        }
+
+    def write(self, folder: str | Path, *, force: bool = False) -> list[Path]:
+        """Write the report to a folder, which is made if need be, and return the files.
+
+        ``report.json`` (:meth:`to_dict`), ``study.toml``, ``NAME.csv`` of every table,
+        ``NAME.png`` and ``NAME.svg`` of every plot, ``examples.txt``.
+
+        Raises
+        ------
+        OSError
+            As for :func:`check_folder`.
+        MissingExtraError
+            If there are plots to draw and matplotlib is not installed.
+        """
+        target = check_folder(folder, force=force)
+        target.mkdir(exist_ok=True)
+        written = []
+        for name, content in self._files():
+            with replacing(target / name, force=force) as stream:
+                stream.write(content)
+            written.append(target / name)
+        return written
+
+    def _files(self) -> Iterator[tuple[str, bytes]]:
+        yield "report.json", as_json(self.to_dict()).encode()
+        if is_spelled(self.results.study):
+            yield "study.toml", self.results.study.to_toml().encode()
+        for table in self.tables:
+            yield f"{table.name}.csv", table.to_csv().encode()
+        if self.examples:
+            yield "examples.txt", "\n\n".join(self.examples).encode() + b"\n"
+        if self.plots:
+            from .plotting import image
+
+            for plot in self.plots:
+                for suffix in ("png", "svg"):
+                    yield f"{plot.name}.{suffix}", image(plot.draw, suffix)
+
+
+def check_folder(folder: str | Path, *, force: bool = False) -> Path:
+    """Return the folder to write to, before any work is done for it.
+
+    Raises
+    ------
+    FileExistsError, NotADirectoryError, FileNotFoundError
+        If it holds files and ``force`` is not given, is no folder, or has no parent.
+    """
+    target = Path(folder)
+    if target.exists() and not target.is_dir():
+        raise NotADirectoryError(20, "is a file, not a folder", str(target))
+    if target.is_dir() and any(target.iterdir()) and not force:
+        raise FileExistsError(17, "holds files already (--force overwrites them)", str(target))
+    if not target.resolve().parent.is_dir():
+        raise FileNotFoundError(2, "no such folder", str(target.resolve().parent))
+    return target
+
+
+def overview(results: Results) -> Report:
+    """Return the report of a study in general: the mean of the main figures, a line a cell."""
+    summary = results.summary()
+    names = [name for name in OVERVIEW if name in results.figures]
+    rows = []
+    for key, figures in summary.items():
+        means = [figures[name].mean if name in figures else None for name in names]
+        rows.append([*key, *means])
+    study = results.study
+    table = Table(
+        "overview",
+        f"{study.name}: means of {study.trials:,} trials, seed {study.seed}",
+        ["topology", "method", "loads", *(name.replace("_", " ") for name in names)],
+        rows,
+    )
+    return Report(results, [table])
+
+
+def is_spelled(study: Study) -> bool:
+    """Return whether the study can be written as TOML."""
+    try:
+        study.to_toml()
+    except ValueError:
+        return False
+    return True

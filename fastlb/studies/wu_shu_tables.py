@@ -1,0 +1,320 @@
+"""Wu-Shu's Table I, the data of Figures 12-16, and the paper's sentences put to the test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..gde import optimal_lambda
+from ..report import Statement, Table, Value
+from . import wu_shu as paper
+from .wu_shu import DDE, GDE, GROWING, LONG_RUN_SWEEPS, MEAN, MEANS, NETWORKS, PRINTED_SWEEPS
+
+if TYPE_CHECKING:
+    from ..results import Results, Statistic
+
+
+@dataclass(frozen=True)
+class Series:
+    """One series of a figure: its label, method and figure, and whether it is a measured mean."""
+
+    label: str
+    method: str
+    figure: str
+    measured: bool = True
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One of Figures 12-16: a value a network and series.
+
+    Attributes
+    ----------
+    number, title, unit
+        Of the figure and its axis.
+    series : the bars of each network
+    scale : float
+        By which the figures are multiplied.
+    compared : heading and function of the means of the first two series, optional
+    decimals : int
+    """
+
+    number: int
+    title: str
+    unit: str
+    series: tuple[Series, ...]
+    scale: float = 1.0
+    compared: tuple[str, Callable[[float, float], float]] | None = None
+    decimals: int = 2
+
+    @property
+    def name(self) -> str:
+        """Names its files."""
+        return f"figure-{self.number}"
+
+
+def _both(figure: str) -> tuple[Series, ...]:
+    return Series("GDE", GDE, figure), Series("DDE", DDE, figure)
+
+
+def _more(a: float, b: float) -> float:
+    """Return by how many per cent ``a`` is more than ``b``."""
+    return 100 * (a / b - 1)
+
+
+FIGURES = (
+    Figure(
+        12,
+        "Load difference",
+        "max - min, units",
+        _both("difference"),
+        compared=("GDE / DDE", lambda gde, dde: gde / dde),
+    ),
+    Figure(
+        13,
+        "Number of sweeps",
+        "sweeps",
+        (Series("GDE", GDE, "sweeps"), Series("DDE", DDE, "sweeps", measured=False)),
+    ),
+    Figure(
+        14,
+        "Number of communication steps",
+        "steps",
+        (
+            Series("GDE, 6sn", GDE, "steps"),
+            Series("DDE, simulated", DDE, "simulated_steps"),
+            Series("DDE, 2kn or 3kn/2", DDE, "steps", measured=False),
+        ),
+        decimals=1,
+    ),
+    Figure(
+        15,
+        "Normalized communication cost",
+        "units times links / units",
+        _both("cost"),
+        compared=("GDE more by, %", _more),
+    ),
+    Figure(
+        16,
+        "Local tasks",
+        "% of all tasks",
+        _both("locality"),
+        scale=100,
+        compared=("DDE more by, %", lambda gde, dde: _more(dde, gde)),
+        decimals=1,
+    ),
+)
+
+
+class Found:
+    """What the trials found, in the paper's arrangement."""
+
+    def __init__(self, results: Results) -> None:
+        self.trials = results.study.trials
+        self.seed = results.study.seed
+        self._summary = results.summary()
+
+    def statistic(
+        self, figure: str, topology: str, method: str = GDE, mean: int = MEAN
+    ) -> Statistic:
+        """Return one figure of one combination over its trials."""
+        return self._summary[topology, method, f"uniform:{mean}"][figure]
+
+    def statistics(self, series: Series) -> list[Statistic]:
+        """Return one figure of one method on the four networks."""
+        specs = [topology.spec for topology in NETWORKS.values()]
+        return [self.statistic(series.figure, spec, series.method) for spec in specs]
+
+    def table_1(self) -> Table:
+        """Return Table I: sweeps of GDE on the 8x8 mesh by average load."""
+        found = self.sweeps_by_mean()
+        means = [statistic.mean for statistic in found]
+        rows: list[list[Value]] = [
+            ["Average Number of Sweeps, paper (100 trials)", *PRINTED_SWEEPS],
+            ["Long-run mean (20,000 trials)", *LONG_RUN_SWEEPS],
+            [f"This run ({self.trials:,} trials)", *means],
+            ["Standard error of this run", *(_error(statistic) for statistic in found)],
+            [
+                "This run - long run",
+                *(mean - known for mean, known in zip(means, LONG_RUN_SWEEPS, strict=True)),
+            ],
+        ]
+        return Table(
+            "table-1",
+            "Table I: The Relationship Between the Number of Sweeps and the Average Weight "
+            "(GDE, 8x8 mesh)",
+            ["Average Number of Tasks", *(f"{mean:,}" for mean in MEANS)],
+            rows,
+        )
+
+    def sweeps_by_mean(self) -> list[Statistic]:
+        """Return the sweeps of GDE on the 8x8 mesh at each average load of Table I."""
+        return [self.statistic("sweeps", "mesh:8x8", mean=mean) for mean in MEANS]
+
+    def table(self, figure: Figure) -> Table:
+        """Return the data of a figure: a line a network."""
+        columns = ["network"]
+        by_series: list[list[Value]] = []
+        for series in figure.series:
+            found = self.statistics(series)
+            columns.append(series.label)
+            by_series.append([figure.scale * statistic.mean for statistic in found])
+            if series.measured:
+                columns.append("s.e.")
+                errors = [_error(statistic) for statistic in found]
+                by_series.append([None if e is None else figure.scale * e for e in errors])
+        if figure.compared is not None:
+            heading, compare = figure.compared
+            columns.append(heading)
+            by_series.append(self._compared(figure, compare))
+        rows = [list(row) for row in zip(NETWORKS, *by_series, strict=True)]
+        title = f"Figure {figure.number}: {figure.title} ({figure.unit})"
+        return Table(figure.name, title, columns, rows, figure.decimals)
+
+    def _compared(self, figure: Figure, compare: Callable[[float, float], float]) -> list[Value]:
+        first, second = (self.statistics(series) for series in figure.series[:2])
+        return [compare(a.mean, b.mean) for a, b in zip(first, second, strict=True)]
+
+    def statements(self) -> list[Statement]:
+        """Return the sentences of section 6, each with its test and what was found."""
+        return [
+            self._printed_table(),
+            self._optimal_lambda(),
+            self._bounds(),
+            self._difference(),
+            self._one_sweep(),
+            self._sweeps_and_k(),
+            self._sweeps_and_weight(),
+            self._steps(),
+            self._analysis(),
+            self._cost(),
+            self._locality(),
+        ]
+
+    def _printed_table(self) -> Statement:
+        deviation = paper.PRINTED_DEVIATION * (1 + paper.PRINTED_TRIALS / self.trials) ** 0.5
+        pairs = zip(PRINTED_SWEEPS, self.sweeps_by_mean(), strict=True)
+        apart = [(printed - found.mean) / deviation for printed, found in pairs]
+        return Statement(
+            "Average Number of Sweeps: 7.28, 9.20, 11.08, 13.02, 14.67.",
+            "each within 3 standard deviations of the difference of two such means",
+            f"{_listed(apart, '+.1f')} standard deviations from this run",
+            all(abs(z) <= 3 for z in apart),
+        )
+
+    def _optimal_lambda(self) -> Statement:
+        values = [optimal_lambda(topology) for topology in NETWORKS.values()]
+        return Statement(
+            "For these networks, the optimal value of lambda for GDE is 0.723.",
+            "the formula's value rounds to 0.723 on all four",
+            _listed(values, ".4f"),
+            all(round(value, 3) == 0.723 for value in values),
+        )
+
+    def _bounds(self) -> Statement:
+        gde, dde = ([s.maximum for s in self.statistics(x)] for x in _both("difference"))
+        n = [topology.ndim for topology in NETWORKS.values()]
+        bounds = [
+            t.ndim * t.shape[0] / 2 if all(t.wrap) else t.ndim * (t.shape[0] - 1)
+            for t in NETWORKS.values()
+        ]
+        return Statement(
+            "The load difference of DDE is bounded by n, whereas that of GDE is bounded by n(k-1) "
+            "for the mesh and nk/2 for the torus.",
+            "in every trial",
+            f"largest of DDE {_listed(dde, '.0f')}, of GDE {_listed(gde, '.0f')}",
+            all(a <= b for a, b in zip([*dde, *gde], [*n, *bounds], strict=True)),
+        )
+
+    def _difference(self) -> Statement:
+        ratios = self._ratios("difference")
+        return Statement(
+            "The load difference of GDE is four to six times larger than that of DDE.",
+            "ratio of the means between 4 and 6 on all four networks",
+            f"{_listed(ratios, '.1f')} times",
+            all(4 <= ratio <= 6 for ratio in ratios),
+        )
+
+    def _one_sweep(self) -> Statement:
+        gde, dde = (self.statistics(series) for series in _both("sweeps"))
+        return Statement(
+            "DDE completes load balancing in one sweep but GDE needs many sweeps.",
+            "DDE 1 and GDE more than 1 in every trial",
+            f"GDE {_listed([s.mean for s in gde], '.1f')} on average, "
+            f"at least {_listed([s.minimum for s in gde], '.0f')}",
+            all(s.maximum == 1 for s in dde) and all(s.minimum > 1 for s in gde),
+        )
+
+    def _sweeps_and_k(self) -> Statement:
+        means = [self.statistic("sweeps", f"mesh:{k}x{k}", "gde").mean for k in GROWING]
+        per_k = [mean / k for mean, k in zip(means, GROWING, strict=True)]
+        average = sum(per_k) / len(per_k)
+        return Statement(
+            "The value of s is proportional to k.",
+            f"s/k on meshes k x k, k = {_listed(GROWING)}, within a tenth of their mean",
+            f"s = {_listed(means, '.1f')}; s/k = {_listed(per_k, '.2f')}",
+            all(0.9 * average <= ratio <= 1.1 * average for ratio in per_k),
+        )
+
+    def _sweeps_and_weight(self) -> Statement:
+        means = [statistic.mean for statistic in self.sweeps_by_mean()]
+        return Statement(
+            "s increases with the average weight.",
+            f"sweeps rise from each mean of {_listed(MEANS)} to the next",
+            _listed(means, ".2f"),
+            all(a < b for a, b in zip(means, means[1:], strict=False)),
+        )
+
+    def _steps(self) -> Statement:
+        ratios = self._ratios("steps")
+        return Statement(
+            "DDE can reduce the number of communication steps significantly.",
+            "GDE's 6sn at least twice DDE's 2kn or 3kn/2 on all four networks",
+            f"{_listed(ratios, '.1f')} times",
+            all(ratio >= 2 for ratio in ratios),
+        )
+
+    def _analysis(self) -> Statement:
+        formula, simulated = (
+            self.statistics(Series("DDE", DDE, name)) for name in ("steps", "simulated_steps")
+        )
+        return Statement(
+            "2kn or 3kn/2 communication steps in total are required. The analysis has been "
+            "confirmed by the experiment.",
+            "simulated DDE needs no more in any trial",
+            f"{_listed([s.mean for s in simulated], '.0f')} steps on average, "
+            f"at most {_listed([s.maximum for s in simulated], '.0f')}, "
+            f"by the formulas {_listed([s.mean for s in formula], '.0f')}",
+            all(s.maximum <= f.minimum for s, f in zip(simulated, formula, strict=True)),
+        )
+
+    def _cost(self) -> Statement:
+        more = [100 * (ratio - 1) for ratio in self._ratios("cost")]
+        return Statement(
+            "The communication cost of GDE is about 50% larger than that of DDE.",
+            "means larger by 40% to 70% on all four networks",
+            f"{_listed(more, '.0f')}% larger",
+            all(40 <= percent <= 70 for percent in more),
+        )
+
+    def _locality(self) -> Statement:
+        more = [100 * (1 / ratio - 1) for ratio in self._ratios("locality")]
+        return Statement(
+            "DDE keeps 20% to 50% more tasks in local.",
+            "means more by 20% to 50% on all four networks",
+            f"{_listed(more, '.0f')}% more",
+            all(20 <= percent <= 50 for percent in more),
+        )
+
+    def _ratios(self, figure: str) -> list[float]:
+        gde, dde = (self.statistics(series) for series in _both(figure))
+        return [a.mean / b.mean for a, b in zip(gde, dde, strict=True)]
+
+
+def _error(statistic: Statistic) -> float | None:
+    return statistic.standard_error if statistic.trials > 1 else None
+
+
+def _listed(values: Iterable[object], form: str = "") -> str:
+    return ", ".join(format(value, form) for value in values)

@@ -1,0 +1,304 @@
+"""What a Monte Carlo study is made of: topologies, methods, distributions of loads, trials, a seed."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .distributions import Distribution
+from .parse import parse_topology
+from .sampling import MAX_TRIAL, check_seed, read_distribution
+from .topology import Topology, _integer
+
+if TYPE_CHECKING:
+    from .report import Report
+    from .results import Results
+
+# Results are long tables of figures: what is recorded, and where it goes, is not a method's option.
+RESERVED_OPTIONS = ("record", "out")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One combination of a study: its trials make up one group of rows of the results."""
+
+    topology: Topology
+    method: str
+    loads: Distribution
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Its spelling, (topology, method, loads)."""
+        return self.topology.spec, self.method, self.loads.spec
+
+
+@dataclass(frozen=True)
+class Part:
+    """A grid of topologies x methods x loads; parameters and errors as for :class:`Study`."""
+
+    topologies: tuple[Topology, ...]
+    methods: tuple[str, ...]
+    loads: tuple[Distribution, ...]
+
+    def __post_init__(self) -> None:
+        _normalise(self)
+
+    def cells(self) -> list[Cell]:
+        """Return the combinations of the grid, topologies first and methods last."""
+        return [
+            Cell(topology, method, loads)
+            for topology in self.topologies
+            for loads in self.loads
+            for method in self.methods
+        ]
+
+
+@dataclass(frozen=True)
+class Study:
+    """A Monte Carlo study: every method balances the same random loads on every topology. Frozen.
+
+    Trial ``t`` of a topology and a distribution is the same for all methods, and depends on
+    ``(seed, t, node)`` alone.
+
+    Parameters
+    ----------
+    name : str
+        What the study is called.
+    topologies : iterable of Topology or str
+        Such as ``Mesh(8, 8)`` or ``"mesh:8x8"``.
+    methods : iterable of str
+        ``name`` or ``name:option=value,option=value``, such as ``"gde:lam=0.723"`` or
+        ``"dde:axes=1-0"``. Values are integers, decimals, ``true``, ``false``, ``none``, orders
+        ``2-0-1`` or other text.
+    loads : Distribution or str, or an iterable of these
+        Such as ``Uniform(1000)`` or ``"uniform:1000"``.
+    trials : int
+        Trials of every combination.
+    seed : int
+        From 0 to 2**128 - 1.
+    further : iterable of Part
+        More grids to run; a combination that occurs twice is run once.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is empty, repeats itself, cannot be read or is out of range; options of a
+        method are checked when the study is run.
+
+    Examples
+    --------
+    >>> study = Study("small", topologies=["mesh:4x4"], methods=["dde"], loads="uniform:10")
+    >>> [cell.key for cell in study.cells]
+    [('mesh:4x4', 'dde', 'uniform:10')]
+    """
+
+    name: str
+    topologies: tuple[Topology, ...]
+    methods: tuple[str, ...]
+    loads: tuple[Distribution, ...]
+    trials: int = 100
+    seed: int = 0
+    further: tuple[Part, ...] = ()
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            name: str,
+            topologies: Iterable[Topology | str],
+            methods: Iterable[str],
+            loads: Distribution | str | Iterable[Distribution | str],
+            trials: int = 100,
+            seed: int = 0,
+            further: Iterable[Part] = (),
+        ) -> None: ...
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.name, str) and self.name.strip() and self.name.isprintable()):
+            raise ValueError(f"name must be printable text, got {self.name!r}")
+        _normalise(self)
+        further = tuple(self.further)
+        if not all(isinstance(part, Part) for part in further):
+            raise TypeError(f"further must be parts of a study, got {further!r}")
+        trials = _integer("trials", self.trials)
+        if not 1 <= trials <= MAX_TRIAL:
+            raise ValueError(f"trials must be at least 1, got {trials}")
+        values = {"further": further, "trials": trials, "seed": check_seed(self.seed)}
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    @cached_property
+    def cells(self) -> tuple[Cell, ...]:
+        """The combinations to run, each once, in the order of the results."""
+        parts = (Part(self.topologies, self.methods, self.loads), *self.further)
+        return tuple(dict.fromkeys(cell for part in parts for cell in part.cells()))
+
+    def report(self, results: Results) -> Report:
+        """Return the tables that ``fastlb study`` prints of the results of this study."""
+        from .report import overview
+
+        return overview(results)
+
+    def to_toml(self) -> str:
+        """Return the study as the text of a TOML file.
+
+        Raises
+        ------
+        ValueError
+            If a topology has no spelling, such as a general network.
+        """
+        lines = [
+            f"name = {json.dumps(self.name, ensure_ascii=False)}",
+            f"trials = {self.trials}",
+            f"seed = {self.seed}",
+            *_part_lines(Part(self.topologies, self.methods, self.loads)),
+        ]
+        for part in self.further:
+            lines += ["", "[[further]]", *_part_lines(part)]
+        return "\n".join(lines) + "\n"
+
+    @classmethod
+    def from_toml(cls, text: str) -> Study:
+        """Read a study from the text of a TOML file with the keys of the parameters.
+
+        Raises
+        ------
+        ValueError
+            If the text is no TOML, a key is missing or unknown, or a value is wrong.
+        """
+        try:
+            keys = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise ValueError(f"study is not valid TOML: {error}") from None
+        _check_keys(keys, [field.name for field in fields(cls)], "study")
+        further = keys.get("further", [])
+        if not isinstance(further, list) or not all(isinstance(part, dict) for part in further):
+            raise ValueError(f"further must be tables [[further]], got {further!r}")
+        for part in further:
+            _check_keys(part, [field.name for field in fields(Part)], "further")
+        return cls(**{**keys, "further": [Part(**part) for part in further]})
+
+    @classmethod
+    def read(cls, path: str | Path) -> Study:
+        """Read a study from a TOML file; errors as for :meth:`from_toml`, with the file named."""
+        try:
+            return cls.from_toml(Path(path).read_text(encoding="utf-8"))
+        except (ValueError, TypeError) as error:
+            raise ValueError(f"{path}: {error}") from error
+
+
+def parse_method(text: str) -> tuple[str, dict[str, Any]]:
+    """Read a method's spelling, ``name:option=value,option=value``, as its name and options.
+
+    Examples
+    --------
+    >>> parse_method("gde:lam=723/1000,order=interleaved")
+    ('gde', {'lam': '723/1000', 'order': 'interleaved'})
+    """
+    if not isinstance(text, str):
+        raise TypeError(f"methods must be spelled like 'gde:lam=0.723', got {text!r}")
+    name, _, listed = text.partition(":")
+    options: dict[str, Any] = {}
+    for part in filter(None, map(str.strip, listed.split(","))):
+        option, equals, value = (piece.strip() for piece in part.partition("="))
+        if not (equals and value and option.isidentifier()) or option in options:
+            raise ValueError(f"methods must be spelled like 'gde:lam=0.723', got {text!r}")
+        if option in RESERVED_OPTIONS:
+            raise ValueError(f"methods of a study cannot set {option}, got {text!r}")
+        options[option] = _value(value)
+    return name.strip(), options
+
+
+def _value(text: str) -> Any:
+    named = {"true": True, "false": False, "none": None}
+    if text.lower() in named:
+        return named[text.lower()]
+    if re.fullmatch(r"[+-]?\d+", text, re.ASCII):
+        return int(text)
+    if re.fullmatch(r"\d+(-\d+)+", text, re.ASCII):
+        return tuple(int(i) for i in text.split("-"))
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _normalise(part: Study | Part) -> None:
+    """Replace spellings by what they mean, and methods by one spelling each."""
+    given = (part.loads,) if isinstance(part.loads, Distribution | str) else part.loads
+    topologies = tuple(_read_topology(t) for t in _several("topologies", part.topologies))
+    methods = tuple(_read_method(m) for m in _several("methods", part.methods))
+    loads = tuple(read_distribution(distribution) for distribution in _several("loads", given))
+    for name, values in {"topologies": topologies, "methods": methods, "loads": loads}.items():
+        repeated = [value for i, value in enumerate(values) if value in values[:i]]
+        if repeated:
+            raise ValueError(f"{name} must differ, got {repeated[0]} twice")
+        object.__setattr__(part, name, values)
+
+
+def _several(name: str, values: Any) -> list[Any]:
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise TypeError(f"{name} must be a list, got {values!r}")
+    listed = list(values)
+    if not listed:
+        raise ValueError(f"{name} must not be empty")
+    return listed
+
+
+def _read_topology(topology: Any) -> Topology:
+    if isinstance(topology, Topology):
+        return topology
+    if isinstance(topology, str):
+        return parse_topology(topology)
+    raise TypeError(f"topologies must be topologies or spellings of them, got {topology!r}")
+
+
+def _read_method(text: str) -> str:
+    """Return the method's spelling without spaces, once its name is known to exist."""
+    from . import methods
+
+    name, _ = parse_method(text)
+    if name not in methods():
+        close = difflib.get_close_matches(name, methods(), n=1)
+        hint = f"; did you mean {close[0]}?" if close else ""
+        raise ValueError(f"methods must be among {', '.join(methods())}, got {text!r}{hint}")
+    return "".join(text.split())
+
+
+def _part_lines(part: Part) -> list[str]:
+    for topology in part.topologies:
+        _check_spelling(topology)
+    spelled = {
+        "topologies": [topology.spec for topology in part.topologies],
+        "methods": list(part.methods),
+        "loads": [loads.spec for loads in part.loads],
+    }
+    return [f"{key} = {json.dumps(values, ensure_ascii=False)}" for key, values in spelled.items()]
+
+
+def _check_spelling(topology: Topology) -> None:
+    try:
+        same = parse_topology(topology.spec) == topology
+    except ValueError:
+        same = False
+    if not same:
+        raise ValueError(f"topologies of a TOML file must have a spelling, got {topology!r}")
+
+
+def _check_keys(keys: dict[str, Any], known: list[str], where: str) -> None:
+    for key in keys:
+        if key not in known:
+            close = difflib.get_close_matches(key, known, n=1)
+            hint = f"; did you mean {close[0]}?" if close else ""
+            raise ValueError(f"{where} takes {', '.join(known)}, got {key!r}{hint}")
+    required = ("name", "topologies", "methods", "loads")
+    missing = [key for key in known if key in required and key not in keys]
+    if missing:
+        raise ValueError(f"{where} needs {', '.join(missing)}")

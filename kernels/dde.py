@@ -1,0 +1,437 @@
+"""Direct dimension exchange: every line of an axis is balanced at once (Wu-Shu Figs 3-10).
+
+Legend: ``B`` networks, ``N`` nodes, ``S`` axes in the order balanced, ``k`` length of a line,
+``L`` lines side by side, ``W`` trials side by side in a tile.
+
+The unit of work is a bundle of up to ``LINES`` lines as ``k`` rows of ``L`` lanes: prefix sums,
+quotas, flows and the ring's median are loops over contiguous rows. In a tile of many trials a
+bundle is the same line of every trial; in a single large network neighbouring lines are
+gathered, transposed where the axis is the last one.
+"""
+
+import numpy as np
+from numba import njit, types
+from numba.extending import overload
+
+LINES = 64
+TRANSPOSED = 16
+LARGEST = np.int64(2**63 - 1)
+NOISE = 8 * 2.0**-52
+
+
+def _quotas(total, k):
+    """Return (average, remainder) of a line's total; for floats the exact mean and 0."""
+    if isinstance(total, np.floating):
+        return total / k, total.dtype.type(0)
+    T = total.dtype.type
+    return T(int(total) // k), T(int(total) % k)
+
+
+@overload(_quotas)
+def _choose_quotas(total, k):
+    T = total
+    if isinstance(T, types.Float):
+        return lambda total, k: (T(total / k), T(0))
+    if T.bitwidth == 32:
+
+        def quotas_by_reciprocal(total, k):
+            # A float64 quotient of 32-bit integers is off by one at most.
+            average = T(np.float64(total) * (1.0 / np.float64(k)))
+            rest = T(total - average * T(k))
+            average = T(average - T(rest < 0) + T(rest >= k))
+            return average, T(total - average * T(k))
+
+        return quotas_by_reciprocal
+    return lambda total, k: (T(total // k), T(total % k))
+
+
+def _rounding(total, k):
+    """Return the size below which a flow is rounding noise: 0 for integers."""
+    return total * k * NOISE if isinstance(total, np.floating) else total.dtype.type(0)
+
+
+@overload(_rounding)
+def _choose_rounding(total, k):
+    T = total
+    if isinstance(T, types.Float):
+        return lambda total, k: total * k * NOISE
+    return lambda total, k: T(0)
+
+
+@njit(cache=True, nogil=True)
+def _gather(array, first, stride, together, k, L, lines):
+    """Copy L lines into rows; line l begins at ``first[l]`` and goes on in ``stride``."""
+    if together:
+        for i in range(k):
+            row = array[first[0] + i * stride : first[0] + i * stride + L]
+            line = lines[i * L : i * L + L]
+            for u in range(L):
+                line[u] = row[u]
+        return
+    for u in range(L):
+        for i in range(k):
+            lines[i * L + u] = array[first[u] + i * stride]
+
+
+@njit(cache=True, nogil=True)
+def _scatter(lines, first, stride, together, k, L, array):
+    if together:
+        for i in range(k):
+            row = array[first[0] + i * stride : first[0] + i * stride + L]
+            line = lines[i * L : i * L + L]
+            for u in range(L):
+                row[u] = line[u]
+        return
+    for u in range(L):
+        for i in range(k):
+            array[first[u] + i * stride] = lines[i * L + u]
+
+
+@njit(cache=True, nogil=True)
+def _chain_flows(lines, k, L, flows, average, remainder, noise):
+    """Set flows (k, L), link i from node i to i + 1 and 0 on the wrap link, and the quotas."""
+    T = lines.dtype.type
+    total = average
+    for u in range(L):
+        total[u] = lines[u]
+    for i in range(1, k):
+        row = lines[i * L : i * L + L]
+        for u in range(L):
+            total[u] += row[u]
+    for u in range(L):
+        noise[u] = _rounding(total[u], k)
+        average[u], remainder[u] = _quotas(total[u], k)
+    flows[(k - 1) * L : k * L] = 0
+    before = flows[(k - 1) * L : k * L]
+    for i in range(k - 1):
+        row = lines[i * L : i * L + L]
+        flow = flows[i * L : i * L + L]
+        for u in range(L):
+            flow[u] = T(before[u] + T(T(row[u] - average[u]) - T(i < remainder[u])))
+        before = flow
+
+
+@njit(cache=True, nogil=True)
+def _silence(flows, k, L, noise):
+    """Set flows that are mere rounding to 0."""
+    for i in range(k):
+        flow = flows[i * L : i * L + L]
+        for u in range(L):
+            flow[u] = flow[u] if abs(flow[u]) > noise[u] else 0
+
+
+@njit(cache=True, nogil=True)
+def _order(values, rank):
+    """Return the value of this rank (0 the least); ``values`` is reordered (Hoare's select)."""
+    low = 0
+    high = values.size - 1
+    while low < high:
+        pivot = values[(low + high) // 2]
+        i = low
+        j = high
+        while i <= j:
+            while values[i] < pivot:
+                i += 1
+            while values[j] > pivot:
+                j -= 1
+            if i <= j:
+                values[i], values[j] = values[j], values[i]
+                i += 1
+                j -= 1
+        if rank <= j:
+            high = j
+        elif rank >= i:
+            low = i
+        else:
+            break
+    return values[rank]
+
+
+@njit(cache=True, nogil=True)
+def _ring_shift(flows, k, L, sorter, scratch, lower, upper):
+    """Set ``lower`` to x_m, what the ring subtracts from each of its flows (Fig. 8, step 1).
+
+    The paper's rule in terms of the two middle flows: the upper one if more than half the
+    flows are positive, that is if the lower one is; the lower one if more than half are
+    negative; else 0.
+    """
+    if sorter.shape[0] > 0:
+        scratch[: k * L] = flows[: k * L]
+        for c in range(sorter.shape[0]):
+            a = scratch[sorter[c, 0] * L : sorter[c, 0] * L + L]
+            b = scratch[sorter[c, 1] * L : sorter[c, 1] * L + L]
+            for u in range(L):
+                least = min(a[u], b[u])
+                b[u] = max(a[u], b[u])
+                a[u] = least
+        lower[:] = scratch[(k - 1) // 2 * L : (k - 1) // 2 * L + L]
+        upper[:] = scratch[k // 2 * L : k // 2 * L + L]
+    else:
+        line = scratch[:k]
+        for u in range(L):
+            for i in range(k):
+                line[i] = flows[i * L + u]
+            lower[u] = _order(line, (k - 1) // 2)
+            upper[u] = _order(line, k // 2)
+    for u in range(L):
+        lower[u] = upper[u] if lower[u] > 0 else (lower[u] if upper[u] < 0 else 0)
+
+
+@njit(cache=True, nogil=True)
+def _add_units_plainly(flows, k, L, units, over):
+    T = flows.dtype.type
+    for i in range(k):
+        flow = flows[i * L : i * L + L]
+        for u in range(L):
+            units[u] = T(units[u] + T(abs(flow[u])))
+
+
+@njit(cache=True, nogil=True)
+def _add_units_checked(flows, k, L, units, over):
+    for i in range(k):
+        flow = flows[i * L : i * L + L]
+        for u in range(L):
+            sent = abs(flow[u])
+            over[u] |= sent > LARGEST - units[u]
+            units[u] = min(units[u], LARGEST - sent) + sent
+
+
+def _add_units(flows, k, L, units, over):
+    """Add up the units moved by each line; ``over`` tells where they pass int64.
+
+    With 32-bit lanes the caller has seen to it that ``k`` times the total fits.
+    """
+    add = _add_units_checked if flows.dtype == np.int64 else _add_units_plainly
+    add(flows, k, L, units, over)
+
+
+@overload(_add_units)
+def _choose_add_units(flows, k, L, units, over):
+    if flows.dtype == types.int64:
+        return lambda flows, k, L, units, over: _add_units_checked(flows, k, L, units, over)
+    return lambda flows, k, L, units, over: _add_units_plainly(flows, k, L, units, over)
+
+
+@njit(cache=True, nogil=True)
+def _receive_first_rounds(flows, k, L, ring, rising, falling, rounds):
+    """Set the rounds of receive-before-send: the longest run of flows in one direction.
+
+    A node passes on what comes along its line in the round after, so a run of m flows of one
+    sign takes m rounds, and runs do not hinder each other. On a ring a run may go on over the
+    wrap link; no ring has all its flows in one direction.
+    """
+    T = rounds.dtype.type
+    rising[:] = 0
+    falling[:] = 0
+    rounds[:] = 0
+    for i in range(2 * k if ring else k):
+        flow = flows[i % k * L : i % k * L + L]
+        longest = T(0)
+        for u in range(L):
+            rising[u] = T(rising[u] + 1) if flow[u] > 0 else T(0)
+            falling[u] = T(falling[u] + 1) if flow[u] < 0 else T(0)
+            run = max(rising[u], falling[u])
+            rounds[u] = max(rounds[u], run)
+            longest = max(longest, run)
+        # The second turn only ends the runs that came over the wrap link.
+        if i >= k and longest <= i - k + 1:
+            break
+
+
+@njit(cache=True, nogil=True)
+def _send_first_rounds(lines, kept, pending, arrived, k, L, slack, sending, rounds):
+    """Simulate send-before-receive (Fig. 6): a link's whole flow once a node holds as much.
+
+    A node serves its lower link before its upper one, and gives away foreign units first.
+    ``lines`` (loads) and ``pending`` (flows) are used up, ``kept`` is what never left.
+    """
+    T = lines.dtype.type
+    rounds[:] = 0
+    active = True
+    while active:
+        sending[:] = False
+        arrived[: k * L] = 0
+        for i in range(k):
+            below = (i - 1 if i > 0 else k - 1) * L
+            above = (i + 1 if i < k - 1 else 0) * L
+            for u in range(L):
+                here = i * L + u
+                held = lines[here]
+                down = T(-pending[below + u])
+                if down > 0 and held + slack[u] >= down:
+                    held = T(held - down)
+                    arrived[below + u] += down
+                    pending[below + u] = 0
+                    sending[u] = True
+                up = pending[here]
+                if up > 0 and held + slack[u] >= up:
+                    held = T(held - up)
+                    arrived[above + u] += up
+                    pending[here] = 0
+                    sending[u] = True
+                lines[here] = held
+                kept[here] = min(kept[here], max(held, T(0)))
+        lines[: k * L] += arrived[: k * L]
+        active = sending.any()
+        for u in range(L):
+            rounds[u] += sending[u]
+
+
+@njit(cache=True, nogil=True)
+def _set_quotas(average, remainder, k, L, lines):
+    T = lines.dtype.type
+    for i in range(k):
+        row = lines[i * L : i * L + L]
+        for u in range(L):
+            row[u] = T(average[u] + T(i < remainder[u]))
+
+
+@njit(cache=True, nogil=True)
+def _keep_least(kept, lines, size):
+    for i in range(size):
+        kept[i] = min(kept[i], lines[i])
+
+
+@njit(cache=True, nogil=True)
+def _axis(tile, kept, flows, outer, k, inner, W, ring, sorter, send_first, moved, rounds, over):
+    """Balance all lines of one axis of a tile (outer, k, inner, W) in place.
+
+    ``kept`` is None where only loads are wanted, ``flows`` None where flows are not.
+    ``moved``, ``rounds`` and ``over`` (W,) take each trial's units, rounds and overflow.
+    """
+    T = tile.dtype.type
+    stride = inner * W
+    in_rows = W > 1 or inner >= TRANSPOSED
+    count = outer * stride
+    lanes = W if W > 1 else min(LINES, inner if in_rows else count)
+    lines = np.empty(k * lanes, tile.dtype)
+    found = np.empty(k * lanes, tile.dtype)
+    scratch = np.empty(max(k, k * lanes), tile.dtype)
+    lines_kept = np.empty(k * lanes, tile.dtype)
+    average = np.empty(lanes, tile.dtype)
+    remainder = np.empty(lanes, tile.dtype)
+    noise = np.empty(lanes, tile.dtype)
+    lower = np.empty(lanes, tile.dtype)
+    upper = np.empty(lanes, tile.dtype)
+    units = np.empty(lanes, tile.dtype)
+    over_units = np.zeros(lanes, np.bool_)
+    sending = np.empty(lanes, np.bool_)
+    rising = np.empty(lanes, np.int32)
+    falling = np.empty(lanes, np.int32)
+    taken = np.empty(lanes, np.int32)
+    first = np.empty(lanes, np.int64)
+    line = 0
+    while line < count:
+        L = min(lanes, count - line)
+        if in_rows:
+            L = min(L, stride - line % stride)
+        for u in range(L):
+            first[u] = (line + u) // stride * k * stride + (line + u) % stride
+        _gather(tile, first, stride, in_rows, k, L, lines)
+        _chain_flows(lines, k, L, found, average[:L], remainder[:L], noise[:L])
+        if ring:
+            _ring_shift(found, k, L, sorter, scratch, lower[:L], upper[:L])
+            for i in range(k):
+                flow = found[i * L : i * L + L]
+                for u in range(L):
+                    flow[u] = T(flow[u] - lower[u])
+        if noise[:L].any():
+            _silence(found, k, L, noise)
+        if flows is not None:
+            _scatter(found, first, stride, in_rows, k, L, flows)
+        if kept is None:
+            _set_quotas(average, remainder, k, L, lines)
+        else:
+            units[:] = 0
+            _add_units(found, k, L, units, over_units)
+            _gather(kept, first, stride, in_rows, k, L, lines_kept)
+            if send_first:
+                _send_first_rounds(
+                    lines, lines_kept, found, scratch, k, L, noise, sending[:L], taken[:L]
+                )
+                _set_quotas(average, remainder, k, L, lines)
+            else:
+                _receive_first_rounds(found, k, L, ring, rising[:L], falling[:L], taken[:L])
+                _set_quotas(average, remainder, k, L, lines)
+                _keep_least(lines_kept, lines, k * L)
+            _scatter(lines_kept, first, stride, in_rows, k, L, kept)
+            for u in range(L):
+                trial = u if W > 1 else 0
+                rounds[trial] = max(rounds[trial], np.int64(taken[u]))
+                over[trial] |= over_units[u] or units[u] > LARGEST - moved[trial]
+                moved[trial] += units[u] if not over[trial] else 0
+        _scatter(lines, first, stride, in_rows, k, L, tile)
+        line += L
+
+
+@njit(cache=True, nogil=True)
+def _load(loads, first, W, tile):
+    """Lay rows ``first .. first+W-1`` of ``loads`` side by side: ``tile[i * W + w]``."""
+    N = loads.shape[1]
+    for start in range(0, N, TRANSPOSED):
+        for w in range(W):
+            row = loads[first + w]
+            for i in range(start, min(start + TRANSPOSED, N)):
+                tile[i * W + w] = row[i]
+
+
+@njit(cache=True, nogil=True)
+def _store(tile, loads, first, W):
+    N = loads.shape[1]
+    for start in range(0, N, TRANSPOSED):
+        for w in range(W):
+            row = loads[first + w]
+            for i in range(start, min(start + TRANSPOSED, N)):
+                row[i] = tile[i * W + w]
+
+
+@njit(cache=True, nogil=True)
+def dde(
+    loads, kept, flows, tile, tile_kept, tile_flows, shape, wrap, axes, sorters, starts, W,
+    send_first, moved, rounds, over,
+):  # fmt: skip
+    """Balance every row of ``loads`` (B, N) in place.
+
+    ``loads`` are int32, int64 or float64, in which every total fits, for int32 also the longest
+    axis times every total. ``kept`` (B, N): units that never left, updated; None where only
+    loads are wanted. ``flows`` (B, N): flow from each node to its successor, for a single axis;
+    or None. ``tile``, ``tile_kept``, ``tile_flows`` (N * W,): scratch, the last two None with
+    ``kept`` and ``flows``. All these are of one dtype. ``shape``, ``wrap`` (d,); ``axes`` (S,)
+    in order. ``sorters`` (C, 2) are the comparators of each axis' ring, rows ``starts[a]`` to
+    ``starts[a + 1]``; none where the ring is to be selected from. ``moved`` and ``rounds``
+    (B, S) receive units and rounds of each axis, ``over`` (B,) whether the units pass int64.
+    """
+    B, N = loads.shape
+    for base in range(0, B, W):
+        width = min(W, B - base)
+        # A single trial is its own tile.
+        lanes = loads[base] if W == 1 else tile[: N * width]
+        lanes_kept = None if kept is None else (kept[base] if W == 1 else tile_kept[: N * width])
+        lanes_flows = (
+            None if flows is None else (flows[base] if W == 1 else tile_flows[: N * width])
+        )
+        if W > 1:
+            _load(loads, base, width, lanes)
+            if kept is not None:
+                _load(kept, base, width, lanes_kept)
+        for s in range(axes.size):
+            a = axes[s]
+            k = shape[a]
+            outer = 1
+            for before in range(a):
+                outer *= shape[before]
+            units = np.zeros(width, moved.dtype)
+            taken = np.zeros(width, np.int64)
+            _axis(
+                lanes, lanes_kept, lanes_flows, outer, k, N // (outer * k), width,
+                wrap[a] and k > 2, sorters[starts[a] : starts[a + 1]], send_first, units, taken,
+                over[base : base + width],
+            )  # fmt: skip
+            moved[base : base + width, s] = units
+            rounds[base : base + width, s] = taken
+        if W > 1:
+            _store(lanes, loads, base, width)
+            if kept is not None:
+                _store(lanes_kept, kept, base, width)
+            if flows is not None:
+                _store(lanes_flows, flows, base, width)
