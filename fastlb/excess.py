@@ -36,7 +36,7 @@ def excess_load(loads: ArrayLike, *, target: ArrayLike | None = None) -> NDArray
     Examples
     --------
     >>> excess_load([7, 1, 3]).tolist()
-    [3, -3, 0]
+    [3, -2, -1]
     >>> excess_load([4, 4, 3]).tolist()
     [0, 0, 0]
     """
