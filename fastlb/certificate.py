@@ -42,6 +42,12 @@ class Level:
     parts: int
 
     @property
+    def complete(self) -> bool:
+        """Whether all was moved that was asked and has room."""
+        sendable = min(exact_sum(self.problem.excess), exact_sum(self.problem.room), self.asked)
+        return self.problem.limit == sendable
+
+    @property
     def contention(self) -> Fraction:
         """Beta in units of the first level."""
         return self.beta / self.parts
@@ -106,10 +112,9 @@ def verify(stages: Sequence[Level], flow: Integers, parts: int, whole: bool) -> 
     if whole:
         _require(parts == 1, "the flow moves whole units")
     value, beta = first.problem.limit, first.beta
-    sendable = min(exact_sum(first.problem.excess), exact_sum(first.problem.room), first.asked)
     _require(_sent(first.problem, flow) == value * parts, "the flow moves the load eliminated")
     _require(
-        value == sendable or value == cut_capacity(first.problem, first.value_side, None),
+        first.complete or value == cut_capacity(first.problem, first.value_side, None),
         "a cut proves the load eliminated",
     )
     _require(beta >= first.problem.lowest, "the contention is at least the existing one")

@@ -9,13 +9,13 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from .accelerate import kernels
 from .minimax import minimax_flow
 from .network import Network
 from .plan import MinimaxPlan
-from .quantities import Number, Quantities, read_number, read_quantities
+from .quantities import Number, Numbers, Quantities, read_number, read_quantities
 from .routing import Expanded, Routing, expand
 from .scaling import Integers, Units, checked, exact_sum, scale
 
@@ -109,12 +109,12 @@ class _Work:
 def route_entities(
     network: Network,
     entities: Iterable[tuple[int, Any]],
-    room: ArrayLike,
+    room: Numbers,
     *,
     method: str = "budget",
     orders: int = 1,
     seed: int = 0,
-    template: ArrayLike | None = None,
+    template: Numbers | None = None,
     routing: Routing = None,
 ) -> EntityRoutes:
     """Route entities of load whole, each along one path to a node with room for it.
@@ -258,7 +258,7 @@ def _budget(
     return best[1], best[2], best[3], best[4], best[5]
 
 
-def _ordered(work: _Work, plan: MinimaxPlan, order: Integers, template: ArrayLike | None) -> Found:
+def _ordered(work: _Work, plan: MinimaxPlan, order: Integers, template: Numbers | None) -> Found:
     target, room_target, parts = _template(work, plan, template)
     checked("total size times the template's denominator", exact_sum(work.size) * parts)
     found: Found = kernels("entities").ordered_search(
@@ -278,7 +278,7 @@ def _ordered(work: _Work, plan: MinimaxPlan, order: Integers, template: ArrayLik
 
 
 def _template(
-    work: _Work, plan: MinimaxPlan, template: ArrayLike | None
+    work: _Work, plan: MinimaxPlan, template: Numbers | None
 ) -> tuple[Integers, Integers, int]:
     """Return the targets of links and rooms in units of 1/parts, and parts."""
     E, n = work.network.edge_count, work.network.size

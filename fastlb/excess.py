@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .quantities import Numbers
 from .scaling import exact_sum
 
 
-def excess_load(loads: ArrayLike, *, target: ArrayLike | None = None) -> NDArray[Any]:
+def excess_load(loads: Numbers, *, target: ArrayLike | None = None) -> NDArray[Any]:
     """Return how much each node has above what it should have.
 
     Parameters
@@ -72,7 +73,7 @@ def _difference(loads: NDArray[Any], target: NDArray[Any]) -> NDArray[Any]:
     return difference
 
 
-def _numbers(name: str, given: ArrayLike) -> NDArray[Any]:
+def _numbers(name: str, given: Numbers) -> NDArray[Any]:
     values = np.asarray(given)
     if values.dtype.kind not in "iuf" or values.dtype == np.float16:
         raise TypeError(f"{name} must be integers, float32 or float64, got {values.dtype}")

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from .certificate import Level, level_values
 from .network import Network
 from .plan import MinimaxBatch, MinimaxPlan
-from .quantities import Quantities, read_number, read_quantities
+from .quantities import Numbers, Quantities, read_number, read_quantities
 from .routing import Expanded, Routing, expand
 from .scaling import Scaled, scale
 from .search import METHODS, MaxFlow, Nodes, Problem, least_flow, search, short_flow
@@ -21,7 +21,7 @@ PLANS: dict[str, MaxFlow] = {"short": short_flow, "least": least_flow}
 
 def minimax_flow(
     network: Network,
-    excess: ArrayLike,
+    excess: Numbers,
     *,
     contention: str = "transfer",
     integral: bool | None = None,
@@ -185,7 +185,7 @@ def _whole(integral: bool | None, scaled: Scaled, levels: int) -> bool:
     return whole
 
 
-def _rows(excess: ArrayLike, n: int) -> tuple[list[Any], tuple[int, ...] | None]:
+def _rows(excess: Numbers, n: int) -> tuple[list[Any], tuple[int, ...] | None]:
     """Return the excess vectors and the shape of the batch, None without batch axes."""
     if isinstance(excess, np.ndarray):
         given = excess

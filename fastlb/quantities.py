@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Number = int | float | Fraction
+Numbers = ArrayLike | Sequence[Number | str]
 Kind = Literal["integer", "rational", "float"]
 
 _INFINITE = re.compile(r"\s*[+]?inf(inity)?\s*", re.IGNORECASE)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 # name: (module, attribute, the line shown in the list of commands)
 COMMANDS = {
     "balance": (".balance", "balance", "Balance loads from a file; show before and after."),
+    "plan": (".plan", "plan", "Plan moves in a network under link capacities."),
     "study": (".study", "study", "Run a Monte Carlo study; print its table and plots."),
     "topologies": (".topologies", "topologies", "List the topologies, or describe one."),
     "doctor": (".doctor", "doctor", "Check the installation and run known answers."),
