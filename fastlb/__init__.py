@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__
 
 if TYPE_CHECKING:
+    from . import studies
     from .dimension_exchange import dem
     from .direct_exchange import dde
+    from .distributions import Distribution, Uniform, parse_distribution
     from .doubling import Doubling, recursive_doubling
     from .entities import EntityRoutes, route_entities
     from .errors import DeadlockError, FaultError, MissingExtraError
@@ -29,14 +31,19 @@ if TYPE_CHECKING:
     from .plan import MinimaxBatch, MinimaxPlan, Route
     from .registry import balance, methods, register_method
     from .result import Balance
+    from .results import Results, Statistic
     from .routing import RoutingScheme, dimension_order, routing_graph
+    from .runner import run
+    from .sampling import sample_loads
     from .scheduling import perfect_packing, scheduling_network
     from .schemecheck import check_routing
+    from .study import Part, Study
     from .topology import Chain, Grid, Hypercube, Mesh, Ring, Topology, Torus
 
 _HOME = {
     "dimension_exchange": ("dem",),
     "direct_exchange": ("dde",),
+    "distributions": ("Distribution", "Uniform", "parse_distribution"),
     "doubling": ("Doubling", "recursive_doubling"),
     "entities": ("EntityRoutes", "route_entities"),
     "errors": ("DeadlockError", "FaultError", "MissingExtraError"),
@@ -49,9 +56,13 @@ _HOME = {
     "plan": ("MinimaxBatch", "MinimaxPlan", "Route"),
     "registry": ("balance", "methods", "register_method"),
     "result": ("Balance",),
+    "results": ("Results", "Statistic"),
     "routing": ("RoutingScheme", "dimension_order", "routing_graph"),
+    "runner": ("run",),
+    "sampling": ("sample_loads",),
     "scheduling": ("perfect_packing", "scheduling_network"),
     "schemecheck": ("check_routing",),
+    "study": ("Part", "Study"),
     "topology": ("Chain", "Grid", "Hypercube", "Mesh", "Ring", "Topology", "Torus"),
 }
 _MODULE = {name: module for module, names in _HOME.items() for name in names}
@@ -61,6 +72,7 @@ __all__ = [
     "Chain",
     "DdeLine",
     "DeadlockError",
+    "Distribution",
     "Doubling",
     "EntityRoutes",
     "FaultError",
@@ -71,11 +83,16 @@ __all__ = [
     "MinimaxPlan",
     "MissingExtraError",
     "Network",
+    "Part",
+    "Results",
     "Ring",
     "Route",
     "RoutingScheme",
+    "Statistic",
+    "Study",
     "Topology",
     "Torus",
+    "Uniform",
     "__version__",
     "balance",
     "check_routing",
@@ -89,17 +106,23 @@ __all__ = [
     "methods",
     "minimax_flow",
     "optimal_lambda",
+    "parse_distribution",
     "parse_topology",
     "perfect_packing",
     "recursive_doubling",
     "register_method",
     "route_entities",
     "routing_graph",
+    "run",
+    "sample_loads",
     "scheduling_network",
+    "studies",
 ]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "studies":
+        return importlib.import_module(".studies", __name__)
     if name not in _MODULE:
         raise AttributeError(f"module 'fastlb' has no attribute {name!r}")
     value = getattr(importlib.import_module(f".{_MODULE[name]}", __name__), name)

@@ -17,7 +17,7 @@ from .loads import (
     read_loads,
     survey,
 )
-from .result import Balance, figures, per_batch, units_dtype
+from .result import INT64_MAX, Balance, figures, per_batch, units_dtype
 from .topology import Hypercube, Topology
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def dem(
     --------
     >>> import fastlb as lb
     >>> lb.dem([9, 0, 0, 1], lb.Hypercube(2)).loads
-    array([3, 2, 2, 3])
+    array([3, 3, 2, 2])
     """
     if not isinstance(topology, Hypercube):
         raise TypeError(f"topology must be a Hypercube for dem, got {topology!r}")
@@ -78,26 +78,49 @@ def dem(
     order = check_order("dims", dims, topology.n)
     ascending = order == tuple(range(topology.n))
     bits = np.array(order, dtype=np.int64)
+    T = _computing_dtype(given.rows)
+    source = given.rows if rows.dtype == T else given.rows.astype(T)
+    work = rows if rows.dtype == T else source
     if record == "loads":
         check_values(given.rows)
         if ascending and not topology.faults:
-            kernels("dem").dem(given.rows, rows, topology.n)
+            kernels("dem").dem(source, work, topology.n)
         else:
-            np.copyto(rows, given.rows)
-            _run_measured(rows, rows.copy(), bits, topology)
+            np.copyto(work, source)
+            _run_measured(work, work.copy(), bits, topology)
+        _copy_back(work, rows)
         return Balance("dem", topology, record, {"loads": finished(result, rows)})
     before = survey(given.rows)
-    np.copyto(rows, given.rows)
-    kept = rows.copy()
+    if before.total.max(initial=0) > INT64_MAX // max(1, topology.n):
+        # The units moved may turn out not to fit: then nothing is to have been written.
+        work = source.copy()
+    np.copyto(work, source)
+    kept = work.copy()
     fields: dict[str, Any] = {}
     if record == "flows":
-        moved = _run_in_stages(rows, kept, bits, topology, given, fields)
+        moved = _run_in_stages(work, kept, bits, topology, given, fields)
     else:
-        moved = _run_measured(rows, kept, bits, topology)
-    shared = figures(before, survey(rows), topology.size, moved, kept)
+        moved = _run_measured(work, kept, bits, topology)
+    shared = figures(before, survey(work), topology.size, moved, kept)
+    _copy_back(work, rows)
     shared["steps"] = np.full(len(rows), 3 * topology.n)
     fields |= per_batch(shared, given.batch)
     return Balance("dem", topology, record, {"loads": finished(result, rows), **fields})
+
+
+def _computing_dtype(rows: NDArray[Any]) -> np.dtype[Any]:
+    """Return the dtype to compute in: the loads' own, or a wider one that is compiled anyway."""
+    if rows.dtype == np.float32 and rows.max(initial=0) > np.finfo(np.float32).max / 2:
+        return np.dtype(np.float64)
+    if rows.dtype.itemsize < 4:
+        return np.dtype(np.int32)
+    return np.dtype(np.int64) if rows.dtype == np.uint32 else rows.dtype
+
+
+def _copy_back(work: NDArray[Any], rows: NDArray[Any]) -> None:
+    """Copy the result into the loads' own dtype, which it fits: no load grew past the largest."""
+    if work is not rows:
+        np.copyto(rows, work, casting="unsafe")
 
 
 def _run_measured(
@@ -105,7 +128,7 @@ def _run_measured(
 ) -> NDArray[Any]:
     """Balance the rows in place, update ``kept``, and return the units moved, (B, S)."""
     faults = [((u ^ v).bit_length() - 1, u) for u, v in topology.faults]
-    moved = np.empty((len(rows), len(bits)), units_dtype(rows))
+    moved: NDArray[Any] = np.empty((len(rows), len(bits)), units_dtype(rows))
     kernels("dem").dem_measured(
         rows, kept, bits, np.array(faults, dtype=np.int64).reshape(-1, 2), moved
     )
@@ -122,8 +145,8 @@ def _run_in_stages(
 ) -> NDArray[Any]:
     """Do the same one dimension at a time, and put stages and flows into ``fields``."""
     B, N, S = len(rows), topology.size, len(bits)
-    moved = np.empty((B, S), units_dtype(rows))
-    stages = np.empty((S, B, N), rows.dtype)
+    moved: NDArray[Any] = np.empty((B, S), units_dtype(rows))
+    stages = np.empty((S, B, N), given.rows.dtype)
     flows = np.zeros((B, S, N), moved.dtype)
     nodes = np.arange(N)
     for s, bit in enumerate(bits):

@@ -103,7 +103,7 @@ def dde(
     if record == "loads":
         check_values(given.rows, limit=INT64_MAX // topology.size)
         result, rows = output_rows(out, loads, given)
-        largest = given.rows.max(initial=0) * float(topology.size * longest)
+        largest = float(given.rows.max(initial=0)) * topology.size * longest
         work = given.rows.astype(computing_dtype(rows, largest))
         _run(work, None, None, topology.shape, wrap, order, exchange)
         np.copyto(rows, work, casting="unsafe")
@@ -149,7 +149,7 @@ def _run(
         for array in (loads, kept, flows)
     ]
     sorters, starts = _sorters(shape, wrap)
-    moved = np.zeros((B, len(order)), units_dtype(loads))
+    moved: NDArray[Any] = np.zeros((B, len(order)), units_dtype(loads))
     rounds = np.zeros((B, len(order)), np.int64)
     over = np.zeros(B, np.bool_)
     kernels("dde").dde(
@@ -173,7 +173,7 @@ def _run_in_stages(
 ) -> tuple[NDArray[Any], NDArray[np.int64], dict[str, Any]]:
     """Do the same one axis at a time; return moved and rounds, and the fields of the stages."""
     (B, N), S = loads.shape, len(order)
-    moved = np.zeros((B, S), units_dtype(loads))
+    moved: NDArray[Any] = np.zeros((B, S), units_dtype(loads))
     rounds = np.zeros((B, S), np.int64)
     stages = np.empty((S, B, N), given.rows.dtype)
     flows = np.zeros((B, S, N), moved.dtype)

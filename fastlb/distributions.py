@@ -1,4 +1,4 @@
-"""Distributions of random loads; a node's load depends on the seed, the trial and the node alone."""
+"""Distributions of random loads: a load depends on the seed, the trial and the node alone."""
 
 from __future__ import annotations
 

@@ -301,9 +301,13 @@ def _in_units(read: LoadFile, quantum: float) -> LoadFile:
         raise ValueError(f"quantum must be a finite number above 0, got {quantum}")
     if read.loads.dtype.kind != "f":
         raise ValueError(
-            f"quantum must be given for float loads alone, got {read.loads.dtype} loads"
+            f"quantum must be left out for integer loads, got {read.loads.dtype} in {read.source}"
         )
-    units = np.rint(np.asarray(read.loads, np.float64) / quantum)
-    if not np.isfinite(units).all() or units.max(initial=0) >= 2**63:
+    finite = np.isfinite(read.loads)
+    if not finite.all():
+        raise ValueError(f"loads must be finite, got {read.loads[~finite][0]} in {read.source}")
+    with np.errstate(over="ignore"):
+        units = np.rint(np.asarray(read.loads, np.float64) / quantum)
+    if np.abs(units).max(initial=0) >= 2**63:
         raise OverflowError(f"quantum must leave loads that fit int64, got {quantum}")
     return replace(read, loads=units.astype(np.int64), quantum=quantum)

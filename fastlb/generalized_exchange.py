@@ -129,7 +129,7 @@ def gde(
     before = survey(given.rows)
     tolerance = _tolerance(tol, given.rows, before)
     result, rows = output_rows(out, loads, given)
-    flows = None
+    flows: NDArray[Any] | None = None
     if record == "flows":
         flows = np.zeros((len(rows), len(links.u)), units_dtype(rows))
     if rows.dtype.kind == "f":
@@ -139,15 +139,15 @@ def gde(
         factor, T = _factor(share, before)
         work = given.rows.astype(T)
         found = _run_integers(work, links, factor, most, flows, with_kept=record != "loads")
-    np.copyto(rows, work, casting="same_kind" if rows.dtype.kind == "f" else "unsafe")
     moved, local, sweeps, flags = found
+    flags = flags.astype(np.int64)
+    if record != "loads" and (flags & 4).any():
+        row = int(np.flatnonzero(flags & 4)[0])
+        raise OverflowError(f"moved must fit int64, got more units in row {row}")
+    np.copyto(rows, work, casting="unsafe")
     fields: dict[str, Any] = {"loads": finished(result, rows)}
     if record == "loads":
         return Balance("gde", topology, record, fields)
-    flags = flags.astype(np.int64)
-    if (flags & 4).any():
-        row = int(np.flatnonzero(flags & 4)[0])
-        raise OverflowError(f"moved must fit int64, got more units in row {row}")
     shared = figures(before, survey(rows), topology.size, moved, local)
     shared["sweeps"] = sweeps.astype(np.int64)
     shared["steps"] = 3 * links.count * shared["sweeps"]

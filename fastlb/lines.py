@@ -143,7 +143,7 @@ def exchange_rounds(
     if pending[-1] != 0 and not (ring and len(held) > 2):
         line = f"ring of {len(held)}" if ring else "chain"
         raise ValueError(f"flows must be 0 on the wrap link of a {line}, got {given[-1]}")
-    slack = 0 if exact else float(held.sum()) * len(held) * 2.0**-49
+    slack = np.zeros_like(held[0]) if exact else held.sum() * len(held) * 2.0**-49
     after = held.astype(object) + np.roll(pending, 1).astype(object) - pending.astype(object)
     poorest = int(np.argmin(after))
     if after[poorest] < -slack:
@@ -152,7 +152,7 @@ def exchange_rounds(
         )
     local = held.copy()
     kernel = kernels("exchange")
-    rounds = kernel.exchange(held, local, pending, MODES.index(mode), pending.dtype.type(slack))
+    rounds = kernel.exchange(held, local, pending, MODES.index(mode), slack)
     if pending.any():
         links = np.flatnonzero(pending).tolist()
         shown = ", ".join(map(str, links[:8])) + (", .." if len(links) > 8 else "")
@@ -167,4 +167,5 @@ def _line(name: str, loads: ArrayLike) -> NDArray[Any]:
         raise ValueError(f"{name} must be one line of nodes, shape (k,), got {given.shape}")
     rows = read_loads(given, Chain(given.size)).rows
     survey(rows)
-    return rows[0].astype(np.float64 if rows.dtype.kind == "f" else np.int64)
+    held: NDArray[Any] = rows[0].astype(np.float64 if rows.dtype.kind == "f" else np.int64)
+    return held

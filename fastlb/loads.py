@@ -90,10 +90,9 @@ def batch_shape(shape: tuple[int, ...], topology: Topology) -> tuple[int, ...]:
         return shape[:-1] if single_node_as_flat else shape[:depth]
     if shape and shape[-1] == topology.size:
         return shape[:-1]
-    raise ValueError(
-        f"loads must have shape (*batch, {', '.join(map(str, topology.shape))}) or "
-        f"(*batch, {topology.size}) on {topology!r}, got {shape}"
-    )
+    shapes = dict.fromkeys([topology.shape, (topology.size,)])
+    spelled = " or ".join(f"(*batch, {', '.join(map(str, axes))})" for axes in shapes if axes)
+    raise ValueError(f"loads must have shape {spelled} on {topology!r}, got {shape}")
 
 
 def survey(rows: NDArray[Any], *, totals: bool = True) -> Survey:
@@ -145,7 +144,7 @@ def check_values(rows: NDArray[Any], *, limit: int | None = None) -> None:
         survey(rows, totals=floats or limit is not None)
 
 
-def computing_dtype(rows: NDArray[Any], largest: int) -> type[np.generic]:
+def computing_dtype(rows: NDArray[Any], largest: float) -> type[np.generic]:
     """Return the dtype in which a kernel computes: float64, or the least of int32 and int64.
 
     ``largest`` is the largest integer that comes up. Half the width is twice the lanes of a

@@ -1,4 +1,4 @@
-"""Terminal pictures of loads: heat maps of two-dimensional networks, bars of all others."""
+"""Terminal pictures of loads: heat maps of two-dimensional grids, bars of all others."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rich.color import Color
 from rich.style import Style
 from rich.text import Text
 
-from .topology import Hypercube
+from .topology import Grid, Hypercube
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .topology import Topology
 
 MAX_ROWS = 32
-MAX_GROUPS = 16
+MAX_BINS = 16
 _GAP = 4
 # Ends and quarters of matplotlib's viridis: even steps to the eye, safe for the colour-blind.
 _VIRIDIS = np.array(
@@ -43,11 +43,10 @@ class Scale:
     ascii_only: bool
     coloured: bool
 
-    def part(self, load: float, *, from_zero: bool = False) -> float:
+    def part(self, load: float) -> float:
         """Return where the load lies between the scale's ends, 0 to 1."""
-        start = 0.0 if from_zero else self.least
-        span = self.largest - start
-        return (load - start) / span if span > 0 else 0.0
+        span = self.largest - self.least
+        return (load - self.least) / span if span > 0 else 0.0
 
     def style(self, load: float, *, background: bool = False) -> Style:
         """Return the load's colour, as text or behind readable text."""
@@ -72,22 +71,20 @@ class Scale:
         shade = shades[min(int(self.part(load) * len(shades)), len(shades) - 1)]
         return Text(text or shade * width)
 
-    def bar(self, load: float, width: int) -> Text:
-        """Return a bar that begins at zero."""
-        eighths = round(self.part(load, from_zero=True) * width * 8)
-        full, rest = divmod(eighths, 8)
+    def bar(self, part: float, width: int, style: Style) -> Text:
+        """Return a bar over this part of the width."""
+        full, rest = divmod(round(part * width * 8), 8)
         if self.ascii_only:
-            drawn = "#" * (full + (rest >= 4))
-        else:
-            drawn = "█" * full + (_EIGHTHS[rest] if rest else "")
-        return Text(drawn, style=self.style(load))
+            return Text("#" * (full + (rest >= 4)), style=style)
+        return Text("█" * full + (_EIGHTHS[rest] if rest else ""), style=style)
 
 
 class LoadPicture:
     """One network's loads before and after, on one common scale; a rich renderable.
 
-    Two-dimensional networks are heat maps, all others bars. What does not fit the console is
-    drawn in groups of neighbouring nodes, each showing its largest load.
+    Two-dimensional grids are heat maps; where a map does not fit the console, a cell shows
+    the largest load of a block of nodes. All others are bars: one a node, or, of more than 32
+    nodes, the number of nodes by load.
 
     Parameters
     ----------
@@ -100,13 +97,14 @@ class LoadPicture:
     >>> from fastlb import Chain
     >>> Console(width=40).print(LoadPicture(np.array([4, 0]), np.array([2, 2]), Chain(2)))
     node  before            after
-       0  ███████████████ 4 ███████▌ 2
-       1  0                 ███████▌ 2
+       0  ██████████████ 4  ███████ 2
+       1  0                 ███████ 2
     """
 
     def __init__(self, before: NDArray[Any], after: NDArray[Any], topology: Topology) -> None:
         self.topology = topology
-        shape = topology.shape if topology.ndim == 2 else (topology.size,)
+        self.is_map = isinstance(topology, Grid) and topology.ndim == 2
+        shape = topology.shape if self.is_map else (topology.size,)
         self.panels = {
             "before": np.asarray(before).reshape(shape),
             "after": np.asarray(after).reshape(shape),
@@ -120,7 +118,7 @@ class LoadPicture:
             ascii_only=options.ascii_only,
             coloured=console.color_system is not None and not console.no_color,
         )
-        draw = self._heat if self.topology.ndim == 2 else self._bars
+        draw = self._heat if self.is_map else self._bars
         for line in draw(scale, options.max_width):
             if not scale.coloured:
                 line.rstrip()
@@ -159,40 +157,61 @@ class LoadPicture:
         return legend.append(f"   {note}" if note else "")
 
     def _bars(self, scale: Scale, width: int) -> Iterator[Text]:
-        size = self.topology.size
-        rows = MAX_ROWS if size <= MAX_ROWS else MAX_GROUPS
-        drawn = [grouped(panel, (rows,)) for panel in self.panels.values()]
-        count = len(drawn[0])
-        labels = self._labels(count)
-        margin = max(map(len, ["node", *labels])) + 2
-        digits = longest(drawn)
+        if self.topology.size <= MAX_ROWS:
+            title, labels = "node", self._addresses()
+            values = list(self.panels.values())
+            styles = [[scale.style(load) for load in panel.tolist()] for panel in values]
+        else:
+            title, edges = "load", bins(scale.least, scale.largest, self._whole())
+            labels = [f"{short(low)} .. {short(high)}" for low, high in edges]
+            values = [np.array(counted(panel, edges)) for panel in self.panels.values()]
+            styles = [[scale.style(low) for low, _ in edges]] * 2
+        largest = max(panel.max() for panel in values) or 1
+        margin = max(map(len, [title, *labels])) + 2
+        digits = longest(values)
         two = width - margin >= 2 * (digits + 10)
         room = (width - margin - 2) // 2 if two else width - margin
         length = max(1, room - digits - 1)
+        names = [Text(label.rjust(margin - 2), style="dim") for label in [title, *labels]]
         blocks = []
-        for name, panel in zip(self.panels, drawn, strict=True):
-            block = [Text(name, style="bold")]
-            block += [Text.assemble(scale.bar(x, length), f" {short(x)}") for x in panel.tolist()]
+        for name, panel, colours in zip(self.panels, values, styles, strict=True):
+            block = [Text(name if title == "node" else f"{name}, nodes", style="bold")]
+            for value, style in zip(panel.tolist(), colours, strict=True):
+                bar = scale.bar(float(value / largest), length, style)
+                block.append(Text.assemble(bar, " " if bar else "", short(value)))
             blocks.append(block)
-        head = Text("node".rjust(margin - 2), style="dim")
-        names = [head, *(Text(label.rjust(margin - 2), style="dim") for label in labels)]
         if two:
             yield from beside([names, *blocks], gaps=(2, 2), widths=(margin - 2, room))
         else:
             for block in blocks:
                 yield from beside([names, block], gaps=(2,))
-        note = group_note((size,), (count,))
-        if note:
-            yield Text(note, style="dim")
 
-    def _labels(self, count: int) -> list[str]:
-        size = self.topology.size
-        step = math.ceil(size / count)
-        if step > 1:
-            return [f"{i}-{min(i + step, size) - 1}" for i in range(0, size, step)]
-        addresses = [self.topology.address(i) for i in range(size)]
+    def _whole(self) -> bool:
+        return all(panel.dtype.kind in "iu" for panel in self.panels.values())
+
+    def _addresses(self) -> list[str]:
         separator = "" if isinstance(self.topology, Hypercube) else ","
+        addresses = [self.topology.address(i) for i in range(self.topology.size)]
         return [separator.join(map(str, address)) or "0" for address in addresses]
+
+
+def bins(least: float, largest: float, whole: bool) -> list[tuple[float, float]]:
+    """Return the loads' range cut into equal bins, each by its first and its last load."""
+    span = largest - least
+    if whole:
+        step = float(math.ceil((span + 1) / MAX_BINS))
+        lows = np.arange(least, largest + 1, step)
+        return [(low, min(low + step - 1, largest)) for low in lows.tolist()]
+    edges = np.linspace(least, largest, MAX_BINS + 1 if span > 0 else 2).tolist()
+    return list(itertools.pairwise(edges))
+
+
+def counted(panel: NDArray[Any], edges: list[tuple[float, float]]) -> list[int]:
+    """Return how many loads lie in each bin; each begins at its first load."""
+    lows = np.array([low for low, _ in edges])
+    below = np.searchsorted(lows, panel.astype(np.float64), side="right")
+    nodes: list[int] = np.bincount(np.maximum(below, 1) - 1, minlength=len(edges)).tolist()
+    return nodes
 
 
 def grouped(panel: NDArray[Any], limits: tuple[int, ...]) -> NDArray[Any]:

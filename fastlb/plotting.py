@@ -20,6 +20,7 @@ STYLE = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.axisbelow": True,
+    "figure.titlesize": 11,
     "axes.titlesize": 11,
     "axes.titlelocation": "left",
     "legend.frameon": False,

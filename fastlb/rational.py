@@ -25,7 +25,7 @@ def read_rational(name: str, value: Any) -> Fraction:
         If it is no such thing, or not finite.
     """
     try:
-        if isinstance(value, tuple) and len(value) == 2:
+        if isinstance(value, tuple | list) and len(value) == 2:
             return Fraction(*value)
         if isinstance(value, float | np.floating):
             return Fraction(str(value))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +15,12 @@ from .writing import as_json, replacing
 
 if TYPE_CHECKING:
     from .results import Results
-    from .study import Study
 
 REPORT_SCHEMA = "fastlb.study"
 REPORT_SCHEMA_VERSION = 1
 
 # Figures of the general overview, where a method has them.
-OVERVIEW = ("initial_difference", "difference", "cost", "locality", "sweeps", "steps", "rounds")
+OVERVIEW = ("difference", "cost", "locality", "sweeps", "steps")
 
 Value = str | int | float | None
 
@@ -37,24 +37,23 @@ class Table:
         Above and below it.
     columns : one heading a column
     rows : one value a column in each; None where there is none
-    decimals : int
-        Of printed numbers that are not whole.
+    decimals : one number a column
+        Places printed of numbers that are not whole.
     """
 
     name: str
     title: str
-    columns: Sequence[str]
+    columns: Sequence[Value]
     rows: Sequence[Sequence[Value]]
-    decimals: int = 2
+    decimals: Sequence[int]
     note: str = ""
 
-    def text(self, value: Value) -> str:
-        """Return a value as it is printed."""
-        if value is None:
-            return ""
-        if isinstance(value, float):
-            return f"{value:,.{self.decimals}f}"
-        return f"{value:,}" if isinstance(value, int) else value
+    def printed(self) -> list[list[str]]:
+        """Return the headings and rows as they are printed."""
+        return [
+            [_text(value, places) for value, places in zip(row, self.decimals, strict=True)]
+            for row in (self.columns, *self.rows)
+        ]
 
     def to_csv(self) -> str:
         """Return the table as CSV, numbers in full."""
@@ -122,7 +121,7 @@ class Report:
     tables: Sequence[Table]
     statements: Sequence[Statement] = ()
     plots: Sequence[Plot] = ()
-    examples: Sequence[str] = field(default=())
+    examples: Sequence[str] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report JSON-ready: the study, tables, statements and summary."""
@@ -167,7 +166,7 @@ class Report:
 
     def _files(self) -> Iterator[tuple[str, bytes]]:
         yield "report.json", as_json(self.to_dict()).encode()
-        if is_spelled(self.results.study):
+        with suppress(ValueError):  # general networks have no spelling
             yield "study.toml", self.results.study.to_toml().encode()
         for table in self.tables:
             yield f"{table.name}.csv", table.to_csv().encode()
@@ -179,6 +178,14 @@ class Report:
             for plot in self.plots:
                 for suffix in ("png", "svg"):
                     yield f"{plot.name}.{suffix}", image(plot.draw, suffix)
+
+
+def _text(value: Value, places: int) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:,.{places}f}"
+    return f"{value:,}" if isinstance(value, int) else value
 
 
 def check_folder(folder: str | Path, *, force: bool = False) -> Path:
@@ -200,27 +207,25 @@ def check_folder(folder: str | Path, *, force: bool = False) -> Path:
 
 
 def overview(results: Results) -> Report:
-    """Return the report of a study in general: the mean of the main figures, a line a cell."""
+    """Return the report of a study in general: the means of the main figures, a line a cell.
+
+    What is the same in all lines, such as the only distribution, stands in the title alone.
+    """
     summary = results.summary()
     names = [name for name in OVERVIEW if name in results.figures]
-    rows = []
+    kinds = ("topology", "method", "loads")
+    varied = [i for i in range(3) if len({key[i] for key in summary}) > 1]
+    first = next(iter(summary))
+    same = [f"{kinds[i]} {first[i]}" for i in range(3) if i not in varied]
+    rows: list[list[Value]] = []
     for key, figures in summary.items():
         means = [figures[name].mean if name in figures else None for name in names]
-        rows.append([*key, *means])
-    study = results.study
+        rows.append([*(key[i] for i in varied), *means])
     table = Table(
         "overview",
-        f"{study.name}: means of {study.trials:,} trials, seed {study.seed}",
-        ["topology", "method", "loads", *(name.replace("_", " ") for name in names)],
+        "; ".join([f"Means of {results.study.trials:,} trials", *same]),
+        [*(kinds[i] for i in varied), *names],
         rows,
+        [*(0 for _ in varied), *(2 for _ in names)],
     )
     return Report(results, [table])
-
-
-def is_spelled(study: Study) -> bool:
-    """Return whether the study can be written as TOML."""
-    try:
-        study.to_toml()
-    except ValueError:
-        return False
-    return True

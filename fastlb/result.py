@@ -214,13 +214,13 @@ def sum_moved(moved: NDArray[Any]) -> NDArray[Any]:
     OverflowError
         If a sum does not fit int64, or is not finite.
     """
-    if moved.dtype.kind == "f":
-        return moved.sum(axis=1)
-    if moved.max(initial=0) > INT64_MAX // max(1, moved.shape[1]):
+    exact = moved.dtype.kind != "f"
+    if exact and moved.max(initial=0) > INT64_MAX // max(1, moved.shape[1]):
         for b, stages in enumerate(moved.tolist()):
             if sum(stages) > INT64_MAX:
                 raise OverflowError(f"moved must fit int64, got {sum(stages)} units in row {b}")
-    return moved.sum(axis=1)
+    total: NDArray[Any] = moved.sum(axis=1)
+    return total
 
 
 def per_batch(fields: dict[str, Any], batch: tuple[int, ...]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -187,7 +188,9 @@ class Results:
             else:
                 mask = np.ma.getmaskarray(values) if np.ma.isMaskedArray(values) else None
                 columns[name] = arrow.array(np.ma.getdata(values), mask=mask)
-        described = {"fastlb.study": repr(self.study), "fastlb.version": __version__}
+        described = {"fastlb.version": __version__}
+        with suppress(ValueError):  # general networks have no spelling
+            described["fastlb.study"] = self.study.to_toml()
         return arrow.table(columns, metadata=described)
 
     def to_pandas(self) -> Any:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .result import RECORDED_WITH, Balance
 from .distributions import Distribution
 from .progress import rows_bar
+from .registry import balance
+from .result import RECORDED_WITH, Balance
 from .results import Results
 from .sampling import sample_loads
 from .study import Cell, Study, parse_method
@@ -89,7 +90,7 @@ def run(
     Examples
     --------
     >>> study = Study("small", ["mesh:4x4"], ["dde"], "uniform:10", trials=5)
-    >>> run(study).table()["difference"].max() <= 2
+    >>> bool(run(study).table()["difference"].max() <= 2)
     True
     """
     if not isinstance(study, Study):
@@ -103,9 +104,13 @@ def run(
     figures: dict[Cell, list[dict[str, NDArray[Any]]]] = {cell: [] for cell in study.cells}
     total = study.trials * len(study.cells)
     own = ThreadPoolExecutor(workers) if workers > 1 else None
-    with own or nullcontext(), _reporter(study.name, total, progress) as report:
+    with (
+        own or nullcontext(),
+        closing(run_chunks(chunks, executor or own)) as parts,
+        _reporter(study.name, total, progress) as report,
+    ):
         done = 0
-        for part, found in run_chunks(chunks, executor or own):
+        for part, found in parts:
             for method, columns in zip(part.methods, found, strict=True):
                 figures[Cell(part.topology, method, part.loads)].append(columns)
             done += part.trials * len(part.methods)
@@ -150,7 +155,7 @@ def run_chunk(chunk: Chunk) -> list[dict[str, NDArray[Any]]]:
 
 def run_chunks(
     chunks: list[Chunk], executor: Executor | None
-) -> Iterator[tuple[Chunk, list[dict[str, NDArray[Any]]]]]:
+) -> Generator[tuple[Chunk, list[dict[str, NDArray[Any]]]]]:
     """Run chunks here, or on an executor, and yield each with its columns, in order."""
     if executor is None:
         for chunk in chunks:

@@ -1,4 +1,4 @@
-"""What a Monte Carlo study is made of: topologies, methods, distributions of loads, trials, a seed."""
+"""What a Monte Carlo study is: topologies, methods, distributions of loads, trials and a seed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from .distributions import Distribution
 from .parse import parse_topology
@@ -46,6 +46,15 @@ class Part:
     topologies: tuple[Topology, ...]
     methods: tuple[str, ...]
     loads: tuple[Distribution, ...]
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            topologies: Iterable[Topology | str],
+            methods: Iterable[str],
+            loads: Distribution | str | Iterable[Distribution | str],
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         _normalise(self)
@@ -106,6 +115,9 @@ class Study:
     trials: int = 100
     seed: int = 0
     further: tuple[Part, ...] = ()
+
+    # Optional libraries that the files of the report need.
+    needs: ClassVar[tuple[str, ...]] = ()
 
     if TYPE_CHECKING:
 
@@ -237,7 +249,12 @@ def _normalise(part: Study | Part) -> None:
     methods = tuple(_read_method(m) for m in _several("methods", part.methods))
     loads = tuple(read_distribution(distribution) for distribution in _several("loads", given))
     for name, values in {"topologies": topologies, "methods": methods, "loads": loads}.items():
-        repeated = [value for i, value in enumerate(values) if value in values[:i]]
+        spelled = [getattr(value, "spec", value) for value in values]
+        repeated = [
+            value
+            for i, value in enumerate(values)
+            if value in values[:i] or spelled[i] in spelled[:i]
+        ]
         if repeated:
             raise ValueError(f"{name} must differ, got {repeated[0]} twice")
         object.__setattr__(part, name, values)
@@ -262,7 +279,7 @@ def _read_topology(topology: Any) -> Topology:
 
 def _read_method(text: str) -> str:
     """Return the method's spelling without spaces, once its name is known to exist."""
-    from . import methods
+    from .registry import methods
 
     name, _ = parse_method(text)
     if name not in methods():

@@ -12,6 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from ._version import __version__
+from .memory import require_memory
 from .result import RECORDED_WITH, Balance
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 BALANCE_SCHEMA = "fastlb.balance"
 BALANCE_SCHEMA_VERSION = 1
+# What a number takes as a Python object in a list, as text, and as joined text.
+_JSON_BYTES = 100
 SUFFIXES = (".json", ".npz", ".csv")
 
 
@@ -92,7 +95,16 @@ def balance_head(balance: Balance, given: LoadFile, options: dict[str, Any]) -> 
 
 
 def balance_document(balance: Balance, given: LoadFile, options: dict[str, Any]) -> dict[str, Any]:
-    """Return the JSON document of a balance, as described in :func:`balance_head`."""
+    """Return the JSON document of a balance, as described in :func:`balance_head`.
+
+    Raises
+    ------
+    MemoryError
+        If its numbers plainly do not fit the memory as Python objects; ``.npz`` is for those.
+    """
+    arrays = [getattr(balance, name, None) for name in RECORDED_WITH]
+    numbers = given.loads.size + sum(a.size for a in arrays if isinstance(a, np.ndarray))
+    require_memory(_JSON_BYTES * numbers, "the JSON document (.npz needs far less)")
     head = balance_head(balance, given, options)
     return {**head, "initial_loads": given.loads.tolist(), **balance.to_dict()}
 

@@ -212,6 +212,18 @@ def _choose_add_units(flows, k, L, units, over):
     return lambda flows, k, L, units, over: _add_units_plainly(flows, k, L, units, over)
 
 
+def _too_many(moved, units):
+    """Tell whether a sum of units passes int64; sums of floats never do."""
+    return not isinstance(units, np.floating) and int(moved) + int(units) > LARGEST
+
+
+@overload(_too_many)
+def _choose_too_many(moved, units):
+    if isinstance(units, types.Float):
+        return lambda moved, units: False
+    return lambda moved, units: units > LARGEST - moved
+
+
 @njit(cache=True, nogil=True)
 def _receive_first_rounds(flows, k, L, ring, rising, falling, rounds):
     """Set the rounds of receive-before-send: the longest run of flows in one direction.
@@ -358,8 +370,8 @@ def _axis(tile, kept, flows, outer, k, inner, W, ring, sorter, send_first, moved
             for u in range(L):
                 trial = u if W > 1 else 0
                 rounds[trial] = max(rounds[trial], np.int64(taken[u]))
-                over[trial] |= over_units[u] or units[u] > LARGEST - moved[trial]
-                moved[trial] += units[u] if not over[trial] else 0
+                over[trial] |= over_units[u] or _too_many(moved[trial], units[u])
+                moved[trial] += units[u] if not over[trial] else T(0)
         _scatter(lines, first, stride, in_rows, k, L, tile)
         line += L
 

@@ -18,6 +18,7 @@ def test_the_cases_hold_without_compilation():
             "-p",
             "no:cacheprovider",
             "tests/test_cases_wu_shu.py",
+            "tests/test_philox.py",
         ],
         cwd=ROOT,
         env={**os.environ, "NUMBA_DISABLE_JIT": "1"},

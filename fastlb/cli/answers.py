@@ -40,9 +40,9 @@ ANSWERS: dict[str, tuple[Callable[[], Any], Any]] = {
     "Wu-Shu Example 1: flows": (_flows, [4, 6, 5, 1, 0, 2, -1]),
     "Wu-Shu Example 1: units on chain and ring": (_units, [19, 17]),
     "Wu-Shu Example 1: RBS and SBR rounds": (_rounds, [4, 2]),
-    "DEM on a 2-cube": (_dem, [3, 2, 2, 3]),
-    "GDE on a ring of 4": (_gde, [3, 3, 2, 2, 1]),
-    "DDE on a 2x3 mesh": (_dde, [[2, 2, 1], [1, 1, 2]]),
+    "DEM on a 2-cube": (_dem, [3, 3, 2, 2]),
+    "GDE on a ring of 4": (_gde, [3, 2, 2, 3, 1]),
+    "DDE on a 2x3 mesh": (_dde, [[2, 2, 1], [2, 1, 1]]),
 }
 
 

@@ -19,8 +19,8 @@ Examples:
     fastlb balance fastlb/data/vt-16 --topology torus:4x4
   Times from a CSV file in whole milliseconds, flows and figures into a file:
     fastlb balance times.csv -t ring:12 --quantum 0.001 --out plan.json
-  A thousand 8x8 meshes by GDE, figures alone, as JSON for another program:
-    fastlb balance loads.npy -t mesh:8x8 -m gde --lam 3/4 --json --record metrics
+  Many 8x8 meshes by GDE, without their flows, as JSON for another program:
+    fastlb balance loads.npy -t mesh:8x8 -m gde --json --record metrics
 
 \b
 LOADS is one of
@@ -38,6 +38,8 @@ LOADS is one of
   .npz   the same as NumPy arrays, what describes them as JSON in "document"
   .csv   the final loads alone
 """
+# Arguments of every method that are not options of it here.
+_OWN = ("record", "out")
 
 
 def _order(ctx: click.Context, option: click.Parameter, value: str | None) -> list[int] | None:
@@ -78,7 +80,7 @@ def _order(ctx: click.Context, option: click.Parameter, value: str | None) -> li
 )
 @click.option(
     "--record",
-    type=click.Choice(["loads", "metrics", "flows"]),
+    type=click.Choice(["metrics", "flows"]),
     help="What is computed and written.  [default: flows with --json and --out, else metrics]",
 )
 @click.option("--phase", type=int, metavar="ID", help="vt data: take this phase alone.")
@@ -112,6 +114,8 @@ def balance(
 
     Exit codes: 0 done, 1 GDE stopped before neighbours were balanced, 2 bad input.
     """
+    from rich.text import Text
+
     import fastlb as lb
 
     from .. import writing
@@ -146,9 +150,10 @@ def balance(
         from .report import balance_report
 
         console = output()
-        console.print(*balance_report(given, result, options, picture=picture), sep="\n")
+        for part in balance_report(given, result, options, picture=picture):
+            console.print(part, soft_wrap=isinstance(part, Text))
         if target is not None:
-            console.print(f"wrote {target}", markup=False)
+            console.print(Text(f"wrote {target}"), soft_wrap=True)
     if not writing.reached(result):
         click.echo(f"fastlb: {_not_reached(result)}", err=True)
         ctx.exit(1)
@@ -182,12 +187,15 @@ def _check_options(method: str, options: dict[str, Any]) -> None:
 
     if method not in lb.methods():
         return
-    taken = inspect.signature(getattr(lb, method, lb.balance)).parameters
-    open_ended = any(option.kind is option.VAR_KEYWORD for option in taken.values())
+    parameters = inspect.signature(getattr(lb, method, lb.balance)).parameters.values()
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+        return
+    taken = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.name not in _OWN]
     for name in options:
-        if name not in taken and not open_ended:
-            flag = name.replace("_", "-")
-            raise ValueError(f"--{flag} must be given to a method that takes it, got {method}")
+        if name not in taken:
+            flags = ", ".join(f"--{other.replace('_', '-')}" for other in taken)
+            flag = f"--{name.replace('_', '-')}"
+            raise ValueError(f"{flag} does not apply to {method}, which takes {flags}")
 
 
 def _not_reached(result: Balance) -> str:

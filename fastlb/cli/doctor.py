@@ -30,8 +30,9 @@ EXAMPLES = """
 \b
 Examples:
   fastlb doctor          what is there, what is missing, are the answers right
-  fastlb doctor --json   the same as one object: schema "fastlb.doctor", version,
-                         versions, extras, machine, cache, checks, healthy
+  fastlb doctor --json   the same as one object: schema "fastlb.doctor",
+                         version, versions, extras, machine, cache, checks,
+                         healthy
 """
 
 

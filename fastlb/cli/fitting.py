@@ -47,6 +47,6 @@ def describe_fits(shape: tuple[int, ...]) -> str:
     rows = math.prod(shape[:-1])
     fits = ", ".join(fitting(nodes)) if nodes else "nothing"
     if len(shape) < 2:
-        return f"{nodes} nodes fit {fits}"
+        return f"1 node fits {fits}" if nodes == 1 else f"{nodes} nodes fit {fits}"
     lengths = "x".join(map(str, shape))
     return f"{lengths} loads fit torus:{lengths}, mesh:{lengths}, or, as {rows} networks, {fits}"

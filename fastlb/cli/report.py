@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from ..pictures import LoadPicture
+from ..pictures import LoadPicture, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,21 +33,23 @@ def balance_report(
     yield from _headings(given, balance, options, len(before))
     if not len(before):
         return
+    yield Text()
     figures = _figures(balance, before, after)
     names = [f"phase {p}" for p in given.phases] if given.kind == "vt" else []
     names = names if len(names) == len(before) else [str(i) for i in range(len(before))]
     if len(before) == 1:
         yield _one_network(figures)
-        yield from _notes(figures)
+        yield _notes(figures)
     elif len(before) <= LISTED_NETWORKS:
         yield _several_networks(figures, names)
     else:
         yield _summary(figures)
     if picture:
+        yield Text()
         shown = int(np.argmax(np.ptp(before, axis=1)))
         if len(before) > 1:
             kind = "" if names[shown].startswith("phase") else "network "
-            yield Text(f"{kind}{names[shown]}, the most uneven of {len(before)}:")
+            yield Text(f"{kind}{names[shown]}, the most uneven of {len(before):,}:")
         yield LoadPicture(before[shown], after[shown], balance.topology)
 
 
@@ -55,12 +58,15 @@ def _headings(
 ) -> Iterator[Text]:
     topology = balance.topology
     what = [f"{given.source}: "]
-    what += [f"{networks} networks of " if networks != 1 else "", f"{topology.size} loads"]
+    what += [
+        f"{networks:,} networks of " if networks != 1 else "",
+        f"{topology.size:,} load{'s' if topology.size != 1 else ''}",
+    ]
     if given.kind == "vt":
         phases = "phase" if len(given.phases) == 1 else "phases"
         listed = [str(p) for p in given.phases]
         short = listed if len(listed) <= 6 else [*listed[:3], "..", listed[-1]]
-        what += [f", {given.tasks} tasks, {phases} {' '.join(short)}"]
+        what += [f", {given.tasks:,} tasks, {phases} {' '.join(short)}"]
     what += [f", {given.loads.dtype.name}"]
     if given.quantum is not None:
         what += [f" units of {given.quantum:g}"]
@@ -113,39 +119,38 @@ def _one_network(figures: dict[str, NDArray[Any]]) -> Table:
     table.add_row("largest", count(one["initial_largest"]), count(one["largest"]))
     table.add_row("least", count(one["initial_least"]), count(one["least"]))
     if "difference" in one:
-        table.add_row("largest - least", count(one["initial_difference"]), count(one["difference"]))
-        table.add_row(
-            "largest / mean - 1", percent(one["initial_imbalance"]), percent(one["imbalance"])
-        )
+        table.add_row("difference", count(one["initial_difference"]), count(one["difference"]))
+        table.add_row("imbalance", percent(one["initial_imbalance"]), percent(one["imbalance"]))
     return table
 
 
-def _notes(figures: dict[str, NDArray[Any]]) -> Iterator[Text]:
+def _notes(figures: dict[str, NDArray[Any]]) -> Table:
+    """Return what was done to get there, where it was recorded."""
+    table = Table(box=None, show_header=False, pad_edge=False)
     one = {name: values[0].item() for name, values in figures.items()}
     if "moved" in one:
-        yield Text(
-            f"moved {count(one['moved'])} units x links, {one['cost']:.3g} a unit of load; "
-            f"{percent(one['locality'])} of the load stayed where it was"
-        )
-        steps = [f"{count(one['steps'])} communication steps by the formula"]
-        if "sweeps" in one and "converged" in one:
-            steps += [f"{count(one['sweeps'])} sweeps"]
+        cost = f"{one['cost']:.3g} a unit of load"
+        table.add_row("moved", f"{count(one['moved'])} units x links, {cost}")
+        table.add_row("stayed", f"{percent(one['locality'])} of the load never left its node")
+        if "converged" in one:
+            table.add_row("sweeps", count(one["sweeps"]))
+        steps = f"{count(one['steps'])} by the formula"
         if "rounds" in one:
-            steps += [
-                f"{count(one['simulated_steps'])} simulated, "
-                f"{count(one['rounds'])} of them exchange rounds"
-            ]
-        yield Text("; ".join(steps))
-    yield Text()
+            steps += (
+                f", {count(one['simulated_steps'])} simulated "
+                f"({count(one['rounds'])} of them exchange rounds)"
+            )
+        table.add_row("steps", steps)
+    return table
 
 
 def _several_networks(figures: dict[str, NDArray[Any]], names: list[str]) -> Table:
-    table = _table("", "total", "largest", "after", "largest - least", "after", "moved", "stayed")
+    table = _table("", "total", "largest", "after", "difference", "after", "moved", "stayed")
     for i, name in enumerate(names):
         one = {key: values[i].item() for key, values in figures.items()}
         row = [one["total"], one["initial_largest"], one["largest"]]
         row += [one.get("initial_difference"), one.get("difference"), one.get("moved")]
-        cells = ["-" if value is None else count(value) for value in row]
+        cells = ["-" if value is None else brief(value) for value in row]
         table.add_row(name, *cells, percent(one["locality"]) if "locality" in one else "-")
     return table
 
@@ -154,14 +159,14 @@ def _summary(figures: dict[str, NDArray[Any]]) -> Table:
     table = _table("per network", "mean", "least", "largest")
     shown = {
         "total": ("total", count),
-        "largest - least, before": ("initial_difference", count),
-        "largest - least, after": ("difference", count),
-        "largest / mean - 1, before": ("initial_imbalance", percent),
-        "largest / mean - 1, after": ("imbalance", percent),
-        "moved, units x links": ("moved", count),
-        "stayed where it was": ("locality", percent),
+        "difference before": ("initial_difference", count),
+        "difference after": ("difference", count),
+        "imbalance before": ("initial_imbalance", percent),
+        "imbalance after": ("imbalance", percent),
+        "moved": ("moved", count),
+        "stayed": ("locality", percent),
         "sweeps": ("sweeps", count),
-        "steps by the formula": ("steps", count),
+        "steps by formula": ("steps", count),
         "steps simulated": ("simulated_steps", count),
     }
     for label, (name, form) in shown.items():
@@ -176,7 +181,7 @@ def _table(*columns: str) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     table.add_column(columns[0], no_wrap=True)
     for column in columns[1:]:
-        table.add_column(column, justify="right")
+        table.add_column(column, justify="right", overflow="fold")
     return table
 
 
@@ -184,17 +189,18 @@ def count(value: float) -> str:
     """Return a number for a table: integers in full, floats to six places that matter."""
     if isinstance(value, int):
         return f"{value:,}"
-    if value == 0 or 1e-4 <= abs(value) < 1e15:
-        whole = value == int(value)
-        return f"{value:,.0f}" if whole else f"{value:,.{_places(value)}f}"
-    return f"{value:.6g}"
+    if value == 0 or not 1e-4 <= abs(value) < 1e15:
+        return f"{value:.6g}"
+    places = max(0, 5 - math.floor(math.log10(abs(value))))
+    text = f"{value:,.{places}f}"
+    return text.rstrip("0").rstrip(".") if places else text
+
+
+def brief(value: float) -> str:
+    """Return a number for a crowded table: integers in full, floats to four places."""
+    return f"{value:,}" if isinstance(value, int) else short(value)
 
 
 def percent(value: float) -> str:
     """Return a share as a percentage."""
     return f"{100 * value:,.1f} %"
-
-
-def _places(value: float) -> int:
-    """Return how many decimals show six significant digits."""
-    return max(0, 5 - int(np.floor(np.log10(abs(value)))))

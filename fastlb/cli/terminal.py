@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,15 +22,19 @@ class Work:
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
-        self._task = progress.add_task("", total=None)
+        self._task: TaskID | None = None
 
     def step(self, text: str) -> None:
         """Begin a step of unknown length."""
-        self._progress.reset(self._task, total=None, description=text)
+        if self._task is not None:
+            self._progress.remove_task(self._task)
+        self._task = self._progress.add_task(text, total=None, counted="")
 
     def count(self, done: int, total: int) -> None:
         """Tell how far the step is."""
-        self._progress.update(self._task, completed=done, total=total)
+        if self._task is not None:
+            counted = f"{done:,}/{total:,}"
+            self._progress.update(self._task, completed=done, total=total, counted=counted)
 
 
 @contextmanager
@@ -40,7 +44,7 @@ def working() -> Iterator[Work]:
     progress = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
-        MofNCompleteColumn(),
+        TextColumn("{task.fields[counted]}"),
         TimeElapsedColumn(),
         console=console,
         transient=True,

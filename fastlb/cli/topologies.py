@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 EXAMPLES = """
 \b
 Examples:
-  fastlb topologies                     the list, with an example of each
-  fastlb topologies torus:16x16         nodes, links and balancing methods of one
-  fastlb topologies --nodes 48          the usual topologies of 48 nodes
-  fastlb topologies grid:4wx6 --json    the same for machines, links included
+  fastlb topologies                    the list, with an example of each
+  fastlb topologies torus:16x16        nodes, links and methods of one
+  fastlb topologies --nodes 48         the usual topologies of 48 nodes
+  fastlb topologies grid:4wx6 --json   for machines, with all links
 
 \b
 --json prints an object for SPEC: topology, python, shape, nodes, links (how
-many), diameter (null where no formula gives it), methods, and edges as [u, v]
-with u < v; without SPEC, a list of such objects without edges.
+many), diameter (null where no formula gives it), methods, and edges as
+[u, v] with u < v; without SPEC, a list of such objects without edges.
 """
 # Beyond this many links a JSON list helps nobody; parse_topology(...).edges is an array.
 MAX_LISTED_LINKS = 10**6
@@ -30,9 +30,7 @@ MAX_LISTED_LINKS = 10**6
 
 @click.command(epilog=EXAMPLES)
 @click.argument("spec", required=False)
-@click.option(
-    "--nodes", type=click.IntRange(1, 2**40), metavar="N", help="List topologies of N nodes."
-)
+@click.option("--nodes", type=int, metavar="N", help="List the usual topologies of N nodes.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 def topologies(spec: str | None, nodes: int | None, as_json: bool) -> None:
     """List the topologies with their spelling, or describe the one named SPEC."""
@@ -41,6 +39,8 @@ def topologies(spec: str | None, nodes: int | None, as_json: bool) -> None:
 
     if spec is not None and nodes is not None:
         raise click.UsageError("give SPEC or --nodes, not both")
+    if nodes is not None and not 1 <= nodes <= 2**40:
+        raise ValueError(f"nodes must lie between 1 and 2**40, got {nodes}")
     if spec is not None:
         topology = parse_topology(spec)
         if as_json:
@@ -147,12 +147,10 @@ def _print_one(topology: Topology) -> None:
     if about["diameter"] is not None:
         lines += [("diameter", f"{about['diameter']:,}")]
     if isinstance(topology, Hypercube):
-        lines += [
-            (
-                "dem",
-                f"one pass over {topology.n} dimensions, leaves largest - least <= {topology.n}",
-            )
-        ]
+        promise = f"leaves largest - least <= {topology.n}"
+        if topology.faults:
+            promise = f"skips {len(topology.faults)} faulty links and promises no difference"
+        lines += [("dem", f"one pass over {topology.n} dimensions, {promise}")]
     if isinstance(topology, Grid):
         axes = f"{topology.ndim} axes" if topology.ndim > 1 else "1 axis"
         lines += [("dde", f"one pass over {axes}, leaves largest - least <= {topology.ndim}")]
@@ -162,4 +160,4 @@ def _print_one(topology: Topology) -> None:
     width = max(len(name) for name, _ in lines)
     console = output()
     for name, text in lines:
-        console.print(f"{name:<{width}}  {text}", markup=False)
+        console.print(f"{name:<{width}}  {text}", markup=False, soft_wrap=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from ..distributions import Uniform
 from ..report import Plot, Report
@@ -40,6 +40,8 @@ GROWING = (4, 8, 16)
 class WuShu(Study):
     """The study of Wu-Shu section 6, whose report stands beside the paper's figures."""
 
+    needs: ClassVar[tuple[str, ...]] = ("matplotlib",)
+
     def report(self, results: Results) -> Report:
         """Return Table I, Figures 11-16 as data and plots, and the paper's sentences tested."""
         from . import wu_shu_example, wu_shu_plots, wu_shu_tables
@@ -64,13 +66,13 @@ def study() -> WuShu:
     """Return the study as the paper ran it: 100 trials of every setting."""
     return WuShu(
         name="wu-shu",
-        topologies=list(NETWORKS.values()),
-        methods=[GDE, DDE],
-        loads=Uniform(MEAN),
+        topologies=tuple(NETWORKS.values()),
+        methods=(GDE, DDE),
+        loads=(Uniform(MEAN),),
         trials=PRINTED_TRIALS,
         seed=1995,
-        further=[
+        further=(
             Part([NETWORKS["8x8 mesh"]], [GDE], [Uniform(mean) for mean in MEANS]),
-            Part([Mesh(k, k) for k in GROWING], ["gde"], [Uniform(MEAN)]),
-        ],
+            Part([Mesh(k, k) for k in GROWING], ["gde"], Uniform(MEAN)),
+        ),
     )

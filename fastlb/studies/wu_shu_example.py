@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..dde import dde
+from ..direct_exchange import dde
 from ..topology import Torus
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def worked() -> Balance:
 
 def text(balance: Balance) -> str:
     """Return the example as text: loads and flows of each dimension, and the result."""
-    lines = ["Figure 11: DDE on a 4x4 torus (these loads are ours, the paper's numbers are lost)"]
+    lines = ["Figure 11: DDE on a 4x4 torus (our loads; the paper's numbers are lost)"]
     before = LOADS
     for axis, (dimension, after) in enumerate(zip(DIMENSIONS, balance.stages, strict=True)):
         flows = balance.flows[axis]
@@ -35,8 +35,9 @@ def text(balance: Balance) -> str:
         before = after
     lines += [
         "",
-        f"  (c) The difference is {balance.difference} (at most 2, one a dimension), "
-        f"{balance.moved} units times links moved, {balance.local} of {LOADS.sum()} units stayed.",
+        f"  (c) The difference is {balance.difference}, at most one a dimension; "
+        f"{balance.local} of {LOADS.sum()} units stayed,",
+        f"      {balance.moved} units times links were moved.",
     ]
     return "\n".join(lines)
 

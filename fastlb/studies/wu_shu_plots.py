@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..accelerate import extra
 from ..plotting import BLUE, GREEN, GREY, ORANGE, new_figure
 from .wu_shu import LONG_RUN_SWEEPS, MEANS, NETWORKS, PRINTED_SWEEPS
 from .wu_shu_example import LOADS
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from .wu_shu_tables import Figure, Found
 
 COLOURS = (BLUE, ORANGE, GREEN)
+DOWN, RIGHT = (1, 0), (0, 1)
 
 
 def bars(found: Found, figure: Figure) -> Any:
@@ -31,18 +33,20 @@ def bars(found: Found, figure: Figure) -> Any:
             heights,
             width * 0.94,
             yerr=errors if series.measured and found.trials > 1 else None,
-            error_kw={"elinewidth": 1, "capsize": 2, "ecolor": "black"},
+            error_kw={"elinewidth": 1.2, "ecolor": "black"},
             color=COLOURS[i],
             label=series.label,
         )
-        labels = [f"{height:.{figure.decimals}f}" for height in heights]
+        decimals = figure.decimals if series.measured else 0
+        labels = [f"{height:.{decimals}f}" for height in heights]
         axes.bar_label(drawn, labels, padding=2, fontsize=8)
     axes.set_xticks(np.arange(len(NETWORKS)), NETWORKS)
     axes.tick_params(axis="x", length=0)
     axes.set_ylabel(figure.unit)
     axes.margins(y=0.1)
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=len(COLOURS), borderaxespad=0.2)
-    page.suptitle(f"Figure {figure.number}: {figure.title}, mean of {found.trials:,} trials")
+    averaged = f"mean of {found.trials:,} trials ± 2 s.e."
+    page.suptitle(f"Figure {figure.number}: {figure.title}, {averaged}")
     return page
 
 
@@ -58,12 +62,11 @@ def table_1(found: Found) -> Any:
         means,
         yerr=errors if found.trials > 1 else None,
         color=BLUE,
-        marker="o",
-        capsize=3,
+        marker=".",
         label=f"this run, {found.trials:,} trials",
     )
-    axes.plot(MEANS, PRINTED_SWEEPS, "s", color=ORANGE, label="paper, 100 trials")
-    axes.plot(MEANS, LONG_RUN_SWEEPS, "x", color=GREY, label="long run, 20,000 trials", zorder=3)
+    axes.plot(MEANS, LONG_RUN_SWEEPS, "_", color=GREY, ms=18, label="long run, 20,000 trials")
+    axes.plot(MEANS, PRINTED_SWEEPS, "s", mfc="none", ms=9, color=ORANGE, label="paper, 100 trials")
     axes.set_xscale("log")
     axes.set_xticks(MEANS, [f"{mean:,}" for mean in MEANS])
     axes.minorticks_off()
@@ -80,30 +83,32 @@ def example(balance: Balance) -> Any:
     """Draw the worked example of Figure 11: loads and flows of both dimensions, and the result."""
     page = new_figure(figsize=(9.0, 3.6))
     first, second = balance.stages
+    still = np.zeros_like(LOADS)
     panels = [
-        ("(a) first dimension", LOADS, balance.flows[0], (1, 0)),
-        ("(b) second dimension", first, balance.flows[1], (0, 1)),
-        (f"(c) result, difference {balance.difference}", second, None, (0, 0)),
+        ("(a) first dimension", LOADS, {DOWN: balance.flows[0]}),
+        ("(b) second dimension", first, {RIGHT: balance.flows[1]}),
+        (f"(c) result, difference {balance.difference}", second, {DOWN: still, RIGHT: still}),
     ]
-    for axes, (title, loads, flows, step) in zip(page.subplots(1, 3), panels, strict=True):
+    for axes, (title, loads, moved) in zip(page.subplots(1, 3), panels, strict=True):
         axes.set_title(title, loc="center")
         axes.set_aspect("equal")
         axes.set_xlim(-0.9, 3.9)
         axes.set_ylim(3.9, -0.9)
         axes.axis("off")
         for (row, column), load in np.ndenumerate(loads):
-            axes.add_patch(_circle((column, row)))
+            axes.add_patch(_circle((column, row), load / LOADS.max()))
             axes.text(column, row, str(load), ha="center", va="center", zorder=3)
-            if flows is not None:
+            for step, flows in moved.items():
                 _draw_link(axes, (row, column), step, int(flows[row, column]))
-    page.suptitle("Figure 11: DDE on a 4x4 torus")
+    page.suptitle("Figure 11: DDE on a 4x4 torus (our loads; the paper's numbers are lost)")
     return page
 
 
-def _circle(centre: tuple[int, int]) -> Any:
-    from matplotlib.patches import Circle
-
-    return Circle(centre, 0.27, facecolor="white", edgecolor=GREY, zorder=2)
+def _circle(centre: tuple[int, int], share: float) -> Any:
+    """Return a node's circle, the darker the larger its share of the largest load."""
+    shade = (1 - 0.35 * share, 1 - 0.2 * share, 1 - 0.08 * share)
+    circle = extra("matplotlib.patches").Circle
+    return circle(centre, 0.27, facecolor=shade, edgecolor=GREY, zorder=2)
 
 
 def _draw_link(axes: Any, node: tuple[int, int], step: tuple[int, int], flow: int) -> None:

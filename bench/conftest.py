@@ -1,0 +1,76 @@
+"""Options of ``pytest bench``, the fixtures ``race`` and ``quick``, and the table at the end."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.race import Race, Row
+from bench.table import as_json, as_markdown, fallen
+
+ROWS = pytest.StashKey[list[Row]]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("fastlb benchmarks")
+    group.addoption(
+        "--quick", action="store_true", help="small sizes, check agreement, time nothing"
+    )
+    group.addoption("--table", metavar="DIR", help="write ratios.md and ratios.json into DIR")
+    group.addoption("--gate", metavar="FILE", help="fail where a ratio fell 25 %% below FILE's")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[ROWS] = []
+    asked = "--benchmark-disable" in config.invocation_params.args or config.getoption("--quick")
+    config.option.benchmark_disable = bool(asked)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        item.add_marker(pytest.mark.benchmark(timer=time.process_time, disable_gc=True))
+
+
+@pytest.fixture
+def quick(request: pytest.FixtureRequest) -> bool:
+    """Whether to run small sizes only."""
+    return bool(request.config.getoption("--quick"))
+
+
+@pytest.fixture
+def race(benchmark: Any, request: pytest.FixtureRequest) -> Race:
+    """Run fastlb and its peers on the same work."""
+    timed = not request.config.option.benchmark_disable
+    return Race(benchmark, request.config.stash[ROWS], timed=timed)
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    rows = config.stash[ROWS]
+    if not rows:
+        return
+    terminalreporter.section("ratios")
+    terminalreporter.write_line(as_markdown(rows))
+    if config.getoption("--table"):
+        folder = Path(config.getoption("--table"))
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "ratios.md").write_text(as_markdown(rows))
+        (folder / "ratios.json").write_text(as_json(rows))
+    for line in _fallen(config, rows):
+        terminalreporter.write_line(line, red=True)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    rows = session.config.stash[ROWS]
+    if rows and session.exitstatus == 0 and _fallen(session.config, rows):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def _fallen(config: pytest.Config, rows: list[Row]) -> list[str]:
+    if not config.getoption("--gate"):
+        return []
+    return fallen(rows, json.loads(Path(config.getoption("--gate")).read_text()))

@@ -1,0 +1,53 @@
+"""Random loads against NumPy's own Philox."""
+
+import numpy as np
+
+import fastlb as lb
+from fastlb.accelerate import kernels
+
+SEED = 1995
+
+
+def test_words(race, quick):
+    """The same 64-bit words in the same order."""
+    philox = kernels("philox")
+    keys = philox.round_keys(SEED)
+    out = np.empty((1, 2**10 if quick else 2**18), np.uint64)
+
+    def fastlb():
+        philox.words(keys, 0, out)
+        return out
+
+    def numpy():
+        return np.random.Philox(key=SEED, counter=[0, 0, 0, 0]).random_raw(out.size)
+
+    race(
+        "random 64-bit words, one stream",
+        fastlb,
+        {"NumPy": numpy},
+        nodes=out.size,
+        targets={"NumPy": 2},
+    )
+
+
+def test_uniform_loads(race, quick):
+    """Uniform loads; NumPy's ``integers`` draws others of the same distribution."""
+    ring = lb.Ring(2**10 if quick else 2**18)
+    uniform = lb.Uniform(1000)
+
+    def numpy():
+        words = np.random.Philox(key=SEED, counter=[0, 0, 0, 0]).random_raw(ring.size // 2)
+        numbers = words.view(np.uint32).astype(np.uint64)
+        return (numbers * np.uint64(2001) >> np.uint64(32)).astype(np.int64)
+
+    def integers():
+        return np.random.Generator(np.random.Philox(key=SEED)).integers(0, 2001, ring.size)
+
+    race(
+        "random uniform loads, one large network",
+        lambda: lb.sample_loads(uniform, ring, trials=1, seed=SEED),
+        {"NumPy": numpy},
+        nodes=ring.size,
+        yardsticks={"NumPy integers": integers},
+        targets={"NumPy": 2, "NumPy integers": 0.5},
+    )

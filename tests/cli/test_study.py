@@ -1,0 +1,125 @@
+"""``fastlb study``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import fastlb as lb
+
+from .conftest import Run
+
+TOML = """
+name = "mine"
+topologies = ["mesh:4x4", "ring:8"]
+methods = ["gde:lam=0.7", "dde"]
+loads = ["uniform:100"]
+trials = 9
+seed = 3
+"""
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    path = tmp_path / "mine.toml"
+    path.write_text(TOML)
+    return path
+
+
+def test_the_list(run: Run) -> None:
+    done = run("study")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("wu-shu  DDE against GDE")
+    assert json.loads(run("study", "--json").out)[0]["study"] == "wu-shu"
+
+
+def test_the_papers_table(run: Run) -> None:
+    done = run("study", "wu-shu", "--trials", 20)
+    assert (done.code, done.err) == (0, "")
+    assert max(map(len, done.out.splitlines())) <= 80
+    for text in (
+        "wu-shu: 20 trials of each of 15 combinations, seed 1995",
+        "Average Number of Sweeps: paper",
+        "7.28 9.20 11.08 13.02 14.67",
+        "7.37 9.32 11.28 12.94 14.68",
+        "Figure 16: Local tasks",
+        '"DDE completes load balancing in one sweep but GDE needs many sweeps."',
+        "(a) DDE-ring in the first dimension",
+    ):
+        assert text in " ".join(done.out.split())
+
+
+def test_a_study_of_ones_own(run: Run, mine: Path) -> None:
+    done = run("study", mine)
+    assert (done.code, done.err) == (0, "")
+    assert "mine: 9 trials of each of 4 combinations, seed 3" in done.out
+    assert "gde:lam=0.7" in done.out
+
+
+def test_json_is_the_report(run: Run, mine: Path) -> None:
+    document = json.loads(run("study", mine, "--json", "--trials", 5, "--seed", 7).out)
+    assert (document["trials"], document["seed"]) == (5, 7)
+    study = lb.Study("mine", ["mesh:4x4", "ring:8"], ["gde:lam=0.7", "dde"], "uniform:100", 5, 7)
+    assert document == study.report(lb.run(study)).to_dict()
+
+
+def test_threads_change_nothing(run: Run, mine: Path) -> None:
+    one, two = (run("study", mine, "--json", "--threads", n).out for n in (1, 2))
+    assert one == two
+
+
+def test_files(run: Run, mine: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    done = run("study", mine, "--out", folder)
+    assert done.code == 0
+    assert f"wrote 3 files to {folder}" in done.out.replace("\n", " ")
+    assert lb.Study.read(folder / "study.toml") == lb.Study.read(mine)
+    before = (folder / "report.json").read_bytes()
+    again = run("study", mine, "--out", folder, "--seed", 4)
+    assert (again.code, again.out) == (2, "")
+    assert "holds files already" in again.err
+    assert (folder / "report.json").read_bytes() == before
+    assert run("study", mine, "--out", folder, "--seed", 4, "--force").code == 0
+    assert (folder / "report.json").read_bytes() != before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["wu-shuu"], "study must be one of wu-shu, got 'wu-shuu'; did you mean wu-shu?"),
+        (["none.toml"], "none.toml: No such file or directory"),
+        (["wu-shu", "--trials", "0"], "Invalid value for '--trials'"),
+        (["wu-shu", "--threads", "x"], "Invalid value for '--threads'"),
+        (["wu-shu", "--seed", str(2**128)], "seed must be between 0 and 2**128 - 1"),
+        (["--trials", "3"], "NAME or FILE.toml is needed"),
+        (["wu-shu", "--out", "none/out"], "no such folder"),
+    ],
+)
+def test_bad_input_is_told_in_a_line(
+    run: Run,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = run("study", *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert message in done.err
+    assert done.err.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_wrong_studies_write_nothing(run: Run, mine: Path, tmp_path: Path) -> None:
+    for wrong, message in (
+        (TOML.replace("gde:lam=0.7", "gde:lam=7"), "gde:lam=7 on mesh:4x4: lam must"),
+        (TOML.replace("trials", "trails"), "did you mean trials"),
+        (TOML.replace('"mine"', "mine"), "not valid TOML"),
+    ):
+        mine.write_text(wrong)
+        done = run("study", mine, "--out", tmp_path / "out")
+        assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+        assert message in done.err
+        assert not (tmp_path / "out").exists()

@@ -1,0 +1,95 @@
+"""``fastlb topologies``."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import fastlb as lb
+from fastlb.cli.fitting import describe_fits, fitting, squarest
+from fastlb.parse import SPELLINGS
+
+from .conftest import Run
+
+
+def test_the_list_has_every_spelling(run: Run) -> None:
+    done = run("topologies")
+    assert (done.code, done.err) == (0, "")
+    for name in SPELLINGS:
+        assert f"\n{name}:" in "\n" + done.out
+    found = json.loads(run("topologies", "--json").out)
+    assert [one["topology"].partition(":")[0] for one in found] == list(SPELLINGS)
+    for one in found:
+        topology = lb.parse_topology(one["topology"])
+        assert (one["nodes"], one["links"]) == (topology.size, len(topology.edges))
+        assert one["shape"] == list(topology.shape)
+
+
+def test_one_is_described(run: Run) -> None:
+    done = run("topologies", "torus:16x16")
+    assert (done.code, done.err) == (0, "")
+    for text in ("fastlb.Torus(16, 16)", "256", "512", "diameter   16", "optimal lambda 0.723"):
+        assert text in done.out
+    assert "3 dimensions, leaves largest - least <= 3" in run("topologies", "hypercube:3").out
+    faulty = run("topologies", "hypercube:3:faults=0-1,2-3").out
+    assert "skips 2 faulty links and promises no difference" in faulty
+
+
+@pytest.mark.parametrize(
+    "spec", ["grid:3wx4", "hypercube:3:faults=0-4", "ring:2", "chain:1", "torus:3x4x5"]
+)
+def test_json_lists_links_and_the_right_diameter(run: Run, spec: str) -> None:
+    import networkx as nx
+
+    found = json.loads(run("topologies", spec, "--json").out)
+    topology = lb.parse_topology(spec)
+    assert found["edges"] == topology.edges.tolist()
+    if found["diameter"] is not None:
+        assert found["diameter"] == nx.diameter(topology.to_networkx())
+
+
+def test_huge_ones_are_described_without_their_links(run: Run) -> None:
+    assert "1,099,511,627,776" in run("topologies", "hypercube:40").out
+    done = run("topologies", "hypercube:40", "--json")
+    assert done.code == 2
+    assert "at most 1000000 links" in done.err
+
+
+def test_shapes_for_a_number_of_nodes(run: Run) -> None:
+    found = json.loads(run("topologies", "--nodes", "48", "--json").out)
+    assert {one["nodes"] for one in found} == {48}
+    assert [one["topology"] for one in found] == [
+        "torus:6x8", "mesh:6x8", "torus:3x4x4", "mesh:3x4x4", "ring:48", "chain:48",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("nodes", [*range(1, 200), 2**20, 10**6 + 3])
+def test_what_fits_has_that_many_nodes(nodes: int) -> None:
+    for spec in fitting(nodes):
+        assert lb.parse_topology(spec).size == nodes
+
+
+def test_squarest() -> None:
+    assert squarest(36, 2) == (6, 6)
+    assert squarest(64, 3) == (4, 4, 4)
+    assert squarest(13, 2) is None
+    assert squarest(12, 3) == (2, 2, 3)
+
+
+def test_fits_in_words() -> None:
+    assert describe_fits((7,)) == "7 nodes fit ring:7, chain:7"
+    assert describe_fits((3, 4)) == (
+        "3x4 loads fit torus:3x4, mesh:3x4, or, as 3 networks, "
+        "torus:2x2, mesh:2x2, hypercube:2, ring:4, chain:4"
+    )
+    assert describe_fits(()) == "1 node fits ring:1, chain:1"
+
+
+@pytest.mark.parametrize(
+    "arguments", [["torus:0x4"], ["torsu:4"], ["ring:4", "--nodes", "3"], ["--nodes", "0"]]
+)
+def test_bad_input(run: Run, arguments: list[str]) -> None:
+    done = run("topologies", *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.count("\n") == 1

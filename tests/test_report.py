@@ -1,0 +1,68 @@
+import csv
+import json
+
+import pytest
+
+import fastlb as lb
+from fastlb.report import Report, Statement, Table, check_folder
+
+STUDY = lb.Study("small", ["ring:8"], ["gde", "dde"], "uniform:100", trials=4, seed=8)
+
+
+@pytest.fixture(scope="module")
+def report():
+    return STUDY.report(lb.run(STUDY))
+
+
+def test_a_study_in_general_has_the_means_of_its_figures(report):
+    (table,) = report.tables
+    assert table.title == "Means of 4 trials; topology ring:8; loads uniform:100"
+    assert table.columns == ["method", "difference", "cost", "locality", "sweeps", "steps"]
+    summary = report.results.summary()
+    for method, *means in table.rows:
+        figures = summary["ring:8", method, "uniform:100"]
+        assert means == [figures[name].mean for name in table.columns[1:]]
+
+
+def test_tables_are_printed_with_their_places_and_saved_in_full():
+    table = Table("t", "T", ["a", 1000, "c"], [["x", 1234567, 1 / 3], ["y", None, 2.0]], [0, 0, 2])
+    assert table.printed() == [["a", "1,000", "c"], ["x", "1,234,567", "0.33"], ["y", "", "2.00"]]
+    rows = list(csv.reader(table.to_csv().splitlines()))
+    assert rows == [["a", "1000", "c"], ["x", "1234567", str(1 / 3)], ["y", "", "2.0"]]
+
+
+def test_the_document_is_plain_json(report):
+    told = Report(report.results, report.tables, [Statement("S.", "t", "f", True)])
+    document = json.loads(json.dumps(told.to_dict(), allow_nan=False))
+    assert document["schema"] == "fastlb.study"
+    assert (document["study"], document["trials"], document["seed"]) == ("small", 4, 8)
+    assert document["statements"] == [{"sentence": "S.", "test": "t", "found": "f", "holds": True}]
+    moved = document["summary"][1]["figures"]["moved"]
+    assert moved["mean"] == report.results.figure("moved", "ring:8", "dde", "uniform:100").mean()
+
+
+def test_files(report, tmp_path):
+    folder = tmp_path / "out"
+    written = report.write(folder)
+    assert sorted(path.name for path in folder.iterdir()) == sorted(path.name for path in written)
+    assert [path.name for path in written] == ["report.json", "study.toml", "overview.csv"]
+    assert lb.Study.read(folder / "study.toml") == STUDY
+    assert json.loads((folder / "report.json").read_text()) == report.to_dict()
+
+
+def test_files_are_overwritten_on_demand_alone(report, tmp_path):
+    (tmp_path / "report.json").write_text("mine")
+    with pytest.raises(FileExistsError, match="holds files already"):
+        report.write(tmp_path)
+    assert (tmp_path / "report.json").read_text() == "mine"
+    report.write(tmp_path, force=True)
+    assert (tmp_path / "report.json").read_text() != "mine"
+
+
+def test_folders_that_cannot_be(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(NotADirectoryError):
+        check_folder(tmp_path / "file", force=True)
+    with pytest.raises(FileNotFoundError):
+        check_folder(tmp_path / "none" / "out")
+    assert list(tmp_path.iterdir()) == [tmp_path / "file"]

@@ -1,0 +1,164 @@
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from multiprocessing import get_context
+
+import numpy as np
+import pytest
+
+import fastlb as lb
+from fastlb.runner import plan
+
+STUDY = lb.Study(
+    "small",
+    topologies=["mesh:8x8", "torus:3x5", "hypercube:5"],
+    methods=["gde:lam=0.723", "gde:lam=1/2,max_sweeps=3"],
+    loads=["uniform:1000", "uniform:3"],
+    trials=150,
+    seed=1995,
+    further=[lb.Part(["torus:3x5"], ["dde", "dde:exchange=sbr"], "uniform:1000")],
+)
+
+
+def same(a, b):
+    first, second = a.table(), b.table()
+    return list(first) == list(second) and all(
+        np.array_equal(first[name], second[name])
+        and first[name].dtype == second[name].dtype
+        and np.array_equal(np.ma.getmaskarray(first[name]), np.ma.getmaskarray(second[name]))
+        for name in first
+    )
+
+
+@pytest.fixture(scope="module")
+def results():
+    return lb.run(STUDY)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("chunk", [1, 7, 64, 100, 149, 150, 1000])
+def test_the_same_bits_for_any_threads_and_chunks(results, threads, chunk):
+    assert same(lb.run(STUDY, threads=threads, chunk=chunk), results)
+
+
+def test_the_same_bits_on_two_processes(results):
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
+        assert same(lb.run(STUDY, executor=executor, chunk=50), results)
+
+
+def test_figures_are_those_of_the_methods(results):
+    for cell in STUDY.cells:
+        topology, method, loads = cell.key
+        drawn = lb.sample_loads(cell.loads, cell.topology, trials=STUDY.trials, seed=STUDY.seed)
+        name, options = lb.study.parse_method(method)
+        expected = lb.balance(drawn, cell.topology, method=name, **options)
+        for figure in ("difference", "moved", "local", "cost", "sweeps", "steps"):
+            found = results.figure(figure, topology, method, loads)
+            assert np.array_equal(found, getattr(expected, figure))
+
+
+def test_fewer_trials_are_the_first_ones(results):
+    few = lb.Study("few", ["torus:3x5"], ["dde"], "uniform:1000", trials=11, seed=1995)
+    key = few.cells[0].key
+    whole = results.figure("moved", *key)
+    assert np.array_equal(lb.run(few).figure("moved", *key), whole[:11])
+
+
+def test_chunks_cover_every_trial_once():
+    for size in (None, 1, 64, 149):
+        chunks = plan(STUDY, size)
+        for cell in STUDY.cells:
+            ranges = [
+                range(c.start, c.start + c.trials)
+                for c in chunks
+                if (c.topology, c.loads) == (cell.topology, cell.loads) and cell.method in c.methods
+            ]
+            assert [trial for part in ranges for trial in part] == list(range(STUDY.trials))
+
+
+def test_a_method_of_ones_own():
+    def halve(loads, topology, *, record="metrics", keep=1):
+        return lb.dem(loads, topology, record=record)
+
+    if "halve" not in lb.methods():
+        lb.register_method("halve", halve)
+    study = lb.Study("own", ["hypercube:3"], ["halve:keep=2", "dem"], "uniform:9", trials=5)
+    found = lb.run(study)
+    first, second = (found.figure("moved", *cell.key) for cell in study.cells)
+    assert np.array_equal(first, second)
+
+
+@pytest.mark.parametrize(
+    ("topology", "method", "error", "message"),
+    [
+        ("mesh:4x4", "dem", TypeError, "dem on mesh:4x4: topology must be a Hypercube"),
+        ("mesh:4x4", "gde:lam=1.5", ValueError, "gde:lam=1.5 on mesh:4x4: lam must"),
+        ("mesh:4x4", "dde:lam=0.7", TypeError, "dde:lam=0.7 on mesh:4x4.*lam"),
+        ("mesh:4x4", "dde:axes=1-1", ValueError, "axes must be an order"),
+    ],
+)
+def test_what_cannot_run_is_refused_before_a_trial_is_drawn(
+    monkeypatch, topology, method, error, message
+):
+    monkeypatch.setattr("fastlb.runner.sample_loads", None)
+    study = lb.Study("wrong", [topology], ["dde:exchange=sbr", method], "uniform:9")
+    with pytest.raises(error, match=message):
+        lb.run(study)
+
+
+def test_loads_beyond_int64():
+    study = lb.Study("large", ["mesh:4x4"], ["dde"], f"uniform:{2**62 - 1}", trials=2)
+    with pytest.raises(OverflowError, match="loads must have a total that fits int64"):
+        lb.run(study)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"threads": 0}, ValueError, "threads must be at least 1"),
+        ({"threads": 1.0}, TypeError, "threads must be an integer"),
+        ({"chunk": 0}, ValueError, "chunk must be at least 1"),
+    ],
+)
+def test_wrong_arguments(options, error, message):
+    with pytest.raises(error, match=message):
+        lb.run(STUDY, **options)
+
+
+def test_threads_beside_an_executor():
+    with pytest.raises(ValueError, match="threads must be 1 beside an executor"):
+        lb.run(STUDY, executor=Failing(after=0), threads=2)
+    with pytest.raises(TypeError, match="study must be a Study, got str"):
+        lb.run("wu-shu")
+
+
+def test_progress_is_told(capsys):
+    told = []
+    lb.run(STUDY, chunk=100, progress=lambda done, total: told.append((done, total)))
+    assert told[-1] == (STUDY.trials * len(STUDY.cells),) * 2
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
+    lb.run(STUDY, progress=True)
+    assert capsys.readouterr() == ("", "")
+
+
+class Failing(Executor):
+    """An executor that loses a chunk, and remembers what was left waiting."""
+
+    def __init__(self, after):
+        self.after = after
+        self.futures = []
+
+    def submit(self, function, /, *arguments, **options):
+        future = Future()
+        if len(self.futures) < self.after:
+            future.set_result(function(*arguments, **options))
+        elif len(self.futures) == self.after:
+            future.set_exception(ConnectionError("the worker is gone"))
+        self.futures.append(future)
+        return future
+
+
+def test_an_executor_that_fails_is_not_left_with_work():
+    executor = Failing(after=3)
+    with pytest.raises(ConnectionError, match="the worker is gone"):
+        lb.run(STUDY, executor=executor, chunk=10)
+    assert len(executor.futures) > 4
+    assert all(future.cancelled() for future in executor.futures[4:])
