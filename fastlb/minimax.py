@@ -124,7 +124,7 @@ def _solve(
     parts = 1
     rounded = whole or scaled.units.kind == "float"
     while True:
-        found = search(problem, method, planner, whole=rounded)
+        found = search(problem, method, whole=rounded)
         fixed = replace(problem, limit=found.value)
         stage = Level(
             fixed, problem.limit, found.beta, found.value_side, found.beta_side, rounded, parts
@@ -136,8 +136,9 @@ def _solve(
             break
         problem = stage.next_problem()
         parts *= found.beta.denominator
+    at_hand = found.flow if planner is short_flow else None
     return MinimaxPlan(
-        network, scaled.units, whole, graph, tuple(stages), iterations, found.flow, parts * found.q
+        network, scaled.units, whole, graph, tuple(stages), iterations, planner, at_hand
     )
 
 

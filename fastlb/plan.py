@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -17,6 +17,7 @@ from .network import Network
 from .quantities import Number
 from .routing import Expanded
 from .scaling import Integers, Units, exact_sum
+from .search import MaxFlow
 
 
 class Route(NamedTuple):
@@ -31,6 +32,9 @@ class Route(NamedTuple):
 @dataclass(frozen=True, eq=False, repr=False)
 class MinimaxPlan:
     """A maximum flow of load with the least possible maximum contention.
+
+    The value, the contention and the bottleneck are there at once; the flow is made when
+    something that needs it is first asked for.
 
     Numbers are ints for whole units, Fractions for divisible exact data, floats for float data.
 
@@ -61,8 +65,26 @@ class MinimaxPlan:
     graph: Expanded
     stages: tuple[Level, ...]
     iterations: int
-    _flow: Integers = field(repr=False)
-    _parts: int
+    _planner: MaxFlow
+    _at_hand: tuple[Integers, int] | None
+
+    @cached_property
+    def _sent(self) -> tuple[Integers, int]:
+        """The flow on the links of the search graph, made when first asked for, and its parts."""
+        last = self.stages[-1]
+        if self._at_hand is not None:
+            flow, q = self._at_hand
+        else:
+            _, flow, _, q = self._planner(last.problem, last.beta)
+        return flow, q * last.parts
+
+    @property
+    def _flow(self) -> Integers:
+        return self._sent[0]
+
+    @property
+    def _parts(self) -> int:
+        return self._sent[1]
 
     def _number(self, amount: Fraction) -> Number:
         real = amount / self.units.per_one

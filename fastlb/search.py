@@ -88,9 +88,7 @@ class Problem:
         """
         if q == 1:
             return self
-        for name, values in (("excess", self.excess), ("room", self.room)):
-            checked(f"total {name} times {q}, the denominator of beta*,", exact_sum(values) * q)
-        checked(f"traffic times {q}, the denominator of beta*,", int(self.base.max(initial=0)) * q)
+        self.check_scale(q)
         return replace(
             self,
             usable=self.usable * q,
@@ -99,6 +97,12 @@ class Problem:
             room=self.room * q,
             limit=self.limit * q,
         )
+
+    def check_scale(self, q: int) -> None:
+        """Raise OverflowError if a total in units ``q`` times smaller exceeds ``2**61``."""
+        for name, values in (("excess", self.excess), ("room", self.room)):
+            checked(f"total {name} times {q}, the denominator of beta*,", exact_sum(values) * q)
+        checked(f"traffic times {q}, the denominator of beta*,", int(self.base.max(initial=0)) * q)
 
     def growing(self, side: Nodes, beta: Fraction) -> Nodes:
         """Mark the counted links (E,) out of ``side`` that carry more when beta grows."""
@@ -123,8 +127,8 @@ class Found:
         Source side of the cut that proves beta; None where beta is what exists already.
     iterations : int
         Values of beta tried.
-    flow : (E,) int64
-        A flow of that value within beta, in units ``q`` times smaller; ``q``.
+    flow : ((E,) int64, int) or None
+        A short flow of that value within beta, in units of 1/q, and q, where one is at hand.
     """
 
     value: int
@@ -132,22 +136,19 @@ class Found:
     value_side: Nodes
     beta_side: Nodes | None
     iterations: int
-    flow: Integers
-    q: int
+    flow: tuple[Integers, int] | None
 
 
 MaxFlow = Callable[[Problem, Fraction | None], tuple[int, Integers, Nodes, int]]
 
 
-def search(problem: Problem, method: str, planner: MaxFlow, *, whole: bool) -> Found:
-    """Find v* and beta* of a problem, and a flow by ``planner``.
+def search(problem: Problem, method: str, *, whole: bool) -> Found:
+    """Find v* and beta* of a problem.
 
     Parameters
     ----------
     method : str
         ``"fused"``, ``"mmc01"`` or ``"scipy"``.
-    planner : callable
-        Max flow at a given beta, ``short_flow`` or ``least_flow``; hands out the plan.
     whole : bool
         Whether beta is rounded up to whole units.
     """
@@ -160,11 +161,14 @@ def search(problem: Problem, method: str, planner: MaxFlow, *, whole: bool) -> F
     if method == "fused":
         value, side = _fused_value(problem)
         fixed = replace(problem, limit=value)
-        beta, beta_side, raises = _fused_beta(fixed, whole)
-        return _newton(fixed, side, beta, beta_side, raises, engine, planner, whole=whole)
+        beta, beta_side, raises, proved = _fused_beta(fixed, whole)
+        if proved:
+            fixed.check_scale(beta.denominator)
+            return Found(value, beta, side, beta_side, raises + 1, None)
+        return _newton(fixed, side, beta, beta_side, raises, engine, whole=whole)
     value, _, side, _ = engine(problem, None)
     fixed = replace(problem, limit=value)
-    return _newton(fixed, side, beta, None, 0, engine, planner, whole=whole)
+    return _newton(fixed, side, beta, None, 0, engine, whole=whole)
 
 
 def short_flow(problem: Problem, beta: Fraction | None) -> tuple[int, Integers, Nodes, int]:
@@ -210,7 +214,6 @@ def _newton(
     beta_side: Nodes | None,
     raises: int,
     engine: MaxFlow,
-    planner: MaxFlow,
     *,
     whole: bool,
 ) -> Found:
@@ -225,9 +228,8 @@ def _newton(
         beta += -(-step // 1) if whole else step
         beta_side = side
         raises += 1
-    if planner is not engine:
-        _, flow, _, q = planner(problem, beta)
-    return Found(target, beta, value_side, beta_side, raises + 1, flow, q)
+    at_hand = (flow, q) if engine is short_flow else None
+    return Found(target, beta, value_side, beta_side, raises + 1, at_hand)
 
 
 def _fused_value(problem: Problem) -> tuple[int, Nodes]:
@@ -255,13 +257,17 @@ def _fused_value(problem: Problem) -> tuple[int, Nodes]:
     return int(value), side
 
 
-def _fused_beta(problem: Problem, whole: bool) -> tuple[Fraction, Nodes | None, int]:
-    """Return a lower bound of beta*, exact where it fits, its cut and the number of raises.
+def _fused_beta(problem: Problem, whole: bool) -> tuple[Fraction, Nodes | None, int, bool]:
+    """Return a lower bound of beta*, its cut, the number of raises, and whether it is beta*.
 
     Divisible load is searched in units so fine that beta*, a fraction of at most as many
-    parts as there are counted links, is the root of the last cut.
+    parts as there are counted links, is the root of the last cut. Where the totals leave no
+    room for that, the root is a bound to go on from.
     """
-    fine = 1 if whole else _fineness(problem)
+    wanted = 0 if whole else 2 * int(problem.counted.sum()).bit_length()
+    largest = max(exact_sum(problem.excess), exact_sum(problem.room), problem.lowest, 1)
+    bits = max(0, min(wanted, SEARCH_TOTAL.bit_length() - 1 - largest.bit_length()))
+    fine = 1 << bits
     scaled = problem.scaled(fine)
     _, beta, raises, side, before, short, rho = kernels("minimax").fused_search(
         *problem.arcs[:3],
@@ -274,14 +280,8 @@ def _fused_beta(problem: Problem, whole: bool) -> tuple[Fraction, Nodes | None, 
         np.int64(scaled.lowest),
     )
     if raises == 0:
-        return Fraction(problem.lowest), None, 0
+        return Fraction(problem.lowest), None, 0, True
     if whole:
-        return Fraction(int(beta)), side, int(raises)
+        return Fraction(int(beta)), side, int(raises), True
     root = Fraction(int(before) * int(rho) + int(short), int(rho) * fine)
-    return root, side, int(raises)
-
-
-def _fineness(problem: Problem) -> int:
-    largest = max(exact_sum(problem.excess), exact_sum(problem.room), problem.lowest, 1)
-    wanted = 2 * int(problem.counted.sum()).bit_length()
-    return 1 << max(0, min(wanted, SEARCH_TOTAL.bit_length() - 1 - largest.bit_length()))
+    return root, side, int(raises), bits == wanted
