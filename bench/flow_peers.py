@@ -27,7 +27,7 @@ class Problem:
         return np.concatenate([np.full(len(self.tail), beta), self.ends])
 
     def search(self, solve):
-        """Newton from the left; ``solve(beta)`` gives the value and the nodes of the source side."""
+        """Newton from the left; ``solve(beta)`` gives the value and the source side."""
         beta = 0
         while True:
             value, side = solve(beta)
