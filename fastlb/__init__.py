@@ -22,23 +22,30 @@ if TYPE_CHECKING:
     from .direct_exchange import dde
     from .distributions import Distribution, Uniform, parse_distribution
     from .doubling import Doubling, recursive_doubling
+    from .entities import EntityRoutes, route_entities
+    from .errata import Erratum, hexa_cell_errata
     from .errors import DeadlockError, FaultError, MissingExtraError
+    from .excess import excess_load
     from .families import random_binary
     from .fault_plans import FaultPlan, fault_plan
     from .fault_tolerance import fault_tolerant_dem
     from .generalized_exchange import gde, optimal_lambda
     from .hexa_cell_costs import hexa_cell_formulas
-    from .errata import Erratum, hexa_cell_errata
     from .hexa_cell_exchange import hexa_cell
     from .hexa_cell_topology import HyperHexaCell
     from .lines import DdeLine, dde_line, exchange_rounds
+    from .minimax import minimax_flow
     from .network import Network
     from .parse import parse_topology
+    from .plan import MinimaxBatch, MinimaxPlan, Route
     from .registry import balance, methods, register_method
     from .result import Balance
     from .results import Results, Statistic
+    from .routing import RoutingScheme, dimension_order, routing_graph
     from .runner import run
     from .sampling import sample_loads
+    from .scheduling import perfect_packing, scheduling_network
+    from .schemecheck import check_routing
     from .simulation import search_speedup, simulate_search
     from .study import Part, Study
     from .topology import Chain, Grid, Hypercube, Mesh, Ring, Topology, Torus
@@ -51,24 +58,31 @@ _HOME = {
     "direct_exchange": ("dde",),
     "distributions": ("Distribution", "Uniform", "parse_distribution"),
     "doubling": ("Doubling", "recursive_doubling"),
+    "entities": ("EntityRoutes", "route_entities"),
     "errors": ("DeadlockError", "FaultError", "MissingExtraError"),
     "families": ("random_binary",),
     "fault_plans": ("FaultPlan", "fault_plan"),
     "fault_tolerance": ("fault_tolerant_dem",),
+    "excess": ("excess_load",),
     "generalized_exchange": ("gde", "optimal_lambda"),
     "hexa_cell_costs": ("hexa_cell_formulas",),
     "errata": ("Erratum", "hexa_cell_errata"),
     "hexa_cell_exchange": ("hexa_cell",),
     "hexa_cell_topology": ("HyperHexaCell",),
     "lines": ("DdeLine", "dde_line", "exchange_rounds"),
+    "minimax": ("minimax_flow",),
     "network": ("Network",),
     "parse": ("parse_topology",),
+    "plan": ("MinimaxBatch", "MinimaxPlan", "Route"),
     "registry": ("balance", "methods", "register_method"),
     "result": ("Balance",),
     "results": ("Results", "Statistic"),
+    "routing": ("RoutingScheme", "dimension_order", "routing_graph"),
     "runner": ("run",),
     "sampling": ("sample_loads",),
     "simulation": ("search_speedup", "simulate_search"),
+    "scheduling": ("perfect_packing", "scheduling_network"),
+    "schemecheck": ("check_routing",),
     "study": ("Part", "Study"),
     "topology": ("Chain", "Grid", "Hypercube", "Mesh", "Ring", "Topology", "Torus"),
 }
@@ -81,6 +95,7 @@ __all__ = [
     "DeadlockError",
     "Distribution",
     "Doubling",
+    "EntityRoutes",
     "Erratum",
     "FaultError",
     "FaultPlan",
@@ -88,11 +103,15 @@ __all__ = [
     "HyperHexaCell",
     "Hypercube",
     "Mesh",
+    "MinimaxBatch",
+    "MinimaxPlan",
     "MissingExtraError",
     "Network",
     "Part",
     "Results",
     "Ring",
+    "Route",
+    "RoutingScheme",
     "Statistic",
     "Study",
     "Topology",
@@ -100,10 +119,13 @@ __all__ = [
     "Uniform",
     "__version__",
     "balance",
+    "check_routing",
     "count_tests",
     "dde",
     "dde_line",
     "dem",
+    "dimension_order",
+    "excess_load",
     "exchange_rounds",
     "fault_plan",
     "fault_tolerant_dem",
@@ -112,14 +134,19 @@ __all__ = [
     "hexa_cell_errata",
     "hexa_cell_formulas",
     "methods",
+    "minimax_flow",
     "optimal_lambda",
     "parse_distribution",
     "parse_topology",
+    "perfect_packing",
     "random_binary",
     "recursive_doubling",
     "register_method",
+    "route_entities",
+    "routing_graph",
     "run",
     "sample_loads",
+    "scheduling_network",
     "search_speedup",
     "simulate_search",
     "solve_binary",

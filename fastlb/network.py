@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Iterable
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .accelerate import extra
+from .accelerate import extra, kernels
+from .quantities import Quantities, read_quantities
 from .topology import MAX_NODES, Topology, _integer, ordered_links
 
 if TYPE_CHECKING:
@@ -43,6 +41,8 @@ class Network(Topology):
         Its undirected simple links: once each, u < v, in lexicographic order.
     capacity, traffic : tuple
         One value a link, as int, float or Fraction; ``capacity`` has None where unlimited.
+    capacities, traffics : Quantities
+        The same as arrays.
 
     Raises
     ------
@@ -56,8 +56,8 @@ class Network(Topology):
     """
 
     edges: NDArray[np.int64]
-    capacity: tuple[int | float | Fraction | None, ...]
-    traffic: tuple[int | float | Fraction, ...]
+    capacities: Quantities
+    traffics: Quantities
     topology: Topology | None
 
     def __init__(
@@ -81,8 +81,8 @@ class Network(Topology):
         self._init(
             (size,),
             edges=ends,
-            capacity=_per_link("capacity", capacity, len(ends), unlimited=True),
-            traffic=_per_link("traffic", traffic, len(ends), unlimited=False),
+            capacities=_per_link("capacity", capacity, len(ends), unlimited=True),
+            traffics=_per_link("traffic", traffic, len(ends), unlimited=False),
             topology=topology,
         )
 
@@ -118,9 +118,26 @@ class Network(Topology):
         )
 
     @cached_property
+    def arcs(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """Residual arcs (start, head, rev, link) as the flow kernels read them."""
+        tail, head = np.ascontiguousarray(self.edges.T)
+        arcs: tuple[NDArray[Any], ...] = kernels("arcs").residual_arcs(self.size, tail, head)
+        return arcs[0], arcs[1], arcs[2], arcs[3]
+
+    @cached_property
     def links(self) -> NDArray[np.int64]:
         """Undirected simple links, shape (L, 2): u < v, lexicographic, no self-loops."""
         return ordered_links(self.edges)
+
+    @property
+    def capacity(self) -> tuple[int | float | Fraction | None, ...]:
+        """Most traffic of every link, existing traffic included; None where unlimited."""
+        return self.capacities.numbers
+
+    @property
+    def traffic(self) -> tuple[int | float | Fraction, ...]:
+        """Existing traffic of every link."""
+        return tuple(0 if carried is None else carried for carried in self.traffics.numbers)
 
     @property
     def edge_count(self) -> int:
@@ -143,8 +160,8 @@ class Network(Topology):
         return Network(
             self.edges,
             n=self.size,
-            capacity=self.capacity if capacity is None else capacity,
-            traffic=self.traffic if traffic is None else traffic,
+            capacity=self.capacities if capacity is None else capacity,
+            traffic=self.traffics if traffic is None else traffic,
             topology=self.topology,
         )
 
@@ -165,7 +182,8 @@ class Network(Topology):
 
     @cached_property
     def _key(self) -> tuple[object, ...]:
-        return ("network", self.size, self.edges.tobytes(), self.capacity, self.traffic)
+        columns = (self.capacities.key, self.traffics.key)
+        return ("network", self.size, self.edges.tobytes(), *columns)
 
     def __repr__(self) -> str:
         if self.topology is not None:
@@ -193,42 +211,7 @@ def _edge_array(edges: ArrayLike) -> NDArray[np.int64]:
     return ends
 
 
-def _per_link(name: str, given: Any, count: int, *, unlimited: bool) -> tuple[Any, ...]:
-    if given is None or isinstance(given, str | int | float | Fraction | np.generic):
-        return (_quantity(name, given, unlimited),) * count
-    if not isinstance(given, Iterable):
-        raise TypeError(f"{name} must be a number or one for each of {count} links, got {given!r}")
-    values = tuple(_quantity(name, value, unlimited) for value in given)
-    if len(values) != count:
-        raise ValueError(f"{name} must be one value for each of {count} links, got {len(values)}")
-    return values
-
-
-def _quantity(name: str, value: Any, unlimited: bool) -> int | float | Fraction | None:
-    if value is None:
-        return None if unlimited else 0
-    number = _number(name, value)
-    if number != number or number < 0:
-        raise ValueError(f"{name} must not be negative or NaN, got {value!r}")
-    if isinstance(number, float) and math.isinf(number):
-        if unlimited:
-            return None
-        raise ValueError(f"{name} must be finite, got {value!r}")
-    return number
-
-
-def _number(name: str, value: Any) -> int | float | Fraction:
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, str):
-        if re.fullmatch(r"\s*[+]?inf(inity)?\s*", value, re.IGNORECASE):
-            return math.inf
-        try:
-            value = Fraction(value)
-        except (ValueError, ZeroDivisionError):
-            raise ValueError(f"{name} must be a number such as 12 or 41/7, got {value!r}") from None
-    if isinstance(value, Fraction):
-        return value.numerator if value.denominator == 1 else value
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise TypeError(f"{name} must be int, float, Fraction or a string, got {value!r}")
-    return value
+def _per_link(name: str, given: Any, count: int, *, unlimited: bool) -> Quantities:
+    if isinstance(given, Quantities):
+        return given
+    return read_quantities(name, given, count, "links", unlimited=unlimited)

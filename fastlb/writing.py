@@ -27,7 +27,9 @@ _JSON_BYTES = 100
 SUFFIXES = (".json", ".npz", ".csv")
 
 
-def check_target(path: str | Path, *, force: bool = False) -> Path:
+def check_target(
+    path: str | Path, *, force: bool = False, suffixes: tuple[str, ...] = SUFFIXES
+) -> Path:
     """Return the path to write to, before any work is done for it.
 
     Raises
@@ -38,8 +40,8 @@ def check_target(path: str | Path, *, force: bool = False) -> Path:
         If the file is there and ``force`` is not given, its folder is not there, or it is one.
     """
     target = Path(path)
-    if target.suffix not in SUFFIXES:
-        raise ValueError(f"out must end in {', '.join(SUFFIXES)}, got {str(path)!r}")
+    if target.suffix not in suffixes:
+        raise ValueError(f"out must end in {', '.join(suffixes)}, got {str(path)!r}")
     _check_free(target, force)
     return target
 

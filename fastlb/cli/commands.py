@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "balance": (".balance", "balance", "Balance loads from a file; show before and after."),
     "solve": (".solve", "solve", "Solve a 0-1 program from a model file exactly."),
+    "plan": (".plan", "plan", "Plan moves in a network under link capacities."),
     "study": (".study", "study", "Run a Monte Carlo study; print its table and plots."),
     "topologies": (".topologies", "topologies", "List the topologies, or describe one."),
     "doctor": (".doctor", "doctor", "Check the installation and run known answers."),

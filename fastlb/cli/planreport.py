@@ -1,0 +1,84 @@
+"""What ``fastlb plan`` shows: figures, the bottleneck, routes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import RenderableType
+
+LISTED_LINKS = 12
+LISTED_ROUTES = 20
+
+
+def plan_report(document: dict[str, Any]) -> Iterator[RenderableType]:
+    """Yield what is to be printed of a plan's document."""
+    given = document["input"]
+    yield Text(f"{given['source']}: {given['nodes']:,} nodes, {given['links']:,} links")
+    yield Text(
+        f"moved {document['eliminated']} of {document['asked']}, at most "
+        f"{document['contention']} on a link, {document['traffic']} units x links in all"
+    )
+    if document["quantum"]:
+        yield Text(f"float data, rounded to {document['quantum']:.3g}")
+    if len(document["levels"]) > 1:
+        yield Text("levels: " + ", ".join(str(level) for level in document["levels"]))
+    yield Text()
+    yield from _links("bottleneck: less on these links, and less can move", document["bottleneck"])
+    yield from _routes(document["routes"])
+
+
+def _links(title: str, rows: list[dict[str, Any]]) -> Iterator[RenderableType]:
+    if not rows:
+        return
+    yield Text(title + ":")
+    table = _table("from", "to", "load", "traffic", "capacity")
+    for row in rows[:LISTED_LINKS]:
+        limit = "-" if row["capacity"] is None else str(row["capacity"])
+        table.add_row(
+            Text(row["source"]), Text(row["target"]), str(row["flow"]), str(row["traffic"]), limit
+        )
+    yield table
+    yield from _rest(len(rows) - LISTED_LINKS, "links")
+
+
+def _routes(routes: list[dict[str, Any]]) -> Iterator[RenderableType]:
+    if not routes:
+        return
+    yield Text("routes, largest first:")
+    table = _table("amount", "path")
+    ordered = sorted(routes, key=lambda route: -_size(route["amount"]))
+    for route in ordered[:LISTED_ROUTES]:
+        table.add_row(str(route["amount"]), Text(_short(route["path"])))
+    yield table
+    yield from _rest(len(routes) - LISTED_ROUTES, "routes")
+
+
+def _size(amount: Any) -> float:
+    from fractions import Fraction
+
+    return float(Fraction(amount))
+
+
+def _short(path: list[str]) -> str:
+    shown = path if len(path) <= 10 else [*path[:5], "..", *path[-4:]]
+    return " > ".join(shown)
+
+
+def _rest(count: int, what: str) -> Iterator[RenderableType]:
+    if count > 0:
+        yield Text(f"and {count:,} more {what}; --out or --json gives all")
+    yield Text()
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for column in columns:
+        table.add_column(column, no_wrap=column != "path")
+    return table

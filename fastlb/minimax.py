@@ -1,0 +1,247 @@
+"""Minimax flow: the most load moved at the least contention (Minimax sections 2-4)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .certificate import Level, level_values
+from .network import Network
+from .plan import MinimaxBatch, MinimaxPlan
+from .quantities import Numbers, Quantities, read_number, read_quantities
+from .routing import Expanded, Routing, expand
+from .scaling import Scaled, scale
+from .search import METHODS, MaxFlow, Nodes, Problem, least_flow, search, short_flow
+
+PLANS: dict[str, MaxFlow] = {"short": short_flow, "least": least_flow}
+
+
+def minimax_flow(
+    network: Network,
+    excess: Numbers,
+    *,
+    contention: str = "transfer",
+    integral: bool | None = None,
+    routing: Routing = None,
+    counted: ArrayLike | None = None,
+    pinned: ArrayLike | None = None,
+    max_moves: Any = None,
+    plan: str = "short",
+    levels: int = 1,
+    method: str = "fused",
+) -> MinimaxPlan | MinimaxBatch:
+    """Move as much excess load as possible, with the least possible maximum contention.
+
+    Parameters
+    ----------
+    network : Network
+        Links with capacity C and existing traffic F; ``max(0, C - F)`` is left for load.
+    excess : (*batch, N)
+        Positive: overloaded by that much; negative: room for that much. int, float, Fraction
+        or strings such as "41/7".
+    contention : {"transfer", "total"}
+        What is kept low: the load on a link (the paper's C2) or existing traffic plus load (C1).
+    integral : bool, optional
+        Whether whole units move. Default: yes for integer data, no otherwise.
+    routing : None, "e-cube", "dimension-order", dimension_order(axes) or RoutingScheme
+        Scheme that all routes obey (section 4).
+    counted : (E,) bool, optional
+        Links whose contention counts (the paper's 0/1 weight). Default all.
+    pinned : (N,) bool or node numbers, optional
+        Nodes whose own load stays: they neither give nor take, and still forward.
+    max_moves : number, optional
+        Most load to move in all.
+    plan : {"short", "least"}
+        Routes along shortest layers, or the exact least traffic at the least contention.
+    levels : int
+        Minimise that many distinct contentions one after the other: the worst links, then the
+        second worst, and so on. More than 1 needs divisible load.
+    method : {"fused", "mmc01", "scipy"}
+        The fused kernel, the paper's iteration, or the latter over scipy's 32-bit maximum flow.
+
+    Returns
+    -------
+    MinimaxPlan
+        Or a MinimaxBatch where ``excess`` has batch axes.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not what it should be.
+    OverflowError
+        If scaled totals exceed ``2**61`` (``2**30`` for method "scipy").
+
+    Notes
+    -----
+    Minimax section 2.2, Fig. 2. The step of MMC01 counts the links of the current minimum cut
+    that can still grow; counting all saturated links, as the text may be read, need not end.
+    Float data are rounded to ``quantum``, so that the plan never exceeds what was given.
+
+    Examples
+    --------
+    >>> p = minimax_flow(Network([(0, 1), (0, 2), (2, 1)]), [7, -7, 0], integral=False)
+    >>> p.eliminated, p.contention
+    (Fraction(7, 1), Fraction(7, 2))
+    """
+    _one_of("contention", contention, ("transfer", "total"))
+    _one_of("plan", plan, tuple(PLANS))
+    _one_of("method", method, METHODS)
+    if not isinstance(network, Network):
+        raise TypeError(f"network must be a Network, got {type(network).__name__}")
+    if isinstance(levels, bool) or not isinstance(levels, int) or levels < 1:
+        raise ValueError(f"levels must be a whole number of at least 1, got {levels!r}")
+    weights = _mask("counted", counted, network.edge_count, "links", default=True)
+    held = _pinned(pinned, network.size)
+    graph = expand(network, routing)
+    rows, shape = _rows(excess, network.size)
+    plans = []
+    for row in rows:
+        given = read_quantities("excess", row, network.size, "nodes", signed=True)
+        scaled = scale(_held(given, held), network.capacities, network.traffics)
+        whole = _whole(integral, scaled, levels)
+        problem = _problem(graph, scaled, weights, contention, max_moves)
+        plans.append(_solve(network, graph, scaled, problem, whole, levels, method, PLANS[plan]))
+    if shape is None:
+        return plans[0]
+    return MinimaxBatch(plans, shape, network.edge_count)
+
+
+def _solve(
+    network: Network,
+    graph: Expanded,
+    scaled: Scaled,
+    problem: Problem,
+    whole: bool,
+    levels: int,
+    method: str,
+    planner: MaxFlow,
+) -> MinimaxPlan:
+    stages: list[Level] = []
+    iterations = 0
+    parts = 1
+    rounded = whole or scaled.units.kind == "float"
+    while True:
+        found = search(problem, method, whole=rounded)
+        fixed = replace(problem, limit=found.value)
+        stage = Level(
+            fixed, problem.limit, found.beta, found.value_side, found.beta_side, rounded, parts
+        )
+        stages.append(stage)
+        iterations += found.iterations
+        distinct = len(level_values(stages))
+        if found.beta == 0 or distinct == levels:
+            break
+        problem = stage.next_problem()
+        parts *= found.beta.denominator
+    at_hand = found.flow if planner is short_flow else None
+    return MinimaxPlan(
+        network, scaled.units, whole, graph, tuple(stages), iterations, planner, at_hand
+    )
+
+
+def _problem(
+    graph: Expanded, scaled: Scaled, weights: Nodes, contention: str, max_moves: Any
+) -> Problem:
+    inner = graph.origin < 0
+    link = np.where(inner, 0, graph.origin)
+    counted = weights[link] & ~inner
+    usable = np.where(inner, scaled.sendable, scaled.usable[link])
+    base = np.where(counted, scaled.traffic[link], 0) if contention == "total" else 0
+    limit = scaled.sendable
+    if max_moves is not None:
+        most = read_number("max_moves", max_moves)
+        if not most >= 0:
+            raise ValueError(f"max_moves must not be negative or NaN, got {max_moves!r}")
+        limit = limit if most == float("inf") else min(limit, scaled.units.read(most))
+    excess = np.zeros(graph.n, dtype=np.int64)
+    room = np.zeros(graph.n, dtype=np.int64)
+    excess[graph.entry] = scaled.excess
+    room[graph.exit] += scaled.room
+    return Problem(
+        graph.tail,
+        graph.head,
+        graph.arcs,
+        usable,
+        np.broadcast_to(base, usable.shape).astype(np.int64),
+        counted,
+        (~inner).astype(np.int64),
+        excess,
+        room,
+        limit,
+    )
+
+
+def _whole(integral: bool | None, scaled: Scaled, levels: int) -> bool:
+    if integral is not None and not isinstance(integral, bool | np.bool_):
+        raise TypeError(f"integral must be True, False or None, got {integral!r}")
+    kind = scaled.units.kind
+    if integral and kind != "integer":
+        raise ValueError(f"integral=True needs integer data, got {kind} data")
+    whole = kind == "integer" if integral is None else bool(integral)
+    if whole and levels > 1:
+        raise ValueError("levels above 1 need divisible load: pass integral=False")
+    return whole
+
+
+def _rows(excess: Numbers, n: int) -> tuple[list[Any], tuple[int, ...] | None]:
+    """Return the excess vectors and the shape of the batch, None without batch axes."""
+    if isinstance(excess, np.ndarray):
+        given = excess
+    else:
+        listed = list(cast(Any, excess)) if hasattr(excess, "__iter__") else excess
+        if isinstance(listed, list) and not any(
+            hasattr(x, "__len__") and not isinstance(x, str) for x in listed
+        ):
+            return [listed], None
+        given = np.array(listed, dtype=object)
+        if given.ndim < 1:
+            raise TypeError(f"excess must be one number for each of {n} nodes, got {excess!r}")
+    if given.ndim == 0 or given.shape[-1] != n:
+        raise ValueError(f"excess must end in an axis of {n} nodes, got shape {given.shape}")
+    if given.ndim == 1:
+        return [given], None
+    return list(given.reshape(-1, n)), given.shape[:-1]
+
+
+def _held(excess: Quantities, pinned: Nodes) -> Quantities:
+    if not pinned.any():
+        return excess
+    values = excess.values.copy()
+    values[pinned] = 0
+    return Quantities(values, excess.unlimited)
+
+
+def _pinned(given: ArrayLike | None, n: int) -> Nodes:
+    if given is None:
+        return np.zeros(n, dtype=bool)
+    nodes = np.asarray(given)
+    if nodes.dtype == bool:
+        return _mask("pinned", nodes, n, "nodes", default=False)
+    if nodes.size and nodes.dtype.kind not in "iu":
+        raise TypeError(f"pinned must be node numbers or a mask of {n} nodes, got {nodes.dtype}")
+    bad = nodes[(nodes < 0) | (nodes >= n)]
+    if bad.size:
+        raise ValueError(f"pinned must be nodes 0..{n - 1}, got {int(bad.flat[0])}")
+    mask = np.zeros(n, dtype=bool)
+    mask[nodes.astype(np.int64)] = True
+    return mask
+
+
+def _mask(name: str, given: ArrayLike | None, count: int, of: str, *, default: bool) -> Nodes:
+    if given is None:
+        return np.full(count, default)
+    mask: NDArray[Any] = np.asarray(given)
+    whole = mask.dtype.kind in "iu" and bool(np.isin(mask, (0, 1)).all())
+    if not (mask.dtype == bool or whole) or mask.shape != (count,):
+        raise ValueError(
+            f"{name} must be a bool for each of {count} {of}, got {mask.dtype} of {mask.shape}"
+        )
+    return mask.astype(bool)
+
+
+def _one_of(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")

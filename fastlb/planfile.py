@@ -1,0 +1,187 @@
+"""Plans to files: a JSON document, GraphML with the flow on the links, CSV of the routes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from xml.sax.saxutils import quoteattr
+
+from ._version import __version__
+from .plan import MinimaxPlan, plain
+from .writing import as_json, replacing
+
+if TYPE_CHECKING:
+    from .namednetwork import NamedNetwork
+    from .quantities import Number
+
+PLAN_SCHEMA = "fastlb.plan"
+PLAN_SCHEMA_VERSION = 1
+SUFFIXES = (".json", ".graphml", ".csv")
+
+
+def plan_document(
+    plan: MinimaxPlan,
+    named: NamedNetwork,
+    excess: list[Number],
+    loads: str | None,
+    options: dict[str, Any],
+) -> dict[str, Any]:
+    """Return a plan as one JSON object.
+
+    Entries: ``schema`` ("fastlb.plan") and ``version`` (1) of its form, ``fastlb`` (the
+    library's version), ``content`` (SHA-256 of what was read and asked: names, links,
+    capacities, traffic, excess and options), ``input`` (source, kind, nodes, links, the loads
+    file), ``options``; then ``asked`` (load that has room), ``eliminated``, ``contention``,
+    ``bound`` (what the contention cannot go below: it is proved), ``levels``, ``traffic``,
+    ``iterations``, ``quantum``; ``bottleneck``, the links that prove the contention, and
+    ``links``, those that carry load (source, target, flow, capacity, traffic, link number);
+    ``routes`` (source, sink, amount, path of names); ``nodes`` (name, excess, left). Numbers
+    are ints or floats, fractions texts such as "7/2", no limit null.
+    """
+    figures = plan.to_dict()
+    flow = plan.flow.tolist()
+    rows = [_row(plan, named, k) for k in range(len(flow)) if flow[k]]
+    left = list(excess)
+    routes = plan.routes()
+    for route in routes:
+        left[route.source] -= route.amount
+        left[route.sink] += route.amount
+    return {
+        "schema": PLAN_SCHEMA,
+        "version": PLAN_SCHEMA_VERSION,
+        "fastlb": __version__,
+        "content": _content(plan, named, excess, options),
+        "input": {
+            "source": named.source,
+            "kind": named.kind,
+            "nodes": plan.network.size,
+            "links": plan.network.edge_count,
+            "loads": loads,
+        },
+        "options": options,
+        "asked": plain(asked(excess)),
+        "eliminated": figures["eliminated"],
+        "contention": figures["contention"],
+        "bound": figures["contention"],
+        "levels": figures["levels"],
+        "traffic": figures["traffic"],
+        "iterations": figures["iterations"],
+        "quantum": figures["quantum"],
+        "bottleneck": [_row(plan, named, k) for k in figures["bottleneck"]],
+        "links": rows,
+        "routes": [
+            {
+                "source": named.names[route.source],
+                "sink": named.names[route.sink],
+                "amount": plain(route.amount),
+                "path": [named.names[node] for node in route.path],
+            }
+            for route in routes
+        ],
+        "nodes": [
+            {"name": name, "excess": plain(before), "left": plain(after)}
+            for name, before, after in zip(named.names, excess, left, strict=True)
+        ],
+    }
+
+
+def asked(excess: list[Number]) -> Number:
+    """Return how much load there is to move and room for."""
+    gives: Any = sum(x for x in excess if x > 0)
+    takes: Any = sum(-x for x in excess if x < 0)
+    smaller: Number = min(gives, takes)
+    return smaller
+
+
+def write_plan(path: Path, document: dict[str, Any], plan: MinimaxPlan, *, force: bool) -> None:
+    """Write a plan in the form that the suffix names.
+
+    ``.json`` holds the document; ``.graphml`` the network with names, excess and what is left
+    on the nodes, and flow, capacity, traffic and bottleneck on all links; ``.csv`` the routes.
+    """
+    with replacing(path, force=force) as stream:
+        if path.suffix == ".json":
+            stream.write(as_json(document).encode())
+        elif path.suffix == ".csv":
+            stream.write(_routes_csv(document).encode())
+        else:
+            stream.write(_graphml(document, plan).encode())
+
+
+def _row(plan: MinimaxPlan, named: NamedNetwork, k: int) -> dict[str, Any]:
+    u, v = plan.network.edges[k].tolist()
+    limit = plan.network.capacities
+    return {
+        "source": named.names[u],
+        "target": named.names[v],
+        "flow": plain(plan.flow[k : k + 1].tolist()[0]),
+        "capacity": None if limit.unlimited[k] else plain(limit.values[k : k + 1].tolist()[0]),
+        "traffic": plain(plan.network.traffics.values[k : k + 1].tolist()[0]),
+        "link": k,
+    }
+
+
+def _content(
+    plan: MinimaxPlan, named: NamedNetwork, excess: list[Number], options: dict[str, Any]
+) -> str:
+    network = plan.network
+    limits = [None if c is None else plain(c) for c in network.capacity]
+    content = [
+        list(named.names),
+        network.edges.tolist(),
+        limits,
+        [plain(f) for f in network.traffic],
+        [plain(x) for x in excess],
+        options,
+    ]
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+
+
+def _routes_csv(document: dict[str, Any]) -> str:
+    lines = ["source,sink,amount,path"]
+    for route in document["routes"]:
+        ends = [_cell(route["source"]), _cell(route["sink"])]
+        lines.append(",".join([*ends, str(route["amount"]), _cell(" > ".join(route["path"]))]))
+    return "\n".join(lines) + "\n"
+
+
+def _cell(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"' if set(text) & set(',"\n\r') else text
+
+
+def _graphml(document: dict[str, Any], plan: MinimaxPlan) -> str:
+    keys = [("node", name, "string") for name in ("name", "excess", "left")]
+    keys += [("edge", name, "string") for name in ("flow", "capacity", "traffic")]
+    keys += [("edge", "bottleneck", "boolean")]
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">',
+    ]
+    for target, name, kind in keys:
+        lines.append(f'  <key id="{name}" for="{target}" attr.name="{name}" attr.type="{kind}"/>')
+    lines.append('  <graph edgedefault="directed">')
+    for i, node in enumerate(document["nodes"]):
+        lines += [f'    <node id="n{i}">', *_data(node, ("name", "excess", "left")), "    </node>"]
+    tight = set(plan.bottleneck.tolist())
+    limits, carried = plan.network.capacity, plan.network.traffic
+    flows = plan.flow.tolist()
+    for k, (u, v) in enumerate(plan.network.edges.tolist()):
+        limit = limits[k]
+        own = {
+            "flow": plain(flows[k]),
+            "capacity": "inf" if limit is None else plain(limit),
+            "traffic": plain(carried[k]),
+            "bottleneck": "true" if k in tight else "false",
+        }
+        lines.append(f'    <edge id="e{k}" source="n{u}" target="n{v}">')
+        lines += [*_data(own, tuple(own)), "    </edge>"]
+    return "\n".join([*lines, "  </graph>", "</graphml>"]) + "\n"
+
+
+def _data(values: dict[str, Any], names: tuple[str, ...]) -> list[str]:
+    return [
+        f'      <data key="{name}">{quoteattr(str(values[name]))[1:-1]}</data>' for name in names
+    ]
