@@ -5,12 +5,15 @@ Kernels are imported on first use, so ``import fastlb`` loads neither numba nor 
 
 from __future__ import annotations
 
+import atexit
 import importlib
 import os
 import tempfile
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from .errors import MissingExtraError
 
@@ -27,19 +30,43 @@ EXTRAS = {
 
 @cache
 def kernels(name: str) -> ModuleType:
-    """Import the kernel module ``fastlb.kernels.<name>`` with a usable cache folder.
+    """Import the kernel module ``fastlb.kernels.<name>`` with a cache that can be used.
 
     numba raises while decorating when it finds no writable folder for its cache; a
     read-only installation without a home folder must still run, so a private temporary
-    folder steps in.
+    folder steps in. It also raises when the cache cannot be read or written later on.
     """
     from numba import config
 
     # Empty unless NUMBA_CACHE_DIR is set, or a kernel module before this one needed a folder.
     configured: str = config.CACHE_DIR  # type: ignore[attr-defined]
     if not configured and not _default_cache_is_writable():
-        config.CACHE_DIR = tempfile.mkdtemp(prefix="fastlb-numba-")  # type: ignore[attr-defined]
-    return importlib.import_module(f".kernels.{name}", __package__)
+        config.CACHE_DIR = _private_folder()  # type: ignore[attr-defined]
+    module = importlib.import_module(f".kernels.{name}", __package__)
+    for function in vars(module).values():
+        if hasattr(function, "_cache"):
+            function._cache = _ForgivingCache(function._cache)
+    return module
+
+
+class _ForgivingCache:
+    """A function's cache that is done without when a file is broken or the disk is full."""
+
+    def __init__(self, cache: Any) -> None:
+        self._cache = cache
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._cache, name)
+
+    def load_overload(self, signature: Any, context: Any) -> Any:
+        try:
+            return self._cache.load_overload(signature, context)
+        except (OSError, EOFError, ValueError):
+            return None
+
+    def save_overload(self, signature: Any, data: Any) -> None:
+        with suppress(OSError, EOFError, ValueError):
+            self._cache.save_overload(signature, data)
 
 
 @cache
@@ -55,10 +82,18 @@ def extra(name: str) -> ModuleType:
         ) from error
 
 
+@cache
+def _private_folder() -> str:
+    folder = tempfile.TemporaryDirectory(prefix="fastlb-numba-")
+    atexit.register(folder.cleanup)
+    return folder.name
+
+
 def _default_cache_is_writable() -> bool:
     beside = Path(__file__).parent / "kernels"
-    home = Path(os.environ.get("XDG_CACHE_HOME", Path("~/.cache").expanduser()))
-    return any(_writable(folder) for folder in (beside, home))
+    # Stays "~" for a user without a home, where Path.expanduser would raise.
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111
+    return any(_writable(folder) for folder in (beside, Path(home)) if folder.is_absolute())
 
 
 def _writable(folder: Path) -> bool:

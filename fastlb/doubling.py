@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .lines import dde_line
+from .lines import ROUNDING, dde_line
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -60,8 +60,11 @@ def recursive_doubling(loads: ArrayLike) -> Doubling:
     k = len(line.quotas)
     nodes = np.arange(k)
     ends = np.minimum(nodes + (nodes & -nodes), k)
-    surplus = np.append(line.suffix_sums, 0) - np.append(line.suffix_quotas, 0)
-    flows = surplus[:-1] - surplus[ends]
+    # The chain's flow into node i is what nodes i .. k-1 lack.
+    lacking = np.concatenate([line.flows[-1:], line.flows])
+    flows = lacking[ends] - lacking[:-1]
+    if flows.dtype.kind == "f":
+        flows[np.abs(flows) <= line.suffix_sums[0] * ROUNDING] = 0
     flows[0] = 0
     levels = max(0, (k - 1).bit_length())
     steps = _rounds(flows, levels)

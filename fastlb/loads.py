@@ -70,6 +70,8 @@ def read_loads(loads: ArrayLike, topology: Topology) -> LoadRows:
 
 
 def _as_array(loads: ArrayLike) -> NDArray[Any]:
+    if isinstance(loads, np.ma.MaskedArray):
+        raise TypeError("loads must not be a masked array: every node has a load")
     try:
         given = np.asarray(loads)
     except ValueError:
@@ -168,7 +170,7 @@ def output_rows(
     if out is None:
         rows = np.empty_like(given.rows)
         return rows.reshape(given.shape), rows
-    if not isinstance(out, np.ndarray):
+    if not isinstance(out, np.ndarray) or isinstance(out, np.ma.MaskedArray):
         raise TypeError(f"out must be an array, got {type(out).__name__}")
     if out.shape != given.shape or out.dtype != given.rows.dtype:
         raise ValueError(

@@ -152,7 +152,7 @@ class Network(Topology):
         from scipy.sparse import csr_array
 
         ends = np.unique(self.edges, axis=0)
-        ones = np.ones(len(ends), dtype=np.int8)
+        ones = np.ones(len(ends), dtype=np.int64)
         return csr_array((ones, (ends[:, 0], ends[:, 1])), shape=(self.size, self.size))
 
     def network(self, *, capacity: Any = None, traffic: Any = None) -> Network:

@@ -191,13 +191,15 @@ def figures(
     """
     total = before.total
     something = np.where(total > 0, total, 1)
+    # Not 0 even where the mean of denormal loads is.
+    mean = np.maximum(something / size, np.finfo(np.float64).smallest_subnormal)
     moved = _sum_moved(moved) if moved.ndim == 2 else moved
     local = kept.sum(axis=1, dtype=moved.dtype) if kept.ndim == 2 else kept
     return {
         "difference": after.largest - after.smallest,
         "initial_difference": before.largest - before.smallest,
-        "imbalance": np.where(total > 0, after.largest / (something / size) - 1, 0.0),
-        "initial_imbalance": np.where(total > 0, before.largest / (something / size) - 1, 0.0),
+        "imbalance": np.where(total > 0, after.largest / mean - 1, 0.0),
+        "initial_imbalance": np.where(total > 0, before.largest / mean - 1, 0.0),
         "moved": moved,
         "cost": np.where(total > 0, moved / something, 0.0),
         "local": local,

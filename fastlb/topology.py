@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from .network import Network
 
 MAX_NODES = 2**62
+# NumPy's own limit, less one axis for batches and one for flows.
+MAX_AXES = 62
 
 
 class Topology(ABC):
@@ -72,7 +74,7 @@ class Topology(ABC):
         from scipy.sparse import csr_array
 
         ends = np.concatenate([self.edges, self.edges[:, ::-1]])
-        ones = np.ones(len(ends), dtype=np.int8)
+        ones = np.ones(len(ends), dtype=np.int64)
         return csr_array((ones, (ends[:, 0], ends[:, 1])), shape=(self.size, self.size))
 
     def network(self, *, capacity: Any = None, traffic: Any = None) -> Network:
@@ -143,6 +145,13 @@ class Topology(ABC):
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
+    def __setstate__(self, state: dict[str, object]) -> None:
+        # A copied or unpickled array has forgotten that it is read-only.
+        for value in state.values():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+        self.__dict__.update(state)
+
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} is immutable, cannot set {name}")
 
@@ -178,7 +187,9 @@ class Grid(Topology):
 
     def __init__(self, shape: Iterable[int], wrap: bool | Iterable[bool] = False) -> None:
         lengths = _axis_lengths(type(self).__name__, shape)
-        flags = (wrap,) * len(lengths) if isinstance(wrap, bool | np.bool_) else tuple(wrap)
+        one_flag = isinstance(wrap, bool | np.bool_)
+        listed = wrap if isinstance(wrap, Iterable) else ()
+        flags = (wrap,) * len(lengths) if one_flag else tuple(listed)
         if len(flags) != len(lengths) or not all(isinstance(f, bool | np.bool_) for f in flags):
             raise ValueError(
                 f"wrap must be a bool or one for each of {len(lengths)} axes, got {wrap}"
@@ -258,7 +269,7 @@ class Chain(Mesh):
     """A chain of ``k`` nodes, ``Mesh(k)``."""
 
     def __init__(self, k: int) -> None:
-        super().__init__(k)
+        super().__init__(_integer("k", k))
 
     @property
     def spec(self) -> str:
@@ -269,7 +280,7 @@ class Ring(Torus):
     """A ring of ``k`` nodes, ``Torus(k)``."""
 
     def __init__(self, k: int) -> None:
-        super().__init__(k)
+        super().__init__(_integer("k", k))
 
     @property
     def spec(self) -> str:
@@ -306,6 +317,8 @@ class Hypercube(Topology):
         dimensions = _integer("n", n)
         if not 0 <= dimensions <= 62:
             raise ValueError(f"n must be between 0 and 62 dimensions, got {dimensions}")
+        if not isinstance(faults, Iterable):
+            raise TypeError(f"faults must be pairs of node numbers, got {faults!r}")
         listed = sorted({_fault(dimensions, pair) for pair in faults})
         self._init((2,) * dimensions, n=dimensions, faults=tuple(listed))
 
@@ -382,6 +395,8 @@ def _axis_lengths(name: str, shape: Iterable[int]) -> tuple[int, ...]:
         raise TypeError(f"shape of a {name} must be integers, got {shape!r}") from None
     if not lengths or min(lengths) < 1:
         raise ValueError(f"shape of a {name} must be axis lengths of at least 1, got {lengths}")
+    if len(lengths) > MAX_AXES:
+        raise ValueError(f"shape of a {name} must have at most {MAX_AXES} axes, got {len(lengths)}")
     if math.prod(lengths) > MAX_NODES:
         raise ValueError(f"shape of a {name} must have at most 2**62 nodes, got {lengths}")
     return lengths
