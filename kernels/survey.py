@@ -13,7 +13,11 @@ LARGEST_FLOAT = np.finfo(np.float64).max
 
 
 def _row(values):
-    """Return (code, total, smallest, largest); the last three count only if the code is LEGAL."""
+    """Return (code, total, smallest, largest).
+
+    The last three count only if the code is LEGAL; for floats not the total alone if it is
+    TOTAL_TOO_LARGE.
+    """
     if values.dtype.kind == "f":
         return _float_row(values)
     return _integer_row(values)
@@ -57,17 +61,19 @@ def _integer_row(values):
 def _float_row(values):
     smallest = np.float64(values[0])
     largest = np.float64(values[0])
+    code = LEGAL
     total = 0.0
     for i in range(values.size):
         value = np.float64(values[i])
         if not 0.0 <= value < np.inf:
             return BAD_VALUE, 0.0, smallest, largest
         if value > LARGEST_FLOAT - total:
-            return TOTAL_TOO_LARGE, 0.0, smallest, largest
+            code = TOTAL_TOO_LARGE
+            total = 0.0
         total += value
         smallest = min(smallest, value)
         largest = max(largest, value)
-    return LEGAL, total, smallest, largest
+    return code, total, smallest, largest
 
 
 @njit(cache=True, nogil=True)

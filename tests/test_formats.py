@@ -59,10 +59,24 @@ def test_npy_refuses_objects_and_ruins(tmp_path: Path) -> None:
     refused(path, "a.npy is no readable .npy file", "cut off")
     path.write_bytes(b"\x93NUMPY\x01\x00\x30\x00{'descr': '<i8', 'shape'")
     refused(path, "a.npy is no readable .npy file")
+    for descr in ("'<i8', 'shape': (3,(4)", "[[[", "b'<i8', 'shape': 3", "'<08'"):
+        path.write_bytes(npy(f"{{'descr': {descr}"))
+        refused(path, "a.npy is no readable .npy file: ")
     path.write_bytes(b"")
     refused(path, "does not begin as one")
     path.write_text("1,2,3")
     refused(path, "does not begin as one")
+
+
+def npy(header: str, data: bytes = b"") -> bytes:
+    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + data
+
+
+@pytest.mark.parametrize("length", [2**62, 2**70])
+def test_npy_of_a_size_beyond_all_memory(tmp_path: Path, length: int) -> None:
+    header = f"{{'descr': '<i8', 'fortran_order': False, 'shape': ({length}, 4)}}\n"
+    (tmp_path / "a.npy").write_bytes(npy(header, bytes(96)))
+    refused(tmp_path / "a.npy", "a.npy is no readable .npy file: it is cut off")
 
 
 @pytest.mark.parametrize(
@@ -93,6 +107,15 @@ def test_csv_numbers_keep_their_kind() -> None:
     assert beyond.tolist() == [2**63, 1]
     with pytest.raises(OverflowError, match=r"x must hold integers below 2\*\*64, got 18446744"):
         read_csv([str(2**64)], "x")
+    assert read_csv([str(10**300), "0.5"], "x").tolist() == [1e300, 0.5]
+
+
+def test_csv_shortens_long_numbers() -> None:
+    for lines in (["1" * 400], ["1" * 400, "0.5"]):
+        with pytest.raises(OverflowError, match=r"^x must hold .*, got 1{37}\.\.\.$"):
+            read_csv(lines, "x")
+    with pytest.raises(ValueError, match=r"^x line 1 must hold .*, got '1{37}\.\.\.'$"):
+        read_csv(["1" * 5000], "x")
 
 
 @pytest.mark.parametrize(
@@ -129,6 +152,8 @@ def test_csv_from_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     given = read_load_file(["-"])
     assert given.loads.tolist() == [3, 1]
     assert given.source == "standard input"
+    monkeypatch.setattr("sys.stdin", io.StringIO("\ufeff3\n1\n"))
+    assert read_load_file(["-"]).loads.tolist() == [3, 1]
 
 
 def test_vt_16_by_folder_pattern_and_files() -> None:

@@ -118,16 +118,3 @@ def test_an_edited_helper_is_compiled_again(tmp_path):
     assert text.count("rounds += 1") == 1
     kernel.write_text(text.replace("rounds += 1", "rounds += 100"))
     assert run_python(code, **where) == "200\n"
-
-
-def test_an_unwritable_cache_is_no_obstacle(tmp_path):
-    code = (
-        "import fastlb.accelerate as a\n"
-        "a._default_cache_is_writable = lambda: False\n"
-        "import fastlb as lb\n"
-        "print(lb.exchange_rounds([3, 0, 0], [2, 1, 0])[0])\n"
-    )
-    assert run_python(code, TMPDIR=str(tmp_path), NUMBA_CACHE_DIR="") == "2\n"
-    (folder,) = tmp_path.glob("fastlb-numba-*")
-    kept = {path.name.partition(".")[0] for path in folder.rglob("*.nbc")}
-    assert kept == {"exchange", "survey"}

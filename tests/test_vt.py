@@ -79,6 +79,17 @@ def test_times_must_be_finite_and_not_negative(tmp_path: Path, time: Any) -> Non
     refused(tmp_path, "run.1.json", "finite task times of at least 0", "phase 0, task 1")
 
 
+def test_sums_must_fit_float64(tmp_path: Path) -> None:
+    ranks(tmp_path, datafile({0: [1]}), datafile({4: [1e308, 1e308]}))
+    with pytest.raises(OverflowError, match=r"run\.1\.json must have .* got more in phase 4$"):
+        read(tmp_path)
+
+
+def test_a_number_in_the_name_that_is_no_rank(tmp_path: Path) -> None:
+    path = write(tmp_path / "d.999999999.json", json.dumps(datafile({0: [1]})))
+    refused(path, "d.999999999.json is named as rank 999999999", "number of files, got 1")
+
+
 @pytest.mark.parametrize(
     ("content", "says"),
     [
@@ -92,6 +103,7 @@ def test_times_must_be_finite_and_not_negative(tmp_path: Path, time: Any) -> Non
         ('{"phases": [{"id": 0, "tasks": [3]}]}', "got none in phase 0, task 0"),
         ('{"phases": [{"id": 0, "tasks": []}, {"id": 0, "tasks": []}]}', "phase 0 twice"),
         ('{"type": "LBDatafile", "pha', "is cut off or no JSON"),
+        ('{"phases": [{"id": ' + "1" * 5000 + "}]}", "must hold numbers that fit float64"),
         ("[" * 100_000, "is no LBDatafile: nested too deeply"),
     ],
 )

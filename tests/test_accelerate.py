@@ -1,0 +1,61 @@
+"""Kernels run wherever they are: with a broken cache, a full disk, no home and no folder."""
+
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fastlb import accelerate
+from fastlb.errors import MissingExtraError
+
+ROOT = Path(__file__).resolve().parents[1]
+ROUNDS = "import fastlb as lb; print(lb.exchange_rounds([3, 0, 0], [2, 1, 0])[0])"
+
+
+def rounds(code=ROUNDS, prepare=None, **environment):
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+        preexec_fn=prepare,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return int(done.stdout)
+
+
+def test_broken_cache_files_are_done_without(tmp_path):
+    where = {"NUMBA_CACHE_DIR": str(tmp_path)}
+    assert rounds(**where) == 2
+    broken = [path for suffix in ("nbc", "nbi") for path in tmp_path.rglob(f"*.{suffix}")]
+    assert len(broken) >= 2
+    for path in broken:
+        path.write_bytes(b"")
+    assert rounds(**where) == 2
+
+
+def test_a_full_disk_is_done_without(tmp_path):
+    def small_files():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+
+    assert rounds(prepare=small_files, NUMBA_CACHE_DIR=str(tmp_path)) == 2
+
+
+def test_no_home_and_no_writable_folder_leave_nothing_behind(tmp_path):
+    code = (
+        "import os, fastlb.accelerate as a\n"
+        "a._writable = lambda folder: False\n"
+        "os.path.expanduser = lambda path: path\n" + ROUNDS
+    )
+    assert rounds(code, TMPDIR=str(tmp_path), XDG_CACHE_HOME="") == 2
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_missing_extra_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "highspy", None)
+    with pytest.raises(MissingExtraError, match=r"highspy .* pip install 'fastlb\[mps\]'"):
+        accelerate.extra.__wrapped__("highspy")
