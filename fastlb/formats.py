@@ -7,6 +7,7 @@ import math
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tokenize import TokenError
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -114,7 +115,7 @@ def read_csv(lines: Iterable[str], source: str) -> NDArray[Any]:
     rows: list[list[int] | list[float]] = []
     whole, first, headed = True, 0, False
     for number, line in enumerate(lines, start=1):
-        text = line.strip()
+        text = line.removeprefix("\ufeff").strip() if number == 1 else line.strip()
         if not text or text.startswith("#"):
             continue
         cells = _cells(text)
@@ -149,10 +150,13 @@ def read_npy(path: Path) -> NDArray[Any]:
             magic = stream.read(6)
         if magic != b"\x93NUMPY":
             raise ValueError("it does not begin as one")
-        return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
-    except (ValueError, EOFError, SyntaxError) as error:
+        with np.errstate(over="raise"):
+            return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
+    except (SyntaxError, TokenError, TypeError):
+        raise ValueError(f"{path} is no readable .npy file: its header is broken") from None
+    except (ValueError, EOFError, ArithmeticError) as error:
         reason = str(error).partition("\n")[0]
-        if "greater than file size" in reason:
+        if "greater than file size" in reason or isinstance(error, ArithmeticError):
             reason = "it is cut off"
         raise ValueError(f"{path} is no readable .npy file: {reason}") from None
 
@@ -227,7 +231,7 @@ def _read_text(path: Path | None) -> NDArray[Any]:
     try:
         if path is None:
             return read_csv(sys.stdin, source)
-        with path.open(encoding="utf-8-sig") as lines:
+        with path.open(encoding="utf-8") as lines:
             return read_csv(lines, source)
     except UnicodeDecodeError:
         raise ValueError(f"{source} is no text (UTF-8)") from None
@@ -266,7 +270,7 @@ def _numbers(cells: list[str], source: str, line: int) -> tuple[list[int] | list
                 pass
     bad = next(cell for cell in cells if not _is_load(cell))
     raise ValueError(
-        f"{source} line {line} must hold finite numbers of at least 0, got {bad.strip()!r}"
+        f"{source} line {line} must hold finite numbers of at least 0, got {_short(bad.strip())!r}"
     )
 
 
@@ -277,12 +281,21 @@ def _is_load(cell: str) -> bool:
         return False
 
 
+def _short(cell: str) -> str:
+    return cell if len(cell) <= 40 else f"{cell[:37]}..."
+
+
 def _as_array(rows: list[list[int] | list[float]], whole: bool, source: str) -> NDArray[Any]:
-    if not whole:
-        return np.array(rows, dtype=np.float64)
     largest = max(max(row) for row in rows)
+    if not whole:
+        try:
+            return np.array(rows, dtype=np.float64)
+        except OverflowError:
+            raise OverflowError(
+                f"{source} must hold numbers that fit float64, got {_short(str(largest))}"
+            ) from None
     if largest >= 2**64:
-        raise OverflowError(f"{source} must hold integers below 2**64, got {largest}")
+        raise OverflowError(f"{source} must hold integers below 2**64, got {_short(str(largest))}")
     return np.array(rows, dtype=np.int64 if largest < 2**63 else np.uint64)
 
 

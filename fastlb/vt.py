@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"(?P<prefix>.+)\.(?P<rank>\d{1,9})\.json")
 
 
+# With more ranks missing than this, the number in the name is hardly a rank.
+MISSING_LISTED = 10**4
+
+
 @dataclass(frozen=True)
 class TaskLoads:
     """Task times summed per processor; ``P`` phases, ``N`` ranks.
@@ -106,11 +110,17 @@ def _by_rank(paths: list[Path]) -> list[Path]:
         if rank in found:
             raise ValueError(f"rank {rank} must have one file, got {found[rank]} and {path}")
         found[rank] = path
-    missing = sorted(set(range(max(found) + 1)) - found.keys())
+    last = max(found)
+    missing = last + 1 - len(found)
+    if missing > MISSING_LISTED:
+        raise ValueError(
+            f"{found[last]} is named as rank {last}, which must be below the number of files, "
+            f"got {len(found)}"
+        )
     if missing:
         raise ValueError(
-            f"{found[max(found)].parent} must hold a file for every rank 0..{max(found)}, "
-            f"missing {_listed(missing)}"
+            f"{found[last].parent} must hold a file for every rank 0..{last}, "
+            f"missing {_listed(set(range(last)) - found.keys())}"
         )
     return [found[rank] for rank in range(len(found))]
 
@@ -142,6 +152,8 @@ def _read_rank(path: Path, rank: int) -> tuple[dict[int, float], int]:
         raise ValueError(f"{path} is no JSON: not UTF-8 text") from None
     except RecursionError:
         raise ValueError(f"{path} is no LBDatafile: nested too deeply") from None
+    except ValueError:
+        raise ValueError(f"{path} must hold numbers that fit float64, got a longer one") from None
     if not isinstance(content, dict):
         raise ValueError(f"{path} is no LBDatafile: got a JSON {type(content).__name__}")
     metadata = content.get("metadata")
@@ -160,7 +172,13 @@ def _read_rank(path: Path, rank: int) -> tuple[dict[int, float], int]:
         number, times = _phase(path, phase)
         if number in sums:
             raise ValueError(f"{path} must have every phase once, got phase {number} twice")
-        sums[number] = math.fsum(times)
+        try:
+            sums[number] = math.fsum(times)
+        except OverflowError:
+            raise OverflowError(
+                f"{path} must have task times with a sum that fits float64, "
+                f"got more in phase {number}"
+            ) from None
         count += len(times)
     return sums, count
 
