@@ -197,7 +197,7 @@ class Run:
         kernels("hexa_cell").cells(*parts, tile, self.bits, self.rules[dtype])
         above = self.d - 1 - self.bits
         if above and (self.odd_unit == "higher" or target.dtype.kind == "f"):
-            kernels("dem").dem_rows(target, above, self.part)
+            kernels("dem").dem_rows(target, self.part)
         elif above:
             kernels("hexa_cell").dimensions(target, self.part, self.rules[target.dtype])
 

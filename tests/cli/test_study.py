@@ -31,7 +31,7 @@ def mine(tmp_path: Path) -> Path:
 def test_the_list(run: Run) -> None:
     done = run("study")
     assert (done.code, done.err) == (0, "")
-    assert done.out.startswith("wu-shu  DDE against GDE")
+    assert done.out.startswith("wu-shu     DDE against GDE")
     assert json.loads(run("study", "--json").out)[0]["study"] == "wu-shu"
 
 
