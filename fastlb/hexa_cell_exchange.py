@@ -311,7 +311,7 @@ def check_narrow(rows: NDArray[Any]) -> bool:
         return False
     top = NARROW if rows.dtype.itemsize >= 4 else np.iinfo(rows.dtype).max
     if kernels("survey").count_outside(rows.reshape(-1), rows.dtype.type(top)):
-        survey(rows)
+        check_values(rows, limit=INT64_MAX // rows.shape[1])
         return False
     return True
 
