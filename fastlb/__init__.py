@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from .direct_exchange import dde
     from .distributions import Distribution, Uniform, parse_distribution
     from .doubling import Doubling, recursive_doubling
+    from .errata import Erratum, hexa_cell_errata
     from .errors import DeadlockError, FaultError, MissingExtraError
     from .generalized_exchange import gde, optimal_lambda
     from .hexa_cell_costs import hexa_cell_formulas
-    from .errata import Erratum, hexa_cell_errata
     from .hexa_cell_exchange import hexa_cell
     from .hexa_cell_topology import HyperHexaCell
     from .lines import DdeLine, dde_line, exchange_rounds
@@ -43,10 +43,10 @@ _HOME = {
     "direct_exchange": ("dde",),
     "distributions": ("Distribution", "Uniform", "parse_distribution"),
     "doubling": ("Doubling", "recursive_doubling"),
+    "errata": ("Erratum", "hexa_cell_errata"),
     "errors": ("DeadlockError", "FaultError", "MissingExtraError"),
     "generalized_exchange": ("gde", "optimal_lambda"),
     "hexa_cell_costs": ("hexa_cell_formulas",),
-    "errata": ("Erratum", "hexa_cell_errata"),
     "hexa_cell_exchange": ("hexa_cell",),
     "hexa_cell_topology": ("HyperHexaCell",),
     "lines": ("DdeLine", "dde_line", "exchange_rounds"),
