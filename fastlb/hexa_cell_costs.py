@@ -44,6 +44,10 @@ def hexa_cell_formulas(d: int, M: Any, algorithm: str) -> dict[str, int | Fracti
 
     Notes
     -----
+    Error: a triangle ends with loads from ``avg - 2`` to ``avg``. An exchange leaves a pair at the
+    floor and ceiling of its mean, and the means of the pairs of two blocks with error e lie within
+    e of each other, so the error grows by at most 1 in each of d exchanges.
+
     Of C the paper prints no maximum per node. In a triangle a node takes part in 4 polls. A node
     with excess polls again at most both peers and is polled again by at most one other node with
     excess: with two takers that makes 2 polls and 2 load messages, with one taker 3 polls and 1

@@ -197,7 +197,7 @@ class Run:
         kernels("hexa_cell").cells(*parts, tile, self.bits, self.rules[dtype])
         above = self.d - 1 - self.bits
         if above and (self.odd_unit == "higher" or target.dtype.kind == "f"):
-            kernels("dem").dem_rows(target, above, self.part)
+            kernels("dem").dem_rows(target, self.part)
         elif above:
             kernels("hexa_cell").dimensions(target, self.part, self.rules[target.dtype])
 
@@ -311,7 +311,7 @@ def check_narrow(rows: NDArray[Any]) -> bool:
         return False
     top = NARROW if rows.dtype.itemsize >= 4 else np.iinfo(rows.dtype).max
     if kernels("survey").count_outside(rows.reshape(-1), rows.dtype.type(top)):
-        survey(rows)
+        check_values(rows, limit=INT64_MAX // rows.shape[1])
         return False
     return True
 

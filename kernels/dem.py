@@ -252,19 +252,20 @@ def dem(source, target, n):
 
 
 @njit(cache=True, nogil=True)
-def dem_rows(loads, bits, width):
-    """Balance every row of ``loads`` (B, 2**bits * width) in place along the bits of its rows.
+def dem_rows(loads, width):
+    """Balance cubes side by side, a cube in every column, in place.
 
-    Each holds ``2**bits`` rows of ``width`` loads: cubes side by side, one in every column.
+    ``loads`` : (B, N * width), a network a row, in it ``N`` nodes of ``width`` cubes; ``width``
+    is a multiple of ``LANES``.
     """
-    chunk_bits = 0
-    while chunk_bits < bits and width << (chunk_bits + 1) <= 1 << CHUNK_BITS:
-        chunk_bits += 1
-    size = width << chunk_bits
+    end = loads.shape[1]
+    chunk = width
+    while chunk < end and 2 * chunk * loads.itemsize <= CHUNK_BYTES:
+        chunk *= 2
     for b in range(loads.shape[0]):
-        for start in range(0, loads.shape[1], size):
-            _rows(loads[b, start : start + size], chunk_bits, width)
-        _rows(loads[b], bits - chunk_bits, size)
+        for start in range(0, end, chunk):
+            _rows(loads[b, start : start + chunk], width, chunk)
+        _rows(loads[b], chunk, end)
 
 
 def _units(a, b):

@@ -7,8 +7,9 @@ import pytest
 
 import fastlb as lb
 from fastlb.studies import hexa_cell
+from fastlb.studies.hexa_cell_figures import figures
+from fastlb.studies.hexa_cell_found import Found, popcount_shaped
 from fastlb.studies.hexa_cell_plots import lines
-from fastlb.studies.hexa_cell_tables import Found, figures, popcount_shaped
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +62,13 @@ def test_the_figures_stand_beside_the_formulas(by_name):
     assert printed == [29, 82, 212, 520, 1232, 2848, 6464, 14464, 32000]
     for row in by_name["figure-11"].rows:
         assert max(row[3:]) <= row[2]
+
+
+def test_totals(by_name):
+    for algorithm, d, printed, corrected, one, mean, most in by_name["totals"].rows:
+        assert max(one, mean, most) <= corrected
+        assert (printed == corrected) == (algorithm == "B")
+        assert printed == lb.hexa_cell_formulas(d, 500, algorithm)["total_steps"]
 
 
 def test_errors(by_name):

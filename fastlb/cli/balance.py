@@ -39,7 +39,7 @@ LOADS is one of
   .csv   the final loads alone
 """
 # Arguments of every method that are not options of it here.
-_OWN = ("record", "out")
+_OWN = ("loads", "topology", "record", "out")
 
 
 def _order(ctx: click.Context, option: click.Parameter, value: str | None) -> list[int] | None:
@@ -59,7 +59,8 @@ def _order(ctx: click.Context, option: click.Parameter, value: str | None) -> li
     "-m",
     "--method",
     metavar="NAME",
-    help="dem, gde or dde.  [default: dem on hypercubes, dde on grids, gde elsewhere]",
+    help="dem, gde, dde or hexa_cell.  [default: dem on hypercubes, dde on grids, hexa_cell on "
+    "hyper hexa-cells, gde elsewhere]",
 )
 @click.option("--dims", metavar="ORDER", callback=_order, help="DEM: order of the bits, as 2,0,1.")
 @click.option(
@@ -77,6 +78,19 @@ def _order(ctx: click.Context, option: click.Parameter, value: str | None) -> li
     "--exchange",
     type=click.Choice(["rbs", "sbr"]),
     help="DDE: receive before send, or send before receive.  [default: rbs]",
+)
+@click.option(
+    "--algorithm", type=click.Choice(["A", "B", "C"]), help="Hexa-Cell: which.  [default: B]"
+)
+@click.option(
+    "--share",
+    type=click.Choice(["fair", "greedy"]),
+    help="Hexa-Cell: how one node's excess goes to two.  [default: fair]",
+)
+@click.option(
+    "--odd-unit",
+    type=click.Choice(["higher", "lower"]),
+    help="Hexa-Cell: who keeps an odd unit in DEM.  [default: higher]",
 )
 @click.option(
     "--record",
@@ -174,10 +188,13 @@ def _fitting(topology: Topology | None, given: LoadFile) -> Topology:
 
 
 def _default_method(topology: Topology) -> str:
+    from ..hexa_cell_topology import HyperHexaCell
     from ..topology import Grid, Hypercube
 
     if isinstance(topology, Hypercube):
         return "dem"
+    if isinstance(topology, HyperHexaCell):
+        return "hexa_cell"
     return "dde" if isinstance(topology, Grid) else "gde"
 
 
@@ -190,7 +207,7 @@ def _check_options(method: str, options: dict[str, Any]) -> None:
     parameters = inspect.signature(getattr(lb, method, lb.balance)).parameters.values()
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
         return
-    taken = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.name not in _OWN]
+    taken = [p.name for p in parameters if p.name not in _OWN]
     for name in options:
         if name not in taken:
             flags = ", ".join(f"--{other.replace('_', '-')}" for other in taken)

@@ -70,8 +70,11 @@ def describe(topology: Topology) -> dict[str, Any]:
 
 
 def _diameter(topology: Topology) -> int | None:
+    from ..hexa_cell_topology import HyperHexaCell
     from ..topology import Grid, Hypercube
 
+    if isinstance(topology, HyperHexaCell):
+        return topology.d + 1
     if isinstance(topology, Grid):
         axes = zip(topology.shape, topology.wrap, strict=True)
         return sum(k // 2 if wrap else k - 1 for k, wrap in axes)
@@ -81,10 +84,13 @@ def _diameter(topology: Topology) -> int | None:
 
 
 def _methods(topology: Topology) -> list[str]:
+    from ..hexa_cell_topology import HyperHexaCell
     from ..topology import Grid, Hypercube
 
     if isinstance(topology, Hypercube):
         return ["dem", "gde"]
+    if isinstance(topology, HyperHexaCell):
+        return ["hexa_cell", "gde"]
     return ["dde", "gde"] if isinstance(topology, Grid) else ["gde"]
 
 

@@ -45,19 +45,21 @@ class HexaCell(Study):
 
     def report(self, results: Results) -> Report:
         """Return Figures 3-11 as data and plots, the errata, and the paper's sentences tested."""
-        from . import hexa_cell_plots, hexa_cell_tables
+        from . import hexa_cell_figures, hexa_cell_plots, hexa_cell_sentences, hexa_cell_tables
+        from .hexa_cell_found import Found
 
-        found = hexa_cell_tables.Found(results)
-        figures = hexa_cell_tables.figures(found)
+        found = Found(results)
+        figures = hexa_cell_figures.figures(found)
         return Report(
             results,
             tables=[
                 hexa_cell_tables.one_node(found),
                 *(figure.table() for figure in figures),
+                hexa_cell_tables.totals(found),
                 hexa_cell_tables.errors(found),
                 hexa_cell_tables.errata(),
             ],
-            statements=hexa_cell_tables.statements(found),
+            statements=hexa_cell_sentences.statements(found),
             plots=[Plot(f.name, partial(hexa_cell_plots.lines, f)) for f in figures],
         )
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..plotting import BLUE, GREEN, GREY, ORANGE, new_figure
-from .hexa_cell_tables import CORRECTED, PRINTED, RANDOM, SIMULATED
+from .hexa_cell_figures import CORRECTED, PRINTED, RANDOM, SIMULATED
 
 if TYPE_CHECKING:
-    from .hexa_cell_tables import Figure
+    from .hexa_cell_figures import Figure
 
 # Printed formulas lie as broad bands below the counts that should fall upon them.
 LINE = {PRINTED: "-", CORRECTED: ":", SIMULATED: "-", RANDOM: "-."}

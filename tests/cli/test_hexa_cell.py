@@ -1,0 +1,52 @@
+"""Hyper hexa-cells on the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import fastlb as lb
+
+from .conftest import Run
+
+LOADS = [0, 4, 0, 0, 0, 7]
+
+
+@pytest.fixture
+def loads(tmp_path: Path) -> Path:
+    path = tmp_path / "loads.csv"
+    path.write_text(",".join(map(str, LOADS)) + "\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"algorithm": "A", "odd_unit": "lower", "share": "greedy"}, {"algorithm": "C"}]
+)
+def test_balance(run: Run, loads: Path, options: dict[str, str]) -> None:
+    flags = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
+    done = run("balance", loads, "--topology", "hhc:1", "--json", *flags)
+    assert (done.code, done.err) == (0, "")
+    told = json.loads(done.out)
+    b = lb.hexa_cell(LOADS, lb.HyperHexaCell(1), **options, record="flows")
+    assert (told["method"], told["topology"]) == ("hexa_cell", "hhc:1")
+    assert told["loads"] == b.loads.tolist()
+    assert told["counts"] == b.counts
+    assert told["flows"] == b.flows.tolist()
+
+
+def test_options_of_other_methods(run: Run, loads: Path) -> None:
+    done = run("balance", loads, "--topology", "hhc:1", "--lam", "1/2")
+    assert done.code == 2
+    assert "--lam does not apply to hexa_cell" in done.err
+    assert "--algorithm" in done.err
+    refused = run("balance", loads, "-t", "hhc:1", "--algorithm", "C", "--odd-unit", "lower")
+    assert refused.code == 2
+    assert "odd_unit" in refused.err
+
+
+def test_topologies(run: Run) -> None:
+    told = json.loads(run("topologies", "hhc:3", "--json").out)
+    assert (told["nodes"], told["links"], told["diameter"]) == (24, 60, 4)
+    assert told["methods"] == ["hexa_cell", "gde"]
