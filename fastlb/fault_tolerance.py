@@ -201,7 +201,7 @@ def _in_tiles(
     rotating = few or N > LANES_UP_TO
     L = 1 if rotating else max(1, min(LANES, TILE_LOADS // N, B))
     deepest = max((stuck.dimensions for stuck in plan.stuck), default=0)
-    layout = kernels("positions").exchange_layout
+    layout = kernels("positions")
     carry_out = kernels("fault_tolerant_dem").carry_out
     kind = np.zeros(1, counted)
     moved, local = np.zeros(B, counted), np.zeros(B, counted)
@@ -212,12 +212,12 @@ def _in_tiles(
         part = slice(first, min(first + in_hand * L, B))
         count = part.stop - part.start
         used = tiles[: -(-count // L)]
-        layout(rows[part], used, plan.topology.n, L, reverse, True)
+        layout.to_tiles(rows[part], used, plan.topology.n, L, reverse)
         moved[part], local[part], load = carry_out(
             used, plan.positions, count, L, not reverse, rotating, deepest, booked, kind
         )
         largest = max(largest, load)
-        layout(out[part], used, plan.topology.n, L, reverse, False)
+        layout.from_tiles(used, out[part], plan.topology.n, L, reverse)
     return moved, local, largest
 
 
