@@ -10,7 +10,7 @@ from .accelerate import kernels
 from .errors import FaultError
 from .fault_plans import FaultPlan, fault_plan
 from .fault_tree import FaultTree, fault_tree
-from .loads import Survey, check_record, finished, output_rows, read_loads, survey
+from .loads import Survey, check_record, check_values, finished, output_rows, read_loads, survey
 from .memory import require_memory
 from .result import INT64_MAX, Balance, figures, per_batch, units_dtype
 
@@ -27,6 +27,7 @@ TILE_LOADS = 2**19
 LANES_UP_TO = 2**14
 TILES_BYTES = 2**19
 INT32_MAX = 2**31 - 1
+FLOAT64_MAX = float(np.finfo(np.float64).max)
 SIGN = np.uint64(2**63)
 
 
@@ -135,23 +136,27 @@ def _carried_out(
     result, rows = output_rows(out, loads, given)
     exact = record != "loads" or tree is not None or (plan is not None and bool(plan.repairs))
     small = record == "loads" and tree is None and _all_small(plan, given.rows)
-    before = None if small else survey(given.rows, totals=exact)
+    before = survey(given.rows) if exact and not small else None
+    if not exact:
+        check_values(given.rows)
     if out is not None and _may_overflow(plan, before, rows.dtype):
         rows = np.empty_like(rows)
     counted = np.dtype(units_dtype(rows))
     steps = (plan.steps if plan else 0) + (tree.steps if tree else 0)
     # A unit is sent at most once a step: beyond this every addition is watched.
-    most = 0 if before is None else int(before.total.max(initial=0))
-    watched = rows.dtype.kind in "iu" and most > INT64_MAX // max(1, steps)
+    whole = rows.dtype.kind in "iu"
+    most = 0 if before is None else before.total.max(initial=0)
+    limit = INT64_MAX // max(1, steps) if whole else FLOAT64_MAX / max(1, steps)
+    watched = record != "loads" and most > limit
     linkwise: dict[str, Any] = {}
-    if plan is None or tree is not None or record == "flows" or (watched and record != "loads"):
-        # Narrow integers are not worth kernels of their own here.
-        wide = given.rows.astype(counted if rows.dtype.kind in "iu" else rows.dtype)
+    if plan is None or tree is not None or record == "flows" or watched:
+        # Narrow types are not worth kernels of their own here.
+        wide = given.rows.astype(counted)
         local, largest, linkwise = _link_by_link(plan, tree, wide, topology.n, record, counted)
         linkwise["stages"] = linkwise["stages"].astype(rows.dtype, copy=False)
         moved = linkwise["moved_per_stage"].T
-        if record != "loads" and (moved < 0).any():
-            raise OverflowError("moved must fit int64, got more units times links")
+        if watched and not (np.isfinite(moved).all() and (moved >= 0).all()):
+            raise OverflowError(f"moved must fit {counted}, got more units times links")
         rows[...] = wide
     else:
         beyond = rows.dtype == np.uint64 and not (exact or small)
@@ -162,7 +167,7 @@ def _carried_out(
         moved, local, largest = _in_tiles(plan, source, target, record, work, counted)
         if beyond:
             rows[...] = source.view(np.uint64) ^ SIGN
-    if rows.dtype.kind in "iu" and largest > np.iinfo(rows.dtype).max:
+    if whole and largest > np.iinfo(rows.dtype).max:
         raise OverflowError(
             f"loads must leave room in {rows.dtype} for what a donor holds, which is {largest}"
         )
@@ -196,7 +201,7 @@ def _in_tiles(
     rotating = few or N > LANES_UP_TO
     L = 1 if rotating else max(1, min(LANES, TILE_LOADS // N, B))
     deepest = max((stuck.dimensions for stuck in plan.stuck), default=0)
-    layout = kernels("positions").exchange_layout
+    layout = kernels("positions")
     carry_out = kernels("fault_tolerant_dem").carry_out
     kind = np.zeros(1, counted)
     moved, local = np.zeros(B, counted), np.zeros(B, counted)
@@ -207,12 +212,12 @@ def _in_tiles(
         part = slice(first, min(first + in_hand * L, B))
         count = part.stop - part.start
         used = tiles[: -(-count // L)]
-        layout(rows[part], used, plan.topology.n, L, reverse, True)
+        layout.to_tiles(rows[part], used, plan.topology.n, L, reverse)
         moved[part], local[part], load = carry_out(
             used, plan.positions, count, L, not reverse, rotating, deepest, booked, kind
         )
         largest = max(largest, load)
-        layout(out[part], used, plan.topology.n, L, reverse, False)
+        layout.from_tiles(used, out[part], plan.topology.n, L, reverse)
     return moved, local, largest
 
 
@@ -252,7 +257,7 @@ def _tile_dtype(dtype: np.dtype[Any], narrow: bool) -> np.dtype[Any]:
     Where a trial's total fits int32, so does everything that happens to it.
     """
     if dtype.kind == "f":
-        return dtype
+        return np.dtype(np.float64)
     return np.dtype(np.int32 if narrow or dtype.itemsize < 4 or dtype == np.int32 else np.int64)
 
 

@@ -349,20 +349,12 @@ def _repair(tile, least, moved, base, free, bit, ascending, L, booked, scratch):
         for o in range(0, end, 2 * h):
             for i in range(o, o + h, run):
                 m, j, k = i + run, i + h, i + h + run
+                X, Y, held_x, held_y = pegs[i:m], pegs[j:k], held[i:m], held[j:k]
                 if booked:
-                    _booked_shift(
-                        pegs[i:m],
-                        pegs[j:k],
-                        held[i:m],
-                        held[j:k],
-                        holes[i:m],
-                        holes[j:k],
-                        low[i:m],
-                        low[j:k],
-                        moved,
-                    )
+                    owed_x, owed_y, low_x, low_y = holes[i:m], holes[j:k], low[i:m], low[j:k]
+                    _booked_shift(X, Y, held_x, held_y, owed_x, owed_y, low_x, low_y, moved)
                 else:
-                    _shift(pegs[i:m], pegs[j:k], held[i:m], held[j:k])
+                    _shift(X, Y, held_x, held_y)
         h = 2 * h if ascending else h // 2
     largest = moved.dtype.type(0)
     i = 0
@@ -395,12 +387,8 @@ def carry_out(tiles, program, B, L, ascending, rotating, deepest, booked, kind):
     least = np.empty(tiles.shape[1] if booked else 0, dtype=tiles.dtype)
     spare = np.empty((2, 1 << OUTER if rotating else 0), dtype=tiles.dtype)
     room = L << deepest if deepest else 0
-    scratch = (
-        np.full(room, kind[0]),
-        np.full(room, kind[0]),
-        np.full(room, kind[0]),
-        np.full(room, kind[0]),
-    )
+    pegs, held = np.full(room, kind[0]), np.full(room, kind[0])
+    scratch = pegs, held, np.full(room, kind[0]), np.full(room, kind[0])
     N = tiles.shape[1] // L
     for t in range(tiles.shape[0]):
         w = min(L, B - t * L)

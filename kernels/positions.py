@@ -28,27 +28,34 @@ def _places(n, reverse):
 
 
 @njit(cache=True, nogil=True)
-def _lanes(flat, tile, place, w, inwards):
-    """Transpose w trials (flat rows) into the tile or back, in blocks that stay in cache.
+def _to_lanes(flat, tile, place, w):
+    """Transpose w trials (flat rows) into the tile, in blocks that stay in cache.
 
     8 trials at a time: rows that are a power of two apart compete for the same cache lines, and
     16 of them take 2-3 times as long. All nodes of these go before the next 8.
     """
     N = place.size
-    m = min(16, N)
     step = w if N <= 64 else 8
     for first in range(0, w, step):
         many = min(step, w - first)
-        for start in range(0, N, m):
-            for i in range(start, start + m):
-                lanes = tile[place[i] * w + first :]
-                nodes = flat[first * N + i :]
-                if inwards:
-                    for u in range(many):
-                        lanes[u] = nodes[u * N]
-                else:
-                    for u in range(many):
-                        nodes[u * N] = lanes[u]
+        for i in range(N):
+            lanes = tile[place[i] * w + first :]
+            nodes = flat[first * N + i :]
+            for u in range(many):
+                lanes[u] = nodes[u * N]
+
+
+@njit(cache=True, nogil=True)
+def _from_lanes(tile, flat, place, w):
+    N = place.size
+    step = w if N <= 64 else 8
+    for first in range(0, w, step):
+        many = min(step, w - first)
+        for i in range(N):
+            lanes = tile[place[i] * w + first :]
+            nodes = flat[first * N + i :]
+            for u in range(many):
+                nodes[u * N] = lanes[u]
 
 
 @njit(cache=True, nogil=True)
@@ -81,25 +88,36 @@ def _reverse(source, target, square, n):
 
 
 @njit(cache=True, nogil=True)
-def exchange_layout(rows, tiles, n, L, reverse, inwards):
-    """Copy rows (B, 2**n) into tiles (T, 2**n * L) of L trials, or back out of them.
-
-    The tiles may be of a wider type than the rows.
-    """
+def to_tiles(rows, tiles, n, L, reverse):
+    """Copy rows (B, 2**n) into tiles (T, 2**n * L), which may be of a wider type."""
     B = rows.shape[0]
-    if L == 1:
-        square = np.empty(4096, dtype=tiles.dtype)
-        for b in range(B):
-            if inwards and reverse:
-                _reverse(rows[b], tiles[b], square, n)
-            elif reverse:
-                _reverse(tiles[b], rows[b], square, n)
-            elif inwards:
-                _copy(rows[b], tiles[b])
-            else:
-                _copy(tiles[b], rows[b])
+    if L > 1:
+        place = _places(n, reverse)
+        for t in range(tiles.shape[0]):
+            w = min(L, B - t * L)
+            _to_lanes(rows[t * L : t * L + w].reshape(-1), tiles[t], place, w)
         return
-    place = _places(n, reverse)
-    for t in range(tiles.shape[0]):
-        w = min(L, B - t * L)
-        _lanes(rows[t * L : t * L + w].reshape(-1), tiles[t], place, w, inwards)
+    square = np.empty(4096, dtype=tiles.dtype)
+    for b in range(B):
+        if reverse:
+            _reverse(rows[b], tiles[b], square, n)
+        else:
+            _copy(rows[b], tiles[b])
+
+
+@njit(cache=True, nogil=True)
+def from_tiles(tiles, rows, n, L, reverse):
+    """Copy tiles back into rows."""
+    B = rows.shape[0]
+    if L > 1:
+        place = _places(n, reverse)
+        for t in range(tiles.shape[0]):
+            w = min(L, B - t * L)
+            _from_lanes(tiles[t], rows[t * L : t * L + w].reshape(-1), place, w)
+        return
+    square = np.empty(4096, dtype=tiles.dtype)
+    for b in range(B):
+        if reverse:
+            _reverse(tiles[b], rows[b], square, n)
+        else:
+            _copy(tiles[b], rows[b])

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 import fastlb as lb
-from tests.oracles import dde, dem, gde, metrics
+from tests.oracles import dde, dem, fault_tolerant_dem, gde, metrics, topology
 
 # Examples are the same in every run; the first call of a kernel compiles, hence no deadline.
 settings.register_profile(
@@ -154,8 +154,32 @@ def gde_problems(draw: st.DrawFn) -> Problem:
     return Problem("gde", lb.Grid(shape, wrap=wrap), options, twin, bound)
 
 
+@st.composite
+def fault_problems(draw: st.DrawFn) -> Problem:
+    """With at most n - 1 faulty links a plan exists."""
+    n = draw(st.integers(0, 5))
+    links = topology.hypercube_links(n)
+    faults = draw(st.lists(st.sampled_from(links), max_size=n - 1, unique=True)) if links else []
+    options = {
+        "order": draw(st.sampled_from(["lowest", "highest"])),
+        "donor": draw(st.sampled_from(["latest", "earliest"])),
+        "finish": draw(st.sampled_from([None, "tree"])),
+    }
+    cube = lb.Hypercube(n, faults=faults)
+    steps = lb.fault_tolerant_dem([0] * 2**n, cube, **options).steps
+
+    def twin(loads: Sequence[Any]) -> Expected:
+        r = fault_tolerant_dem.fault_tolerant_dem(loads, faults, **options)
+        moved = r.moved_per_stage
+        return Expected(
+            r.loads, r.moved, r.local, steps, r.flows, stages=r.stages, moved_per_stage=moved
+        )
+
+    return Problem("fault_tolerant_dem", cube, options, twin, lambda _: math.inf)
+
+
 def problems() -> st.SearchStrategy[Problem]:
-    return dem_problems() | dde_problems() | gde_problems()
+    return dem_problems() | dde_problems() | gde_problems() | fault_problems()
 
 
 @st.composite

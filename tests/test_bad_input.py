@@ -14,6 +14,7 @@ METHODS: dict[str, tuple[Callable[..., Any], Any]] = {
     "dem": (lb.dem, lb.Hypercube(3)),
     "gde": (lb.gde, lb.Mesh(2, 4)),
     "dde": (lb.dde, lb.Torus(4, 2)),
+    "fault_tolerant_dem": (lb.fault_tolerant_dem, lb.Hypercube(3, faults=[(0, 4)])),
 }
 GOOD = np.arange(8)
 INTEGER_TYPES = ["int8", "int16", "int32", "int64"]

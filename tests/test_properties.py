@@ -29,6 +29,7 @@ METRICS = [
 ]
 OWN_METRICS = {
     "dem": [],
+    "fault_tolerant_dem": [],
     "dde": ["rounds", "simulated_steps"],
     "gde": ["stalled", "converged"],
 }
@@ -142,7 +143,7 @@ def test_shape_and_dtype_come_back(data: st.DataObject) -> None:
         assert b.loads.dtype == dtype
         assert b.loads.shape == loads.shape
         assert not np.shares_memory(b.loads, loads)
-        if problem.name != "gde":
+        if problem.name in ("dem", "dde"):
             assert b.stages.shape == (topology.ndim, *loads.shape)
         if batch:
             assert np.shape(b.moved) == tuple(batch)

@@ -297,11 +297,14 @@ def test_out_layout_and_shape_do_not_matter(data: st.DataObject) -> None:
     assert lb.fault_tolerant_dem(loads, cube, record=record, out=other).loads is other
     inside = loads.copy()
     lb.fault_tolerant_dem(inside, cube, record=record, out=inside)
+    read_only = loads.copy()
+    read_only.flags.writeable = False
+    locked = lb.fault_tolerant_dem(read_only, cube, record=record)
     wide = np.repeat(loads, 2, axis=1)
     strided = lb.fault_tolerant_dem(wide[:, ::2], cube, record=record)
     shaped = lb.fault_tolerant_dem(loads.reshape(3, *cube.shape), cube, record=record)
     assert shaped.loads.shape == (3, *cube.shape)
-    for found in (other, inside, strided.loads, shaped.loads.reshape(expected.shape)):
+    for found in (other, inside, locked.loads, strided.loads, shaped.loads.reshape(expected.shape)):
         assert found.dtype == dtype
         assert np.array_equal(found, expected)
 
