@@ -39,7 +39,7 @@ def as_json(rows: list[Row]) -> str:
 
 
 def fallen(rows: list[Row], earlier: dict[str, Any]) -> list[str]:
-    """Return a line for every ratio that is worse than in an earlier table by more than the slack."""
+    """Return a line for every ratio that is worse than earlier by more than the slack."""
     before = {row["name"]: row for row in earlier["rows"]}
     lines = []
     for row in rows:

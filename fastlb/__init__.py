@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from .study import Part, Study
     from .topology import Chain, Grid, Hypercube, Mesh, Ring, Topology, Torus
 
+# No module is called as a public function: once imported, it would stand in the function's place.
 _HOME = {
     "dimension_exchange": ("dem",),
     "direct_exchange": ("dde",),

@@ -32,19 +32,13 @@ def kernels(name: str) -> ModuleType:
     read-only installation without a home folder must still run, so a private temporary
     folder steps in.
     """
-    if "NUMBA_CACHE_DIR" not in os.environ and not _default_cache_is_writable():
-        from numba import config
-
-        config.CACHE_DIR = tempfile.mkdtemp(prefix="fastlb-numba-")  # type: ignore[attr-defined]
-    return importlib.import_module(f".kernels.{name}", __package__)
-
-
-def cache_folder() -> Path:
-    """Return the folder in which numba keeps the compiled kernels."""
     from numba import config
 
+    # Empty unless NUMBA_CACHE_DIR is set, or a kernel module before this one needed a folder.
     configured: str = config.CACHE_DIR  # type: ignore[attr-defined]
-    return Path(configured) if configured else Path(__file__).parent / "kernels" / "__pycache__"
+    if not configured and not _default_cache_is_writable():
+        config.CACHE_DIR = tempfile.mkdtemp(prefix="fastlb-numba-")  # type: ignore[attr-defined]
+    return importlib.import_module(f".kernels.{name}", __package__)
 
 
 @cache

@@ -10,6 +10,7 @@ import numpy as np
 
 from .accelerate import kernels
 from .memory import require_memory
+from .network import Network
 from .topology import Grid, Hypercube, Topology
 
 if TYPE_CHECKING:
@@ -27,11 +28,12 @@ class Colouring:
     u, v : (E,) int64
         Ends of each link; on grids ``v`` is the successor of ``u`` along the link's axis.
     slot : (E,) int64
-        Where a link's flow belongs: ``axis * N + u`` on grids, the row of ``edges`` else.
+        Where a link's flow belongs: ``axis * N + u`` on grids and cubes; else the link's row in
+        ``links`` of a network, or in ``edges``.
     starts : (C + 1,) int64
         Links ``starts[c] .. starts[c+1]-1`` have colour c.
     slots : int
-        Number of flow places, ``ndim * N`` on grids, ``E`` else.
+        Number of flow places, ``ndim * N`` on grids and cubes, ``E`` else.
     """
 
     u: NDArray[np.int64]
@@ -73,7 +75,7 @@ def _colouring(topology: Topology, order: str) -> Colouring:
     if isinstance(topology, Hypercube):
         whole = _grid_colouring(topology.shape, (False,) * topology.ndim, order)
         return _without(whole, topology.faults) if topology.faults else whole
-    links = getattr(topology, "links", topology.edges)
+    links = topology.links if isinstance(topology, Network) else topology.edges
     colours = kernels("colouring").misra_gries(links, topology.size)
     by_colour = np.argsort(colours, kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(colours))]).astype(np.int64)
@@ -93,11 +95,12 @@ def _grid_colouring(shape: tuple[int, ...], wrap: tuple[bool, ...], order: str) 
             found.append((rank, axis, u, v))
     if order == "interleaved":
         found.sort(key=lambda colour: colour[:2])
-    none = [np.empty(0, np.int64)]
+    # Without any link there would be nothing to join.
+    empty = [np.empty(0, np.int64)]
     return Colouring(
-        np.concatenate(none + [u for _, _, u, _ in found]),
-        np.concatenate(none + [v for _, _, _, v in found]),
-        np.concatenate(none + [axis * size + u for _, axis, u, _ in found]),
+        np.concatenate(empty + [u for _, _, u, _ in found]),
+        np.concatenate(empty + [v for _, _, _, v in found]),
+        np.concatenate(empty + [axis * size + u for _, axis, u, _ in found]),
         np.cumsum([0] + [len(u) for _, _, u, _ in found]),
         len(shape) * size,
     )
@@ -113,6 +116,7 @@ def _line_colours(k: int, wrapped: bool) -> list[NDArray[np.int64]]:
 
 
 def _without(whole: Colouring, faults: tuple[tuple[int, int], ...]) -> Colouring:
+    """Leave out faulty links, and colours that have no other."""
     ends = np.array(faults, dtype=np.int64)
     scale = whole.slots + 1
     healthy = ~np.isin(whole.u * scale + whole.v, ends[:, 0] * scale + ends[:, 1])

@@ -26,6 +26,16 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
+# Largest load for which no total need be looked at, by the dtypes computed in as they are; for
+# floats it is divided among the nodes.
+LARGEST: dict[np.dtype[Any], Any] = {
+    np.dtype(np.int32): np.int32(2**31 - 1),
+    np.dtype(np.int64): np.int64(2**63 - 1),
+    np.dtype(np.float32): np.finfo(np.float32).max,
+    np.dtype(np.float64): np.finfo(np.float64).max,
+}
+
+
 def dem(
     loads: ArrayLike,
     topology: Topology,
@@ -70,6 +80,10 @@ def dem(
     >>> lb.dem([9, 0, 0, 1], lb.Hypercube(2)).loads
     array([3, 3, 2, 2])
     """
+    if record == "loads" and dims is None and type(topology) is Hypercube:
+        balanced = _in_one_go(loads, topology, out)
+        if balanced is not None:
+            return Balance("dem", topology, record, {"loads": balanced})
     if not isinstance(topology, Hypercube):
         raise TypeError(f"topology must be a Hypercube for dem, got {topology!r}")
     check_record(record)
@@ -84,7 +98,7 @@ def dem(
     if record == "loads":
         check_values(given.rows)
         if ascending and not topology.faults:
-            kernels("dem").dem(source, work, topology.n)
+            kernels("dem").dem(source.reshape(-1), work.reshape(-1), topology.n)
         else:
             np.copyto(work, source)
             _run_measured(work, work.copy(), bits, topology)
@@ -106,6 +120,47 @@ def dem(
     shared["steps"] = np.full(len(rows), 3 * topology.n)
     fields |= per_batch(shared, given.batch)
     return Balance("dem", topology, record, {"loads": finished(result, rows), **fields})
+
+
+def _in_one_go(
+    loads: ArrayLike, topology: Hypercube, out: NDArray[Any] | None
+) -> NDArray[Any] | None:
+    """Balance plain arrays with the least of Python around the kernel, or return None.
+
+    For a host program that balances in every step: three times as fast on a 10-cube as the
+    whole way, which is for all that is refused or takes a conversion.
+    """
+    if type(loads) is not np.ndarray or not loads.flags.carray or topology.faults:
+        return None
+    size = topology.size
+    top = LARGEST.get(loads.dtype)
+    if top is None or (loads.shape[-1:] != (size,) and loads.shape != topology.shape):
+        return None
+    if loads.dtype.kind == "f":
+        top = top / loads.dtype.type(size)
+    source = loads if loads.ndim == 1 else loads.reshape(-1)
+    if out is None:
+        result = np.empty_like(loads)
+    elif out is loads or _fits(out, loads):
+        result = out
+    else:
+        return None
+    if kernels("survey").count_outside(source, top):
+        return None
+    target = result if loads.ndim == 1 else result.reshape(-1)
+    kernels("dem").dem(source, target, topology.n)
+    return result
+
+
+def _fits(out: Any, loads: NDArray[Any]) -> bool:
+    """Tell whether ``out`` is an array like the loads and apart from them."""
+    return (
+        type(out) is np.ndarray
+        and out.shape == loads.shape
+        and out.dtype == loads.dtype
+        and out.flags.carray
+        and not np.may_share_memory(out, loads)
+    )
 
 
 def _computing_dtype(rows: NDArray[Any]) -> np.dtype[Any]:

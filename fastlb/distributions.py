@@ -51,9 +51,9 @@ class Uniform(Distribution):
     """Integers uniform on ``0 .. 2 * mean`` (Wu-Shu section 6).
 
     Up to a mean of 2**31 - 1 a node takes one 32-bit number ``u`` of the trial's Philox stream and
-    its load is ``u * (2 * mean + 1) >> 32``: each load's probability is right to ``2**-32``, that
-    is to ``(2 * mean + 1) / 2**32`` of itself. Beyond, a node takes a 64-bit word, with 64 in
-    place of 32.
+    its load is ``u * (2 * mean + 1) >> 32``, the low half of each 64-bit word first: each load's
+    probability is right to ``2**-32``, that is to ``(2 * mean + 1) / 2**32`` of itself. Beyond, a
+    node takes a 64-bit word, with 64 in place of 32.
 
     Parameters
     ----------
@@ -62,6 +62,8 @@ class Uniform(Distribution):
 
     Raises
     ------
+    TypeError
+        If the mean is no integer.
     ValueError
         If the mean is out of range.
 
@@ -96,6 +98,8 @@ def parse_distribution(text: str) -> Distribution:
 
     Raises
     ------
+    TypeError
+        If it is no text, or a parameter is of another kind.
     ValueError
         If the name is unknown, a parameter is missing, unknown, unreadable or out of range.
 

@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 MODES = ("rbs", "sbr", "sbr-strict")
+# Sums along a line of k floats are right to this part of k times the total.
+ROUNDING = 2.0**-49
 
 
 @dataclass(frozen=True)
 class DdeLine:
-    """The table of DDE-chain or DDE-ring (Wu-Shu Examples 1 and Fig. 9), arrays of shape (k,).
+    """The table of DDE-chain or DDE-ring (Wu-Shu Example 1 and Fig. 9), arrays of shape (k,).
 
     Attributes
     ----------
@@ -65,7 +67,7 @@ def dde_line(loads: ArrayLike, *, ring: bool = False) -> DdeLine:
     >>> dde_line([9, 7, 4, 1, 4, 6, 1, 5]).flows
     array([ 4,  6,  5,  1,  0,  2, -1,  0])
     """
-    held = _line("loads", loads)
+    held = _line(loads)
     k = len(held)
     places = np.arange(k)
     suffix_sums = held[::-1].cumsum()[::-1]
@@ -80,7 +82,7 @@ def dde_line(loads: ArrayLike, *, ring: bool = False) -> DdeLine:
         quotas = average + (places < rest)
     flows = np.zeros_like(held)
     flows[:-1] = (suffix_quotas - suffix_sums)[1:]
-    shift = flows[0] - flows[0]
+    shift = flows.dtype.type(0)
     if ring and k > 2:
         ordered = np.sort(flows)
         lower, upper = ordered[(k - 1) // 2], ordered[k // 2]
@@ -129,7 +131,7 @@ def exchange_rounds(
     """
     if mode not in MODES:
         raise ValueError(f"mode must be one of {', '.join(MODES)}, got {mode!r}")
-    held = _line("loads", loads)
+    held = _line(loads)
     given = np.asarray(flows)
     if given.shape != held.shape or given.dtype.kind not in "iuf":
         raise ValueError(
@@ -143,7 +145,8 @@ def exchange_rounds(
     if pending[-1] != 0 and not (ring and len(held) > 2):
         line = f"ring of {len(held)}" if ring else "chain"
         raise ValueError(f"flows must be 0 on the wrap link of a {line}, got {given[-1]}")
-    slack = np.zeros_like(held[0]) if exact else held.sum() * len(held) * 2.0**-49
+    slack = np.int64(0) if exact else held.sum() * len(held) * ROUNDING
+    # Of objects, since flows that are refused here may pass int64.
     after = held.astype(object) + np.roll(pending, 1).astype(object) - pending.astype(object)
     poorest = int(np.argmin(after))
     if after[poorest] < -slack:
@@ -151,8 +154,9 @@ def exchange_rounds(
             f"flows must leave no node below 0, got {after[poorest]} at node {poorest}"
         )
     local = held.copy()
-    kernel = kernels("exchange")
-    rounds = kernel.exchange(held, local, pending, MODES.index(mode), slack)
+    rounds = kernels("exchange").exchange(
+        held, local, pending, mode == "rbs", mode == "sbr-strict", slack
+    )
     if pending.any():
         links = np.flatnonzero(pending).tolist()
         shown = ", ".join(map(str, links[:8])) + (", .." if len(links) > 8 else "")
@@ -160,11 +164,11 @@ def exchange_rounds(
     return rounds, np.maximum(local, 0)
 
 
-def _line(name: str, loads: ArrayLike) -> NDArray[Any]:
+def _line(loads: ArrayLike) -> NDArray[Any]:
     """Return legal loads of one line as int64 or float64."""
     given = np.asarray(loads)
     if given.ndim != 1 or given.size == 0:
-        raise ValueError(f"{name} must be one line of nodes, shape (k,), got {given.shape}")
+        raise ValueError(f"loads must be one line of nodes, shape (k,), got {given.shape}")
     rows = read_loads(given, Chain(given.size)).rows
     survey(rows)
     held: NDArray[Any] = rows[0].astype(np.float64 if rows.dtype.kind == "f" else np.int64)

@@ -95,14 +95,8 @@ def batch_shape(shape: tuple[int, ...], topology: Topology) -> tuple[int, ...]:
     raise ValueError(f"loads must have shape {spelled} on {topology!r}, got {shape}")
 
 
-def survey(rows: NDArray[Any], *, totals: bool = True) -> Survey:
-    """Check the values of the rows and sum them up.
-
-    Parameters
-    ----------
-    rows : (B, N)
-    totals : bool
-        Whether totals are needed; without, values up to the dtype's limit always pass.
+def survey(rows: NDArray[Any]) -> Survey:
+    """Check the values of the rows (B, N) and sum them up.
 
     Raises
     ------
@@ -111,10 +105,11 @@ def survey(rows: NDArray[Any], *, totals: bool = True) -> Survey:
     OverflowError
         If a row's total does not fit int64 (integers) or is not finite (floats).
     """
-    code, row, total, smallest, largest = kernels("survey").survey(rows)
-    if code == 1:
+    kernel = kernels("survey")
+    code, row, total, smallest, largest = kernel.survey(rows)
+    if code == kernel.BAD_VALUE:
         _refuse_values(rows[row])
-    if code == 2 and totals:
+    if code == kernel.TOTAL_TOO_LARGE:
         kind = "int64" if rows.dtype.kind in "iu" else "float64"
         raise OverflowError(f"loads must have a total that fits {kind}, got more in row {row}")
     return Survey(total, smallest, largest)
@@ -127,7 +122,8 @@ def check_values(rows: NDArray[Any], *, limit: int | None = None) -> None:
     ----------
     rows : (B, N)
     limit : int, optional
-        Largest integer load for which totals need not be looked at; None where none is needed.
+        Largest integer load for which totals need not be looked at; without it they are not,
+        and integers may go up to the dtype's limit.
 
     Raises
     ------
@@ -140,8 +136,9 @@ def check_values(rows: NDArray[Any], *, limit: int | None = None) -> None:
         top = min(top, limit)
     if rows.dtype.kind == "u" and top == np.iinfo(rows.dtype).max:
         return
+    # With no limit only negative integers lie outside, which the survey refuses before totals.
     if kernels("survey").count_outside(rows.reshape(-1), rows.dtype.type(top)):
-        survey(rows, totals=floats or limit is not None)
+        survey(rows)
 
 
 def computing_dtype(rows: NDArray[Any], largest: float) -> type[np.generic]:
@@ -221,8 +218,6 @@ def check_order(name: str, order: Any, count: int) -> tuple[int, ...]:
 
 
 def _refuse_values(row: NDArray[Any]) -> None:
-    bad = ~np.isfinite(row) if row.dtype.kind == "f" else row < 0
-    if not bad.any():
-        bad = row < 0
-    node = int(np.flatnonzero(bad)[0])
+    legal = np.isfinite(row) & (row >= 0)
+    node = int(np.flatnonzero(~legal)[0])
     raise ValueError(f"loads must be finite and not negative, got {row[node]} at node {node}")

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
+
+# Smaller needs are not worth asking the system about.
+ASKED_FROM = 2**28
 
 
 def available_memory() -> int | None:
     """Return the bytes the system can hand out now, or None where it does not tell."""
     try:
-        with open("/proc/meminfo", encoding="ascii") as lines:  # noqa: PTH123
+        with Path("/proc/meminfo").open(encoding="ascii") as lines:
             for line in lines:
                 if line.startswith("MemAvailable:"):
                     return int(line.split()[1]) * 1024
@@ -22,7 +26,7 @@ def available_memory() -> int | None:
 
 def require_memory(needed: int, what: str) -> None:
     """Raise ``MemoryError`` if ``needed`` bytes for ``what`` are plainly not there."""
-    if needed < 2**28:
+    if needed < ASKED_FROM:
         return
     available = available_memory()
     if available is not None and needed > available:

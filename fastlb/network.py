@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .accelerate import kernels
+from .accelerate import extra, kernels
 from .quantities import Quantities, read_quantities
-from .topology import Topology, _integer, ordered_links
+from .topology import MAX_NODES, Topology, _integer, ordered_links
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -98,7 +98,14 @@ class Network(Topology):
             Nodes are numbered in the graph's own order.
         capacity, traffic : str
             Link attributes to read; a link without one is unlimited, or carries nothing.
+
+        Raises
+        ------
+        TypeError
+            If it is no graph.
         """
+        if not hasattr(graph, "is_directed"):
+            raise TypeError(f"graph must be a networkx graph, got {graph!r}")
         number = {node: i for i, node in enumerate(graph)}
         links = [(number[u], number[v], data) for u, v, data in graph.edges(data=True)]
         if not graph.is_directed():
@@ -134,6 +141,7 @@ class Network(Topology):
 
     @property
     def edge_count(self) -> int:
+        """Number of directed links, E."""
         return len(self.edges)
 
     def _links(self) -> NDArray[np.int64]:
@@ -159,8 +167,6 @@ class Network(Topology):
 
     def to_networkx(self) -> Any:
         """Return a ``networkx.MultiDiGraph`` with the attributes ``capacity`` and ``traffic``."""
-        from .accelerate import extra
-
         graph = extra("networkx").MultiDiGraph()
         graph.add_nodes_from(range(self.size))
         values = zip(self.edges.tolist(), self.capacity, self.traffic, strict=True)
@@ -171,6 +177,7 @@ class Network(Topology):
 
     @property
     def spec(self) -> str:
+        """A name for tables; a general network has no spelling that can be read back."""
         return f"network:{self.size}"
 
     @cached_property
@@ -197,6 +204,8 @@ def _edge_array(edges: ArrayLike) -> NDArray[np.int64]:
         raise ValueError(
             f"edges must be integers of shape (E, 2), got {given.dtype} of shape {given.shape}"
         )
+    if given.size and int(given.max()) >= MAX_NODES:
+        raise ValueError(f"edges must join nodes below 2**62, got {given.max()}")
     ends = np.array(given, dtype=np.int64, order="C")
     ends.flags.writeable = False
     return ends

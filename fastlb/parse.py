@@ -29,6 +29,8 @@ def parse_topology(text: str) -> Topology:
 
     Raises
     ------
+    TypeError
+        If it is no text.
     ValueError
         If the name is unknown or the sizes do not fit it; the message shows a right spelling.
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .loads import RECORDS
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -39,7 +41,6 @@ RECORDED_WITH = {
     "after_cell": "flows",
 }
 
-
 INT64_MAX = 2**63 - 1
 
 
@@ -47,8 +48,8 @@ class Balance:
     """Final loads of a balancing, with the figures and flows that were recorded. Frozen.
 
     Legend: ``batch`` the leading axes of the input, ``S`` stages (dimensions, axes or phases),
-    ``E`` links. Without a batch, figures are plain Python scalars. int64 figures are float64
-    for float loads.
+    ``E`` links. Without a batch, figures are plain Python scalars. Figures counted in units are
+    int64 for integer loads (the type given below) and float64 for float loads.
 
     Attributes
     ----------
@@ -56,7 +57,7 @@ class Balance:
         What was asked for.
     loads : as the input
         Final loads.
-    difference, initial_difference : batch
+    difference, initial_difference : batch, int64
         Largest minus least load.
     imbalance, initial_imbalance : batch, float64
         Largest load over the mean, minus 1; 0 where there is no load.
@@ -134,8 +135,7 @@ class Balance:
             if name in fields:
                 return fields[name]
             level = RECORDED_WITH[name]
-            levels = list(dict.fromkeys(RECORDED_WITH.values()))
-            if levels.index(self.record) < levels.index(level):
+            if RECORDS.index(self.record) < RECORDS.index(level):
                 raise AttributeError(
                     f"{name} was not recorded: call {self.method} with record={level!r}"
                 )
@@ -176,7 +176,7 @@ def units_dtype(rows: NDArray[Any]) -> type:
 def figures(
     before: Survey, after: Survey, size: int, moved: NDArray[Any], kept: NDArray[Any]
 ) -> dict[str, NDArray[Any]]:
-    """Return the figures that every method shares, each of shape (B,) (spec section 5).
+    """Return the figures that every method shares, each of shape (B,) (Wu-Shu section 6).
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ def figures(
     """
     total = before.total
     something = np.where(total > 0, total, 1)
-    moved = sum_moved(moved) if moved.ndim == 2 else moved
+    moved = _sum_moved(moved) if moved.ndim == 2 else moved
     local = kept.sum(axis=1, dtype=moved.dtype) if kept.ndim == 2 else kept
     return {
         "difference": after.largest - after.smallest,
@@ -206,7 +206,7 @@ def figures(
     }
 
 
-def sum_moved(moved: NDArray[Any]) -> NDArray[Any]:
+def _sum_moved(moved: NDArray[Any]) -> NDArray[Any]:
     """Add up the units of all stages, (B, S) to (B,).
 
     Raises
@@ -225,12 +225,10 @@ def sum_moved(moved: NDArray[Any]) -> NDArray[Any]:
 
 def per_batch(fields: dict[str, Any], batch: tuple[int, ...]) -> dict[str, Any]:
     """Give (B,) figures the batch's shape; without a batch they become Python scalars."""
-    return {name: one_per_batch(values, batch) for name, values in fields.items()}
-
-
-def one_per_batch(values: NDArray[Any], batch: tuple[int, ...]) -> Any:
-    """Give one (B,) figure the batch's shape, or make it a Python scalar."""
-    return values.reshape(batch) if batch else values[0].item()
+    return {
+        name: values.reshape(batch) if batch else values[0].item()
+        for name, values in fields.items()
+    }
 
 
 def _plain(value: Any) -> Any:

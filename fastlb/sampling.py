@@ -28,8 +28,8 @@ def sample_loads(
     """Return the loads that the trials ``start .. start + trials - 1`` of a study see.
 
     A load depends on ``(seed, trial, node)`` and on nothing else. The random numbers are NumPy's:
-    those of trial ``t`` come from ``numpy.random.Philox(key=seed, counter=[0, t, 0, 0])``, one
-    32-bit number a node, the low half of each 64-bit word first.
+    those of trial ``t`` come from ``numpy.random.Philox(key=seed, counter=[0, t, 0, 0])``, and the
+    distribution says what it makes of them: see :class:`Uniform`.
 
     Parameters
     ----------
@@ -50,8 +50,10 @@ def sample_loads(
 
     Raises
     ------
+    TypeError
+        If an argument is of another kind.
     ValueError
-        If the seed, ``trials`` or ``start`` is out of range.
+        If the seed, ``trials`` or ``start`` is out of range, or a spelling cannot be read.
     MemoryError
         If the loads do not fit in memory.
 
@@ -62,7 +64,7 @@ def sample_loads(
     >>> np.array_equal(loads[1], stream.astype(np.uint64) * np.uint64(2001) >> np.uint64(32))
     True
     """
-    drawn = read_distribution(distribution)
+    law = read_distribution(distribution)
     network = parse_topology(topology) if isinstance(topology, str) else topology
     if not isinstance(network, Topology):
         raise TypeError(f"topology must be a Topology or a spelling of one, got {topology!r}")
@@ -73,7 +75,7 @@ def sample_loads(
         raise ValueError(f"start must be between 0 and 2**63 - 1 - trials, got {first}")
     require_memory(8 * count * network.size, f"{count} trials on {network!r}")
     rows = np.empty((count, network.size), dtype=np.int64)
-    drawn.fill(rows, seed=check_seed(seed), start=first)
+    law.fill(rows, seed=check_seed(seed), start=first)
     return rows.reshape(count, *network.shape)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .accelerate import extra
 from .memory import require_memory
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class Topology(ABC):
     @property
     @abstractmethod
     def spec(self) -> str:
-        """The command line's spelling; ``parse_topology`` reads it back."""
+        """The command line's spelling; ``parse_topology`` reads it back, but for a Network."""
 
     @abstractmethod
     def _links(self) -> NDArray[np.int64]:
@@ -90,8 +91,6 @@ class Topology(ABC):
 
     def to_networkx(self) -> Any:
         """Return the links as a ``networkx.Graph`` on the nodes ``0 .. size-1``."""
-        from .accelerate import extra
-
         graph = extra("networkx").Graph()
         graph.add_nodes_from(range(self.size))
         graph.add_edges_from(self.edges.tolist())
@@ -102,10 +101,10 @@ class Topology(ABC):
 
         Raises
         ------
-        ValueError
-            If there is no such node.
+        TypeError, ValueError
+            If it is no integer, or there is no such node.
         """
-        i = operator.index(index)
+        i = _integer("index", index)
         if not 0 <= i < self.size:
             raise ValueError(f"index must be in 0..{self.size - 1} on {self!r}, got {i}")
         return tuple(int(c) for c in np.unravel_index(i, self.shape))
@@ -115,10 +114,14 @@ class Topology(ABC):
 
         Raises
         ------
-        ValueError
-            If the address has another length than ``ndim`` or lies outside ``shape``.
+        TypeError, ValueError
+            If it is no sequence of integers, has another length than ``ndim``, or lies outside
+            ``shape``.
         """
-        coordinates = tuple(operator.index(c) for c in address)
+        try:
+            coordinates = tuple(operator.index(c) for c in address)
+        except TypeError:
+            raise TypeError(f"address must be a sequence of integers, got {address!r}") from None
         inside = len(coordinates) == self.ndim and all(
             0 <= c < k for c, k in zip(coordinates, self.shape, strict=True)
         )
@@ -151,7 +154,7 @@ class Grid(Topology):
     """A grid with one wrap flag per axis: meshes, tori and everything between.
 
     Neighbours differ by one along one axis. A wrapped axis also links its last coordinate to
-    its first; of length 2 it has one link a pair, of length 1 none (Wu-Shu section 5).
+    its first (Wu-Shu section 5); of length 2 it has one link a pair, of length 1 none.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Results to files: ``.json``, ``.npz`` and ``.csv``, whole or not at all."""
+"""A balance in a file: ``.json``, ``.npz`` and ``.csv``, whole or not at all."""
 
 from __future__ import annotations
 

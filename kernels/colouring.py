@@ -44,10 +44,10 @@ def _free_colour(node, first, link, colours, taken):
         colour = colours[link[a]]
         if 0 <= colour <= degree:
             taken[colour] = True
-    for colour in range(degree + 1):
-        if not taken[colour]:
-            return colour
-    return degree + 1
+    colour = 0
+    while taken[colour]:
+        colour += 1
+    return colour
 
 
 @njit(cache=True, nogil=True)

@@ -1,28 +1,40 @@
-"""Task exchange along one line, round by round (Wu-Shu Figs 5 and 6)."""
+"""Task exchange along one line, round by round (Wu-Shu Figs 5 and 6).
+
+For any flows, and to tell where they deadlock; ``dde`` counts the rounds of its own flows, which
+never do, for many lines side by side.
+"""
 
 import numpy as np
 from numba import njit
 
-RECEIVE_FIRST = 0
-SEND_FIRST = 1
-SEND_FIRST_STRICT = 2
+
+@njit(cache=True, nogil=True)
+def _may_send(held, flow, receive_first, strict, slack):
+    """Tell whether a link's whole ``flow`` may be sent by a node with nothing to wait for."""
+    if flow <= 0:
+        return False
+    if strict:
+        return held > flow
+    return receive_first or held + slack >= flow
 
 
 @njit(cache=True, nogil=True)
-def exchange(held, kept, pending, mode, slack):
+def exchange(held, kept, pending, receive_first, strict, slack):
     """Carry out ``pending`` (k,), link i from node i to i + 1 mod k; return the rounds made.
 
-    ``held`` (k,) become the final loads, ``kept`` (k,) the units that never left. What is
-    still pending afterwards is deadlocked. All ports work at once, full duplex; what arrives is
-    usable in the next round. Only nodes whose state has changed are looked at, so the work is
-    proportional to nodes and transfers. ``slack`` forgives rounding of floats.
+    ``held`` (k,) become the final loads, ``kept`` (k,) the units that never left; all are int64
+    or all float64. With ``receive_first`` a node sends once all its arrivals are in, else a
+    link's flow once it holds as much, ``strict`` more. What is still pending afterwards is
+    deadlocked. All ports work at once, full duplex; what arrives is usable in the next round.
+    Only nodes whose state has changed are looked at, so the work is proportional to nodes and
+    transfers. ``slack`` forgives rounding of floats.
     """
     k = held.size
-    waiting = np.arange(k)
+    changed = np.arange(k)
     count = k
-    following = np.empty(k, waiting.dtype)
+    changed_next = np.empty(k, changed.dtype)
     queued = np.zeros(k, np.int64)
-    to = np.empty(2 * k, waiting.dtype)
+    to = np.empty(2 * k, changed.dtype)
     amount = np.empty(2 * k, held.dtype)
     awaited = np.zeros(k, np.int64)
     for i in range(k):
@@ -34,21 +46,19 @@ def exchange(held, kept, pending, mode, slack):
     while True:
         sent = 0
         for c in range(count):
-            i = waiting[c]
+            i = changed[c]
+            if receive_first and awaited[i] > 0:
+                continue
             below = i - 1 if i > 0 else k - 1
             down = -pending[below]
             up = pending[i]
-            ready = mode != RECEIVE_FIRST or awaited[i] == 0
-            strict = mode == SEND_FIRST_STRICT
-            enough = held[i] > down if strict else held[i] + slack >= down
-            if k > 1 and ready and down > 0 and (enough or mode == RECEIVE_FIRST):
+            if _may_send(held[i], down, receive_first, strict, slack):
                 held[i] -= down
                 to[sent] = below
                 amount[sent] = down
                 sent += 1
                 pending[below] = 0
-            enough = held[i] > up if strict else held[i] + slack >= up
-            if k > 1 and ready and up > 0 and (enough or mode == RECEIVE_FIRST):
+            if _may_send(held[i], up, receive_first, strict, slack):
                 held[i] -= up
                 to[sent] = i + 1 if i < k - 1 else 0
                 amount[sent] = up
@@ -64,6 +74,6 @@ def exchange(held, kept, pending, mode, slack):
             awaited[to[t]] -= 1
             if queued[to[t]] < rounds:
                 queued[to[t]] = rounds
-                following[count] = to[t]
+                changed_next[count] = to[t]
                 count += 1
-        waiting, following = following, waiting
+        changed, changed_next = changed_next, changed

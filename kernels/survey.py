@@ -1,15 +1,19 @@
 """One pass over loads: are they legal, and what are total, least and largest of each row."""
 
 import numpy as np
-from numba import njit
+from numba import njit, types
 from numba.extending import overload
+
+LEGAL = 0
+BAD_VALUE = 1
+TOTAL_TOO_LARGE = 2
 
 LARGEST_TOTAL = np.int64(2**63 - 1)
 LARGEST_FLOAT = np.finfo(np.float64).max
 
 
 def _row(values):
-    """Return (code, total, smallest, largest); code 0 legal, 1 bad value, 2 total too large."""
+    """Return (code, total, smallest, largest); the last three count only if the code is LEGAL."""
     if values.dtype.kind == "f":
         return _float_row(values)
     return _integer_row(values)
@@ -17,7 +21,7 @@ def _row(values):
 
 @overload(_row)
 def _choose_row(values):
-    if "float" in str(values.dtype):
+    if isinstance(values.dtype, types.Float):
         return lambda values: _float_row(values)
     return lambda values: _integer_row(values)
 
@@ -30,23 +34,23 @@ def _integer_row(values):
         smallest = min(smallest, values[i])
         largest = max(largest, values[i])
     if smallest < 0:
-        return 1, np.int64(0), np.int64(0), np.int64(0)
+        return BAD_VALUE, np.int64(0), np.int64(0), np.int64(0)
     # Compared as unsigned: a uint64 load may lie beyond int64.
     if np.uint64(largest) > np.uint64(LARGEST_TOTAL):
-        return 2, np.int64(0), np.int64(0), np.int64(0)
+        return TOTAL_TOO_LARGE, np.int64(0), np.int64(0), np.int64(0)
     low = np.int64(smallest)
     high = np.int64(largest)
     total = np.int64(0)
     if high <= LARGEST_TOTAL // values.size:
         for i in range(values.size):
             total += np.int64(values[i])
-        return 0, total, low, high
+        return LEGAL, total, low, high
     for i in range(values.size):
         value = np.int64(values[i])
         if value > LARGEST_TOTAL - total:
-            return 2, np.int64(0), low, high
+            return TOTAL_TOO_LARGE, np.int64(0), low, high
         total += value
-    return 0, total, low, high
+    return LEGAL, total, low, high
 
 
 @njit(cache=True, nogil=True)
@@ -57,33 +61,33 @@ def _float_row(values):
     for i in range(values.size):
         value = np.float64(values[i])
         if not 0.0 <= value < np.inf:
-            return 1, 0.0, smallest, largest
+            return BAD_VALUE, 0.0, smallest, largest
         if value > LARGEST_FLOAT - total:
-            return 2, 0.0, smallest, largest
+            return TOTAL_TOO_LARGE, 0.0, smallest, largest
         total += value
         smallest = min(smallest, value)
         largest = max(largest, value)
-    return 0, total, smallest, largest
+    return LEGAL, total, smallest, largest
 
 
 @njit(cache=True, nogil=True)
 def survey(rows):
-    """Return (code, row, totals, smallest, largest) of rows (B, N); ``row`` is the first bad one.
+    """Return (code, row, totals, smallest, largest) of rows (B, N).
 
-    The code is the worst of all rows: 1 (a negative, NaN or infinite value) before 2 (a total
-    beyond int64 or float64) before 0. Totals of rows that do not fit are 0.
+    The code is that of the worst row, and ``row`` the first such: BAD_VALUE (negative, NaN or
+    infinite) before TOTAL_TOO_LARGE (beyond int64 or float64) before LEGAL. The arrays (B,), int64
+    or float64, count only if it is LEGAL.
     """
     B = rows.shape[0]
-    kind = np.zeros(1, dtype=rows.dtype)
-    sample = _row(kind)[1]
-    totals = np.full(B, sample)
-    smallest = np.full(B, sample)
-    largest = np.full(B, sample)
-    worst = 0
+    zero = _row(np.zeros(1, dtype=rows.dtype))[1]
+    totals = np.full(B, zero)
+    smallest = np.full(B, zero)
+    largest = np.full(B, zero)
+    worst = LEGAL
     where = 0
     for b in range(B):
         code, totals[b], smallest[b], largest[b] = _row(rows[b])
-        if code != 0 and (worst == 0 or code < worst):
+        if code != LEGAL and (worst == LEGAL or code < worst):
             worst = code
             where = b
     return worst, where, totals, smallest, largest

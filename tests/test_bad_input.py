@@ -216,7 +216,7 @@ def test_lambda_of_another_type(lam: Any) -> None:
 
 def test_networks_have_no_default_lambda() -> None:
     refused(ValueError, "lam", lb.gde, np.ones(2), lb.Network([(0, 1)]))
-    refused(ValueError, "", lb.optimal_lambda, lb.Network([(0, 1)]))
+    refused(ValueError, "lam", lb.optimal_lambda, lb.Network([(0, 1)]))
 
 
 @pytest.mark.parametrize("order", ["", "dim", "interleave", None, 0, ["dimension"]])
@@ -304,18 +304,17 @@ def test_a_chain_has_no_wrap_link() -> None:
 
 @pytest.mark.parametrize("mode", ["rbs", "sbr", "sbr-strict"])
 def test_overdrawing_flows(mode: str) -> None:
-    message = refused(ValueError, "flows", lb.exchange_rounds, [1, 0, 0], [2, 0, 0], mode=mode)
-    assert message
+    refused(ValueError, "flows", lb.exchange_rounds, [1, 0, 0], [2, 0, 0], mode=mode)
     with pytest.raises(ValueError, match="flows") as caught:
         lb.exchange_rounds([1, 0, 0], [1, 2, 0], mode=mode)
     assert not isinstance(caught.value, lb.DeadlockError)
 
 
 def test_deadlocks() -> None:
-    refused(lb.DeadlockError, "", lb.exchange_rounds, [1, 1, 1], [1, 1, 1], ring=True)
-    refused(lb.DeadlockError, "", lb.exchange_rounds, [0, 0, 0], [1, 1, 1], ring=True, mode="sbr")
-    refused(lb.DeadlockError, "", lb.exchange_rounds, [0, 1], [-1, 0], mode="sbr-strict")
-    assert issubclass(lb.DeadlockError, Exception)
+    says = "wait for ever"
+    refused(lb.DeadlockError, says, lb.exchange_rounds, [1] * 3, [1] * 3, ring=True)
+    refused(lb.DeadlockError, says, lb.exchange_rounds, [0] * 3, [1] * 3, ring=True, mode="sbr")
+    refused(lb.DeadlockError, says, lb.exchange_rounds, [0, 1], [-1, 0], mode="sbr-strict")
 
 
 @pytest.mark.parametrize("mode", ["", "RBS?", "strict", None, ["rbs"]])

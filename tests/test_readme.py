@@ -1,5 +1,6 @@
 """Every example of the README runs as it stands, each in a process of its own."""
 
+import os
 import re
 import subprocess
 import sys
@@ -7,14 +8,17 @@ from pathlib import Path
 
 import pytest
 
+import fastlb as lb
+
 ROOT = Path(__file__).resolve().parents[1]
-EXAMPLES = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(), re.M | re.S)
+README = (ROOT / "README.md").read_text()
+EXAMPLES = re.findall(r"^```python\n(.*?)^```$", README, re.M | re.S)
 
 
 def printed(code):
     """Return what each line's comment says it prints, up to a colon that begins an explanation."""
     told = re.findall(r"^print\(.*\) +# (.*)$", code, re.M)
-    return [text.split(": ")[0].split(" ~ ")[0] for text in told]
+    return [text.split(": ")[0] for text in told]
 
 
 @pytest.mark.parametrize("code", EXAMPLES, ids=range(len(EXAMPLES)))
@@ -33,7 +37,20 @@ def test_the_example_prints_what_it_says(code):
 
 
 def test_there_is_an_example_for_every_method():
-    import fastlb as lb
-
     text = "".join(EXAMPLES)
     assert all(f"lb.{method}(" in text for method in lb.methods())
+
+
+def test_the_main_command_prints_what_is_shown():
+    command = re.search(r"^\.venv/bin/fastlb (balance .*)$", README, re.M)[1]
+    shown = re.search(r"^## What it shows\n\n```\n(.*?)^```$", README, re.M | re.S)[1]
+    done = subprocess.run(
+        [sys.executable, "-m", "fastlb", *command.split()],
+        cwd=ROOT,
+        env={**os.environ, "COLUMNS": "80", "PYTHONIOENCODING": "utf-8"},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert [line.rstrip() for line in done.stdout.splitlines()] == shown.splitlines()

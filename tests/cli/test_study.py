@@ -88,7 +88,7 @@ def test_files(run: Run, mine: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["wu-shuu"], "study must be one of wu-shu, got 'wu-shuu'; did you mean wu-shu?"),
+        (["wu-shuu"], "wu-shu, got 'wu-shuu'; did you mean wu-shu?"),
         (["none.toml"], "none.toml: No such file or directory"),
         (["wu-shu", "--trials", "0"], "Invalid value for '--trials'"),
         (["wu-shu", "--threads", "x"], "Invalid value for '--threads'"),

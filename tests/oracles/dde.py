@@ -1,4 +1,4 @@
-"""Direct dimension exchange (section 4; Wu-Shu Figs 3, 8 and 10)."""
+"""Direct dimension exchange (Wu-Shu Figs 3, 8 and 10)."""
 
 from __future__ import annotations
 

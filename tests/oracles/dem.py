@@ -1,4 +1,4 @@
-"""Dimension exchange on the hypercube (section 2; Wu-Shu Fig. 1)."""
+"""Dimension exchange on the hypercube (Wu-Shu Fig. 1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Task exchange in synchronous rounds, all ports, full duplex (section 4; Wu-Shu Figs 5, 6)."""
+"""Task exchange in synchronous rounds, all ports, full duplex (Wu-Shu Figs 5, 6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Generalized dimension exchange on edge-coloured networks (section 3; Wu-Shu Fig. 2)."""
+"""Generalized dimension exchange on edge-coloured networks (Wu-Shu Fig. 2)."""
 
 from __future__ import annotations
 

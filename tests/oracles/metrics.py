@@ -1,4 +1,4 @@
-"""What is measured of a balancing (section 5)."""
+"""What is measured of a balancing (Wu-Shu section 6)."""
 
 from __future__ import annotations
 

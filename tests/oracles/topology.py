@@ -1,4 +1,4 @@
-"""Grids spelled out: addresses, lines, links, colours as plain lists (sections 1 and 3)."""
+"""Grids spelled out: addresses, lines, links, colours as plain lists."""
 
 from __future__ import annotations
 

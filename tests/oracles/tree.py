@@ -1,4 +1,4 @@
-"""Recursive doubling: chain quotas along a binomial tree (section 4; Wu-Shu Fig. 7)."""
+"""Recursive doubling: chain quotas along a binomial tree (Wu-Shu Fig. 7)."""
 
 from __future__ import annotations
 
