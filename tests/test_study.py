@@ -150,6 +150,6 @@ def test_a_missing_file(tmp_path):
 
 
 def test_bundled_studies():
-    assert list(lb.studies.names()) == ["wu-shu"]
+    assert list(lb.studies.names()) == ["minimax", "wu-shu"]
     with pytest.raises(ValueError, match="did you mean wu-shu"):
         lb.studies.load("wu-shuu")
