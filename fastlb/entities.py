@@ -195,12 +195,15 @@ def _work(
     per_one = scaled.units.per_one
     # Rounded up, so that what fits the scaled capacities fits the given ones.
     size = [-math.floor(-Fraction(s) * per_one) for s in sizes.values.tolist()]
+    total = checked("total size", sum(size))
+    fits = [min(math.floor(Fraction(r) * per_one), total) for r in rooms.values.tolist()]
     graph = expand(network, routing)
     counted = graph.origin >= 0
-    usable = np.full(len(counted), scaled.sendable)
-    usable[counted] = scaled.usable[graph.origin[counted]]
+    usable = np.full(len(counted), total)
+    limits = np.where(network.capacities.unlimited, total, scaled.usable)
+    usable[counted] = limits[graph.origin[counted]]
     room = np.zeros(graph.n, dtype=np.int64)
-    room[graph.exit] = scaled.room[len(at) :]
+    room[graph.exit] = fits
     out = np.argsort(graph.tail, kind="stable")
     return _Work(
         network,

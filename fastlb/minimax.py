@@ -100,7 +100,7 @@ def minimax_flow(
     plans = []
     for row in rows:
         given = read_quantities("excess", row, network.size, "nodes", signed=True)
-        scaled = scale(_held(given, held), network.capacities, network.traffics)
+        scaled = scale(_held(given, held), network.capacities, _traffic(network, contention))
         whole = _whole(integral, scaled, levels)
         problem = _problem(graph, scaled, weights, contention, max_moves)
         plans.append(_solve(network, graph, scaled, problem, whole, levels, method, PLANS[plan]))
@@ -184,6 +184,14 @@ def _whole(integral: bool | None, scaled: Scaled, levels: int) -> bool:
     if whole and levels > 1:
         raise ValueError("levels above 1 need divisible load: pass integral=False")
     return whole
+
+
+def _traffic(network: Network, contention: str) -> Quantities:
+    """Return the traffic that matters: on links without a limit only where it counts itself."""
+    unlimited, carried = network.capacities.unlimited, network.traffics
+    if contention == "total" or not unlimited.any():
+        return carried
+    return Quantities(np.where(unlimited, 0, carried.values), carried.unlimited)
 
 
 def _rows(excess: Numbers, n: int) -> tuple[list[Any], tuple[int, ...] | None]:

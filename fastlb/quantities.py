@@ -91,7 +91,7 @@ def read_quantities(
         raise TypeError(f"{name} must be a number or one for each of {count} {of}, got {given!r}")
     if column.values.shape != (count,):
         raise ValueError(
-            f"{name} must be one number for each of {count} {of}, got {column.values.shape}"
+            f"{name} must be one value for each of {count} {of}, got {column.values.shape}"
         )
     return column
 

@@ -15,7 +15,7 @@ from .quantities import Kind, Number, Quantities
 Integers = NDArray[np.int64]
 
 LARGEST_TOTAL = 2**61
-# Totals of float data keep to 53 bits, so every flow and every sum of flows is a float64.
+# What can be sent of float data keeps to 53 bits, so every flow and sum of flows is a float64.
 FLOAT_BITS = 53
 # np.ldexp's smallest result that is no longer 0.
 SMALLEST_EXPONENT = 1074
@@ -84,6 +84,7 @@ def scale(excess: Quantities, capacity: Quantities, traffic: Quantities) -> Scal
     OverflowError
         If a scaled total or traffic exceeds ``2**61``.
     """
+    excess = _sensible(excess)
     kinds = {excess.kind, capacity.kind, traffic.kind}
     if "float" in kinds:
         return _floats(excess, capacity, traffic)
@@ -92,6 +93,24 @@ def scale(excess: Quantities, capacity: Quantities, traffic: Quantities) -> Scal
     columns = (excess, capacity, traffic)
     amounts, limits, carried = (_widened(c, one) if one > 1 else c.values for c in columns)
     return _finish(units, amounts, limits, capacity.unlimited, carried)
+
+
+def _sensible(excess: Quantities) -> Quantities:
+    """Cut room to the total excess and excess to the total room: more never matters."""
+    values = excess.values
+    if values.dtype.kind == "f":
+        gives, takes = _float_totals(excess), _float_totals(excess, -1)
+        cut = np.clip(values, -np.nextafter(gives, np.inf), np.nextafter(takes, np.inf))
+        return Quantities(cut, excess.unlimited)
+    small = LARGEST_TOTAL // max(values.size, 1)
+    if values.dtype != object and -small < values.min(initial=0) and values.max(initial=0) < small:
+        return excess
+    numbers = values.tolist()
+    gives = sum((value for value in numbers if value > 0), start=0)
+    takes = sum((-value for value in numbers if value < 0), start=0)
+    cut = np.empty(len(numbers), dtype=object)
+    cut[:] = [max(min(value, takes), -gives) for value in numbers]
+    return Quantities(cut, excess.unlimited)
 
 
 def exact_sum(values: NDArray[Any]) -> int:
@@ -158,12 +177,11 @@ def _finish(
 
 def _floats(excess: Quantities, capacity: Quantities, traffic: Quantities) -> Scaled:
     gives, takes, top = _float_totals(excess), _float_totals(excess, -1), _largest(traffic)
-    total = max(gives, takes)
     k = SMALLEST_EXPONENT
-    if total > 0:
-        k = min(k, FLOAT_BITS - math.frexp(total)[1])
-    if top > 0:
-        k = min(k, 61 - math.frexp(top)[1])
+    if min(gives, takes) > 0:
+        k = min(k, FLOAT_BITS - math.frexp(min(gives, takes))[1])
+    if max(gives, takes, top) > 0:
+        k = min(k, LARGEST_TOTAL.bit_length() - 1 - math.frexp(max(gives, takes, top))[1])
     units = Units("float", Fraction(2) ** k)
     amounts = _rounded(excess, k, np.floor, -1)
     carried = _rounded(traffic, k, np.ceil, 1)

@@ -189,7 +189,7 @@ def test_entities_of_every_number() -> None:
         ({"entities": [(9, 1)]}, r"entities must be at nodes 0\.\.2, got 9 at 0"),
         ({"entities": [(0, -1)]}, "size of an entity must not be negative"),
         ({"entities": [3]}, "pairs"),
-        ({"room": [1]}, "room must be one number for each of 3 nodes"),
+        ({"room": [1]}, "room must be one value for each of 3 nodes"),
         ({"template": [1, 2], "method": "odfs"}, "template must be"),
     ],
 )

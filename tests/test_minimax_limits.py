@@ -45,12 +45,22 @@ def test_totals_are_exact_or_refused(total: int, integral: bool) -> None:
 
 
 def test_totals_of_many_nodes_do_not_wrap() -> None:
-    excess = np.full(8, 2**61, dtype=np.int64)
+    excess = np.full(8, 2**61 - 1, dtype=np.int64)
     excess[4:] *= -1
     with pytest.raises(OverflowError, match="total excess"):
         lb.minimax_flow(lb.Hypercube(3).network(), excess)
     with pytest.raises(OverflowError, match="denominator"):
         lb.minimax_flow(lb.Network(TRIANGLE), [2**61 - 1, 1 - 2**61, 0], integral=False)
+
+
+@pytest.mark.parametrize("room", [2**62, 2**63, 2**90, Fraction(2**90, 7), 1e300, 1e-300])
+def test_room_beyond_all_excess_is_as_good_as_enough(room: Any) -> None:
+    for excess, sign in (([1.5, -room], 1), ([room, -1.5], 1), ([6, 3, -room], 1)):
+        given = excess if not isinstance(room, int) else [int(2 * x) for x in excess]
+        p = lb.minimax_flow(lb.Network([(0, 1), (1, 2), (2, 1)]), [*given, 0][:3])
+        less = min(sum(x for x in given if x > 0), -sum(x for x in given if x < 0))
+        assert p.eliminated == sign * less
+        assert p.verify()
 
 
 def test_traffic_beyond_capacity_leaves_nothing_and_still_counts() -> None:

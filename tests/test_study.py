@@ -150,6 +150,12 @@ def test_a_missing_file(tmp_path):
 
 
 def test_bundled_studies():
-    assert list(lb.studies.names()) == ["wu-shu", "hexa-cell", "more-wu", "more-wu-faults"]
+    assert list(lb.studies.names()) == [
+        "wu-shu",
+        "hexa-cell",
+        "more-wu",
+        "more-wu-faults",
+        "minimax",
+    ]
     with pytest.raises(ValueError, match="did you mean wu-shu"):
         lb.studies.load("wu-shuu")

@@ -36,6 +36,11 @@ def _dde() -> Any:
     return lb.dde([[5, 0, 0], [0, 0, 4]], lb.Mesh(2, 3)).loads.tolist()
 
 
+def _minimax() -> Any:
+    p = lb.minimax_flow(lb.Network([(0, 1), (0, 2), (2, 1)]), [7, -7, 0], integral=False)
+    return [str(p.eliminated), str(p.contention), p.flow.sum() == p.traffic, p.verify()]
+
+
 ANSWERS: dict[str, tuple[Callable[[], Any], Any]] = {
     "Wu-Shu Example 1: flows": (_flows, [4, 6, 5, 1, 0, 2, -1]),
     "Wu-Shu Example 1: units on chain and ring": (_units, [19, 17]),
@@ -43,6 +48,7 @@ ANSWERS: dict[str, tuple[Callable[[], Any], Any]] = {
     "DEM on a 2-cube": (_dem, [3, 3, 2, 2]),
     "GDE on a ring of 4": (_gde, [3, 2, 2, 3, 1]),
     "DDE on a 2x3 mesh": (_dde, [[2, 2, 1], [2, 1, 1]]),
+    "minimax flow on two ways": (_minimax, ["7", "7/2", True, True]),
 }
 
 

@@ -1,0 +1,63 @@
+"""Minimax flow measured: contention, the price of routing schemes, traffic, entities.
+
+The Minimax paper has no measurements; these are the library's own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
+
+from ..distributions import Uniform
+from ..report import Plot, Report
+from ..study import Study
+from ..topology import Hypercube, Mesh, Topology, Torus
+
+if TYPE_CHECKING:
+    from ..results import Results
+
+MEAN = 1000
+TRIALS = 20
+
+NETWORKS: dict[str, Topology] = {
+    "4-cube": Hypercube(4),
+    "6-cube": Hypercube(6),
+    "8-cube": Hypercube(8),
+    "4x4 mesh": Mesh(4, 4),
+    "8x8 mesh": Mesh(8, 8),
+    "16x16 mesh": Mesh(16, 16),
+    "8x8 torus": Torus(8, 8),
+    "16x16 torus": Torus(16, 16),
+}
+
+
+@dataclass(frozen=True)
+class MinimaxStudy(Study):
+    """Trials of minimax flow on cubes, meshes, tori and two networks of the real world."""
+
+    needs: ClassVar[tuple[str, ...]] = ("matplotlib",)
+
+    def report(self, results: Results) -> Report:
+        """Return contention, routing prices, traffic and entities, beside what DDE moves."""
+        from . import minimax_tables, minimax_trials
+
+        found = minimax_trials.measure(self, NETWORKS)
+        real = minimax_trials.measure_real(self)
+        return Report(
+            results,
+            tables=minimax_tables.tables(found, real),
+            plots=[Plot("routing", partial(minimax_tables.routing_plot, found))],
+        )
+
+
+def study() -> MinimaxStudy:
+    """Return the study: 20 trials of loads uniform on 0 .. 2000 on every network."""
+    return MinimaxStudy(
+        name="minimax",
+        topologies=tuple(NETWORKS.values()),
+        methods=("dde",),
+        loads=(Uniform(MEAN),),
+        trials=TRIALS,
+        seed=1995,
+    )

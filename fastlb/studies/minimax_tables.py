@@ -1,0 +1,174 @@
+"""The tables, findings and plot of the minimax study."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..plotting import BLUE, ORANGE, new_figure
+from ..report import Table, Value
+
+if TYPE_CHECKING:
+    from .minimax_trials import Found, Trial
+
+Figure = Callable[["Trial"], float | None]
+
+
+def tables(found: Found, real: dict[str, list[Trial]]) -> list[Table]:
+    """Return all tables of the study."""
+    return [
+        _by_network(
+            "contention",
+            "Least contention beta*, the mean flow on a link without a limit, and DDE's contention",
+            found.trials,
+            {
+                "beta*": lambda t: t.contention,
+                "mean flow": lambda t: t.mean_flow,
+                "beta*/mean": lambda t: t.contention / t.mean_flow,
+                "DDE/beta*": lambda t: _over(t.exchange_contention, t.contention),
+            },
+        ),
+        _spread("routing", "Price of routing: beta* under the scheme over beta*", found.trials),
+        _by_network(
+            "traffic",
+            "Traffic over the least without a limit (free): least and short plan at beta*, and DDE",
+            found.trials,
+            {
+                "free": lambda t: t.free_traffic,
+                "least": lambda t: t.least_traffic / t.free_traffic,
+                "short": lambda t: t.short_traffic / t.free_traffic,
+                "short/least": lambda t: t.short_traffic / t.least_traffic,
+                "DDE": lambda t: _over(t.exchanged, t.free_traffic),
+            },
+        ),
+        _entities(found),
+        _small(found),
+        _by_network(
+            "real",
+            "Measured loads of 16 processors; random loads on networks that were built",
+            real,
+            {
+                "beta*": lambda t: t.contention,
+                "mean flow": lambda t: t.mean_flow,
+                "routed/beta*": lambda t: _over(t.routed, t.contention),
+                "short/least": lambda t: t.short_traffic / t.least_traffic,
+            },
+        ),
+        _expected(found, real),
+    ]
+
+
+def _expected(found: Found, real: dict[str, list[Trial]]) -> Table:
+    """Return what was to be expected, tested; the paper itself measured nothing."""
+    every = [t for trials in (*found.trials.values(), *real.values()) for t in trials]
+    short = max(t.short_traffic / t.least_traffic for t in every)
+    over = [trial.ratio["budget"] for trials in found.entities.values() for trial in trials]
+    cubes, meshes = _prices(found, "cube"), _prices(found, "mesh")
+    rows: list[Sequence[Value]] = [
+        ["price of e-cube, means of cubes", "1.1 .. 2.0", min(cubes), max(cubes)],
+        ["price of dimension order, means of meshes", "1.0 .. 1.6", min(meshes), max(meshes)],
+        ["short over least traffic, all trials", "<= 1.2", 1.0, short],
+        ["budget method over the bound, all trials", "<= 1.05 mean", min(over), max(over)],
+    ]
+    holds = [
+        min(cubes) >= 1.1 and max(cubes) <= 2.0,
+        min(meshes) >= 1.0 and max(meshes) <= 1.6,
+        short <= 1.2,
+        float(np.mean(over)) <= 1.05,
+    ]
+    return Table(
+        "expected",
+        "What was expected, and what the trials say",
+        ["figure", "expected", "least", "largest", "holds"],
+        [[*row, "yes" if hold else "no"] for row, hold in zip(rows, holds, strict=True)],
+        [0, 0, 3, 3, 0],
+    )
+
+
+def routing_plot(found: Found) -> Any:
+    """Draw the price of routing schemes: one point a trial, the mean as a bar."""
+    figure = new_figure()
+    axes = figure.add_subplot()
+    priced = {name: prices for name in found.trials if (prices := _price(found.trials[name]))}
+    for i, (name, prices) in enumerate(priced.items()):
+        colour = BLUE if "cube" in name else ORANGE
+        axes.plot([i] * len(prices), prices, "o", color=colour, alpha=0.35, markersize=4)
+        axes.plot([i - 0.3, i + 0.3], [np.mean(prices)] * 2, color=colour, linewidth=2)
+    axes.set_xticks(np.arange(len(priced)), list(priced))
+    axes.set_ylabel("beta* under the scheme / beta*")
+    axes.axhline(1, color="#777777", linewidth=0.8)
+    axes.set_title("Price of e-cube and dimension-order routing")
+    return figure
+
+
+def _by_network(
+    name: str, title: str, trials: dict[str, list[Trial]], figures: dict[str, Figure]
+) -> Table:
+    rows: list[Sequence[Value]] = []
+    for network, each in trials.items():
+        means: list[Value] = []
+        for figure in figures.values():
+            values = [value for trial in each if (value := figure(trial)) is not None]
+            means.append(float(np.mean(values)) if values else None)
+        rows.append([network, len(each), *means])
+    columns = ["network", "trials", *figures]
+    return Table(name, title, columns, rows, [0, 0, *[2] * len(figures)], "Means of the trials.")
+
+
+def _spread(name: str, title: str, trials: dict[str, list[Trial]]) -> Table:
+    rows: list[Sequence[Value]] = []
+    for network, each in trials.items():
+        prices = _price(each)
+        if prices:
+            rows.append([network, len(prices), float(np.mean(prices)), min(prices), max(prices)])
+    columns = ["network", "trials", "mean", "least", "largest"]
+    return Table(name, title, columns, rows, [0, 0, 3, 3, 3])
+
+
+def _entities(found: Found) -> Table:
+    rows: list[Sequence[Value]] = []
+    for network, trials in found.entities.items():
+        for method in ("budget", "odfs"):
+            ratios = [trial.ratio[method] for trial in trials]
+            share = [trial.share[method] for trial in trials]
+            rows.append(
+                [network, method, float(np.mean(ratios)), max(ratios), float(np.mean(share))]
+            )
+    return Table(
+        "entities",
+        "Indivisible entities: contention over the bound, and the share that was routed",
+        ["network", "method", "mean", "largest", "routed"],
+        rows,
+        [0, 0, 3, 3, 3],
+    )
+
+
+def _small(found: Found) -> Table:
+    rows: list[Sequence[Value]] = []
+    for what in ("budget", "odfs", "bound"):
+        ratios = [trial[what] for trial in found.small]
+        exact = sum(ratio == 1 for ratio in ratios) / len(ratios)
+        rows.append([what, float(np.mean(ratios)), min(ratios), max(ratios), exact])
+    return Table(
+        "optimum",
+        "Five entities on a 2-cube: contention over the exact optimum",
+        ["method", "mean", "least", "largest", "exact"],
+        rows,
+        [0, 3, 3, 3, 2],
+        "exact: share of trials that reach the optimum.",
+    )
+
+
+def _price(trials: list[Trial]) -> list[float]:
+    return [t.routed / t.contention for t in trials if t.routed is not None and t.contention]
+
+
+def _prices(found: Found, kind: str) -> list[float]:
+    prices = [_price(trials) for name, trials in found.trials.items() if kind in name]
+    return [float(np.mean(each)) for each in prices if each]
+
+
+def _over(value: float | None, base: float) -> float | None:
+    return None if value is None or not base else value / base

@@ -1,0 +1,118 @@
+"""The flow kernels on their own: arcs, search, plans, cycles, routes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fastlb.accelerate import kernels
+
+
+def random_links(seed: int) -> tuple[int, Any, Any]:
+    draws = np.random.default_rng(seed)
+    n, E = int(draws.integers(1, 10)), int(draws.integers(0, 40))
+    return n, draws.integers(0, n, E), draws.integers(0, n, E)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_every_link_has_one_arc(seed: int) -> None:
+    n, tail, head = random_links(seed)
+    start, to, rev, link = kernels("arcs").residual_arcs(n, tail, head)
+    A = len(to)
+    assert (rev[rev] == np.arange(A)).all()
+    owner = np.repeat(np.arange(n), np.diff(start))
+    assert (to[rev] == owner).all()
+    has = link >= 0
+    assert sorted(link[has].tolist()) == np.flatnonzero(tail != head).tolist()
+    assert (tail[link[has]] == owner[has]).all()
+    assert (head[link[has]] == to[has]).all()
+    assert (has | has[rev]).all()
+    # Antiparallel links share a pair as far as they go.
+    lone = {}
+    for a in np.flatnonzero(has & ~has[rev]).tolist():
+        lone.setdefault(frozenset((owner[a], to[a])), set()).add((owner[a], to[a]))
+    assert all(len(ways) == 1 for ways in lone.values())
+    values = np.arange(len(tail)) + 5
+    along = kernels("arcs").spread(link, values, np.int64(-3))
+    assert (along[has] == values[link[has]]).all()
+    assert (along[~has] == -3).all()
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_strong_connection(seed: int) -> None:
+    n, tail, head = random_links(seed)
+    start, to, rev, link = kernels("arcs").residual_arcs(n, tail, head)
+    usable = kernels("arcs").spread(link, np.full(len(tail), 4), np.int64(0))
+    reach = np.eye(n, dtype=bool)
+    for _ in range(n):
+        for u, v in zip(tail.tolist(), head.tolist(), strict=True):
+            reach[:, v] |= reach[:, u]
+    connected = kernels("arcs").strongly_connected(start, to, rev, usable, np.int64(4))
+    assert connected == reach.all()
+    assert kernels("arcs").strongly_connected(start, to, rev, usable, np.int64(5)) == (n == 1)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_cycles_are_cancelled_and_nothing_else(seed: int) -> None:
+    n, tail, head = random_links(seed)
+    start, to, _, link = kernels("arcs").residual_arcs(n, tail, head)
+    draws = np.random.default_rng(seed)
+    flow = np.where(link >= 0, draws.integers(0, 6, len(to)), 0)
+    before = flow.copy()
+    kernels("shortplan").cancel_cycles(start, to, flow)
+    owner = np.repeat(np.arange(n), np.diff(start))
+    net = [np.bincount(owner, f, n) - np.bincount(to, f, n) for f in (before, flow)]
+    assert (net[0] == net[1]).all()
+    assert (flow <= before).all()
+    assert (flow >= 0).all()
+    remaining = flow > 0
+    for _ in range(n + 1):
+        entered = np.zeros(n, dtype=bool)
+        entered[to[remaining]] = True
+        remaining &= entered[owner]
+    assert not remaining.any()
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_plans_at_a_beta_agree(seed: int) -> None:
+    n, tail, head = random_links(seed)
+    start, to, rev, link = kernels("arcs").residual_arcs(n, tail, head)
+    draws = np.random.default_rng(seed)
+    cap = np.where(link >= 0, draws.integers(0, 9, len(to)), 0)
+    amounts = draws.integers(-20, 21, n)
+    excess, room = np.maximum(amounts, 0), np.maximum(-amounts, 0)
+    total = np.int64(min(excess.sum(), room.sum()))
+    value, short, side = kernels("shortplan").short_plan(start, to, rev, cap, excess, room, total)
+    owner = np.repeat(np.arange(n), np.diff(start))
+    if value < total:
+        across = side[owner] & ~side[to]
+        assert value == cap[across].sum() + excess[~side].sum() + room[side].sum()
+    nothing = np.zeros(len(to), dtype=np.int64)
+    found = kernels("minimax").fused_search(
+        start, to, rev, cap, nothing, nothing > 0, excess, room, total, np.int64(0)
+    )
+    assert found[0] == value
+    cost = np.ones(len(to), dtype=np.int64)
+    sent, least = kernels("leastplan").least_plan(
+        start, to, rev, cap, cost, excess, room, np.int64(value)
+    )
+    assert sent == value
+    for flow in (short, least):
+        assert ((flow >= 0) & (flow <= cap)).all()
+        net = np.bincount(owner, flow, n) - np.bincount(to, flow, n)
+        assert (net <= excess).all()
+        assert (-net <= room).all()
+        assert net[net > 0].sum() == value
+        source, sink, amount, ends, arcs = kernels("routes").strip(start, to, flow, n)
+        again = np.zeros(len(to), dtype=np.int64)
+        begin = 0
+        for r in range(len(amount)):
+            path = arcs[begin : ends[r]]
+            assert (owner[path[0]], to[path[-1]]) == (source[r], sink[r])
+            assert (to[path[:-1]] == owner[path[1:]]).all()
+            again[path] += amount[r]
+            begin = ends[r]
+        assert (again == flow).all()
+    assert least.sum() <= short.sum()
