@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -11,13 +12,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ._version import __version__
-from .writing import as_json, replacing
+from .writing import as_json, filling, replacing
 
 if TYPE_CHECKING:
     from .results import Results
 
 REPORT_SCHEMA = "fastlb.study"
 REPORT_SCHEMA_VERSION = 1
+
+# A folder with the first and without the last is not complete.
+FIRST, LAST = "study.toml", "report.json"
 
 # Figures of the general overview, where a method has them.
 OVERVIEW = ("difference", "cost", "locality", "sweeps", "steps")
@@ -146,7 +150,8 @@ class Report:
         """Write the report to a folder, which is made if need be, and return the files.
 
         ``report.json`` (:meth:`to_dict`), ``study.toml``, ``NAME.csv`` of every table,
-        ``NAME.png`` and ``NAME.svg`` of every plot, ``examples.txt``.
+        ``NAME.png`` and ``NAME.svg`` of every plot, ``examples.txt``. A new folder appears with
+        all its files; in one that is there already, ``report.json`` comes last.
 
         Raises
         ------
@@ -156,18 +161,21 @@ class Report:
             If there are plots to draw and matplotlib is not installed.
         """
         target = check_folder(folder, force=force)
-        target.mkdir(exist_ok=True)
-        written = []
-        for name, content in self._files():
-            with replacing(target / name, force=force) as stream:
-                stream.write(content)
-            written.append(target / name)
-        return written
+        contents = dict(self._files())
+        if target.is_dir():
+            for name in sorted(contents, key=LAST.__eq__):
+                with replacing(target / name, force=force) as stream:
+                    stream.write(contents[name])
+        else:
+            with filling(target) as partial:
+                for name, content in contents.items():
+                    (partial / name).write_bytes(content)
+        return [target / name for name in contents]
 
     def _files(self) -> Iterator[tuple[str, bytes]]:
-        yield "report.json", as_json(self.to_dict()).encode()
+        yield LAST, as_json(self.to_dict()).encode()
         with suppress(ValueError):  # general networks have no spelling
-            yield "study.toml", self.results.study.to_toml().encode()
+            yield FIRST, self.results.study.to_toml().encode()
         for table in self.tables:
             yield f"{table.name}.csv", table.to_csv().encode()
         if self.examples:
@@ -193,16 +201,23 @@ def check_folder(folder: str | Path, *, force: bool = False) -> Path:
 
     Raises
     ------
-    FileExistsError, NotADirectoryError, FileNotFoundError
-        If it holds files and ``force`` is not given, is no folder, or has no parent.
+    OSError
+        If it holds files and ``force`` is not given, is no folder, has no parent, or cannot be
+        written to.
     """
     target = Path(folder)
-    if target.exists() and not target.is_dir():
-        raise NotADirectoryError(20, "is a file, not a folder", str(target))
-    if target.is_dir() and any(target.iterdir()) and not force:
-        raise FileExistsError(17, "holds files already (--force overwrites them)", str(target))
-    if not target.resolve().parent.is_dir():
-        raise FileNotFoundError(2, "no such folder", str(target.resolve().parent))
+    if os.path.lexists(target) and not target.is_dir():
+        raise NotADirectoryError(20, "is no folder", str(target))
+    names = {path.name for path in target.iterdir()} if target.is_dir() else set()
+    if names and not force:
+        part = "part of a report" if FIRST in names and LAST not in names else "files already"
+        raise FileExistsError(17, f"holds {part} (--force overwrites them)", str(target))
+    parent = target.resolve().parent
+    if not parent.is_dir():
+        raise FileNotFoundError(2, "no such folder", str(parent))
+    written = target if target.is_dir() else parent
+    if not os.access(written, os.W_OK | os.X_OK):
+        raise PermissionError(13, "folder is not writable", str(written))
     return target
 
 
@@ -212,7 +227,8 @@ def overview(results: Results) -> Report:
     What is the same in all lines, such as the only distribution, stands in the title alone.
     """
     summary = results.summary()
-    names = [name for name in OVERVIEW if name in results.figures]
+    figures_found = results.figures
+    names = [name for name in OVERVIEW if name in figures_found] or list(figures_found)
     kinds = ("topology", "method", "loads")
     varied = [i for i in range(3) if len({key[i] for key in summary}) > 1]
     first = next(iter(summary))

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import glob
 import json
+import math
 import os
+import re
 import secrets
-from contextlib import contextmanager
+import shutil
+import stat
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -36,8 +41,9 @@ def check_target(
     ------
     ValueError
         If the suffix is unknown.
-    FileExistsError, FileNotFoundError, IsADirectoryError
-        If the file is there and ``force`` is not given, its folder is not there, or it is one.
+    OSError
+        If the file is there and ``force`` is not given, it is a folder, a device or a pipe, or
+        its folder is not there or not writable.
     """
     target = Path(path)
     if target.suffix not in suffixes:
@@ -50,20 +56,91 @@ def check_target(
 def replacing(path: Path, *, force: bool = False) -> Iterator[IO[bytes]]:
     """Open a file beside ``path`` that takes its place once it is complete.
 
-    After an error nothing is left, and what stood at ``path`` stands there still.
+    After an error nothing is left, and what stood at ``path`` stands there still. What a run that
+    was killed had left beside it is removed.
     """
-    _check_free(path, force)
-    target = path.resolve()
-    partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    target = _check_free(path, force)
+    partial = unfinished(target)
+    with naming(path, partial):
+        try:
+            with partial.open("xb") as stream:
+                _lock(stream.fileno())
+                yield stream
+                stream.flush()
+                os.fsync(stream.fileno())
+            _check_free(path, force)
+            partial.replace(target)
+        finally:
+            partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def filling(folder: Path) -> Iterator[Path]:
+    """Make a folder beside ``folder``, which is not there, that takes its name once complete."""
+    target = folder.resolve()
+    partial = unfinished(target)
+    handle = None
+    with naming(folder, partial):
+        partial.mkdir()
+        try:
+            with suppress(OSError):  # not every system opens folders
+                handle = os.open(partial, os.O_RDONLY)
+                _lock(handle)
+            yield partial
+            partial.rename(target)
+        finally:
+            if handle is not None:
+                os.close(handle)
+            shutil.rmtree(partial, ignore_errors=True)
+
+
+def unfinished(target: Path) -> Path:
+    """Return a new name beside ``target`` for it while it is written; remove abandoned ones."""
+    for path in target.parent.glob(f".{glob.escape(target.name)}.*.part"):
+        if re.fullmatch(r"[0-9a-f]{8}", path.name[len(target.name) + 2 : -len(".part")]):
+            with suppress(OSError):
+                _remove_abandoned(path)
+    return target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+
+
+@contextmanager
+def naming(path: Path, partial: Path) -> Iterator[None]:
+    """Let errors of the operating system name ``path``, not what is unfinished beside it."""
     try:
-        with partial.open("xb") as stream:
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
-        _check_free(path, force)
-        partial.replace(target)
+        yield
+    except OSError as error:
+        if error.errno is None or str(error.filename) not in ("None", str(partial)):
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def _remove_abandoned(path: Path) -> None:
+    mode = path.lstat().st_mode
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        return
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        if not _lock(handle):
+            return
+        if stat.S_ISDIR(mode):
+            shutil.rmtree(path)
+        else:
+            path.unlink()
     finally:
-        partial.unlink(missing_ok=True)
+        os.close(handle)
+
+
+def _lock(handle: int) -> bool:
+    """Take the lock that a writer holds until its file is complete; False where it is taken."""
+    try:
+        import fcntl
+    except ImportError:  # there, what is open cannot be removed
+        return True
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 def balance_head(balance: Balance, given: LoadFile, options: dict[str, Any]) -> dict[str, Any]:
@@ -73,7 +150,8 @@ def balance_head(balance: Balance, given: LoadFile, options: dict[str, Any]) -> 
     form, ``fastlb`` (the library's version), ``input`` (source, kind, shape and dtype of the
     loads, vt phases and tasks, the quantum or null), ``options`` (those given to the method),
     ``reached`` (False where GDE did not converge), ``initial_loads``, and the entries of
-    :meth:`Balance.to_dict`: method, topology, ``loads``, ``flows`` and the figures.
+    :meth:`Balance.to_dict`: method, topology, ``loads``, ``flows`` and the figures. A number that
+    is not finite, for which JSON has no form, is null.
     """
     source: dict[str, Any] = {
         "source": given.source,
@@ -139,12 +217,27 @@ def write_balance(
 
 
 def as_json(document: dict[str, Any]) -> str:
-    """Return a document as JSON text: one top-level entry a line, for people and for diff."""
-    entries = [
-        f"{json.dumps(key)}: {json.dumps(value, allow_nan=False)}"
-        for key, value in document.items()
-    ]
+    """Return a document as JSON text: one top-level entry a line, for people and for diff.
+
+    JSON has no infinity and no NaN: they become null.
+    """
+    entries = [f"{json.dumps(key)}: {_json_value(value)}" for key, value in document.items()]
     return "{\n" + ",\n".join(entries) + "\n}\n"
+
+
+def _json_value(value: Any) -> str:
+    try:
+        return json.dumps(value, allow_nan=False)
+    except ValueError:
+        return json.dumps(_finite(value), allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _write_npz(
@@ -176,10 +269,18 @@ def _write_csv(stream: IO[bytes], balance: Balance) -> None:
         stream.write((",".join(map(repr, row.tolist())) + "\n").encode())
 
 
-def _check_free(path: Path, force: bool) -> None:
-    if path.is_dir():
+def _check_free(path: Path, force: bool) -> Path:
+    """Return where ``path`` leads to, through any links, if a file can be written there."""
+    target = Path(os.path.realpath(path))
+    mode = target.lstat().st_mode if os.path.lexists(target) else None
+    if mode is not None and stat.S_ISDIR(mode):
         raise IsADirectoryError(21, "is a folder", str(path))
-    if not path.resolve().parent.is_dir():
-        raise FileNotFoundError(2, "no such folder", str(path.resolve().parent))
-    if path.exists() and not force:
+    if mode is not None and not stat.S_ISREG(mode):
+        raise FileExistsError(17, "is a device, a pipe or the like, no file to replace", str(path))
+    if not target.parent.is_dir():
+        raise FileNotFoundError(2, "no such folder", str(target.parent))
+    if mode is not None and not force:
         raise FileExistsError(17, "is there already (--force overwrites it)", str(path))
+    if not os.access(target.parent, os.W_OK | os.X_OK):
+        raise PermissionError(13, "folder is not writable", str(target.parent))
+    return target

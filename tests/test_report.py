@@ -1,10 +1,12 @@
 import csv
+import dataclasses
 import json
 
 import pytest
 
 import fastlb as lb
-from fastlb.report import Report, Statement, Table, check_folder
+from fastlb.report import Report, Statement, Table, check_folder, overview
+from fastlb.studies.more_wu import Loose
 
 STUDY = lb.Study("small", ["ring:8"], ["gde", "dde"], "uniform:100", trials=4, seed=8)
 
@@ -66,3 +68,37 @@ def test_folders_that_cannot_be(tmp_path):
     with pytest.raises(FileNotFoundError):
         check_folder(tmp_path / "none" / "out")
     assert list(tmp_path.iterdir()) == [tmp_path / "file"]
+
+
+def test_a_new_folder_appears_whole_or_not_at_all(report, tmp_path, monkeypatch):
+    def stopped(path, content):
+        assert path.parent != tmp_path / "out"
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pathlib.Path.write_bytes", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        report.write(tmp_path / "out")
+    assert not list(tmp_path.iterdir())
+
+
+def test_part_of_a_report_is_told(report, tmp_path):
+    written = report.write(tmp_path)
+    (tmp_path / "report.json").unlink()
+    with pytest.raises(FileExistsError, match=r"holds part of a report \(--force overwrites them"):
+        check_folder(tmp_path)
+    assert report.write(tmp_path, force=True) == written
+
+
+def test_a_folder_that_cannot_be_written_to(tmp_path, monkeypatch):
+    monkeypatch.setattr("os.access", lambda *_: False)
+    for folder in (tmp_path, tmp_path / "out"):
+        with pytest.raises(PermissionError, match="folder is not writable") as told:
+            check_folder(folder)
+        assert told.value.filename == str(tmp_path)
+
+
+def test_an_experiment_in_general_shows_the_figures_it_has():
+    study = lb.Study("own", ["hypercube:2"], ["fault_tolerant_dem"], [Loose(5, 3)])
+    results = lb.run(dataclasses.replace(study, trials=2))
+    (table,) = overview(results).tables
+    assert table.columns == list(results.figures)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,14 @@ import pytest
 import fastlb as lb
 from fastlb.formats import LoadFile, read_load_file
 from fastlb.result import RECORDED_WITH
-from fastlb.writing import as_json, balance_document, check_target, replacing, write_balance
+from fastlb.writing import (
+    as_json,
+    balance_document,
+    check_target,
+    filling,
+    replacing,
+    write_balance,
+)
 
 
 def balanced(loads: Any, topology: lb.Topology, **options: Any) -> tuple[lb.Balance, LoadFile]:
@@ -146,6 +155,81 @@ def test_json_that_cannot_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> Non
         balance_document(result, given, {})
 
 
-def test_json_has_no_nan() -> None:
-    with pytest.raises(ValueError, match="not JSON compliant"):
-        as_json({"a": float("nan")})
+def test_json_of_numbers_that_are_not_finite_is_null() -> None:
+    inf = float("inf")
+    text = as_json({"a": float("nan"), "b": {"c": [1.5, [inf, -inf]]}, "d": "NaN", "e": (inf, 2)})
+    found = json.loads(text, parse_constant=lambda name: pytest.fail(name))
+    assert found == {"a": None, "b": {"c": [1.5, [None, None]]}, "d": "NaN", "e": [None, 2]}
+
+
+def test_what_is_no_file_is_not_replaced(tmp_path: Path) -> None:
+    pipe, folder = tmp_path / "pipe.json", tmp_path / "folder"
+    os.mkfifo(pipe)
+    folder.mkdir()
+    for name, leads_to in {"to-pipe.json": pipe, "to-folder.json": folder}.items():
+        (tmp_path / name).symlink_to(leads_to)
+    (tmp_path / "round.json").symlink_to(tmp_path / "round.json")
+    before = sorted(tmp_path.iterdir())
+    for name in ("pipe", "to-pipe", "to-folder", "round"):
+        for judge in (check_target, enter):
+            with pytest.raises(
+                OSError, match=r"is a folder|is a device, a pipe or the like"
+            ) as told:
+                judge(tmp_path / f"{name}.json", force=True)
+            assert told.value.filename == str(tmp_path / f"{name}.json")
+    assert sorted(tmp_path.iterdir()) == before
+    assert stat.S_ISFIFO(pipe.lstat().st_mode)
+
+
+def enter(path: Path, *, force: bool) -> None:
+    with replacing(path, force=force):
+        pytest.fail("nothing may be written")
+
+
+def test_a_folder_that_cannot_be_written_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.access", lambda *_: False)
+    with pytest.raises(PermissionError, match="folder is not writable") as told:
+        check_target(tmp_path / "plan.json")
+    assert told.value.filename == str(tmp_path)
+
+
+def test_errors_of_the_system_name_the_file(tmp_path: Path) -> None:
+    path = tmp_path / f"{'a' * 245}.json"
+    with pytest.raises(OSError, match="too long") as told:
+        enter(path, force=False)
+    assert told.value.filename == str(path)
+
+    def full() -> None:
+        with replacing(tmp_path / "plan.json") as stream:
+            stream.write(b"half")
+            raise OSError(28, "No space left on device")
+
+    with pytest.raises(OSError, match="No space left") as told:
+        full()
+    assert told.value.filename == str(tmp_path / "plan.json")
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_a_killed_run_left_is_removed(tmp_path: Path) -> None:
+    (tmp_path / ".plan.json.0123abcd.part").write_text("half")
+    (tmp_path / ".out.0123abcd.part").mkdir()
+    (tmp_path / ".out.0123abcd.part" / "table.csv").write_text("half")
+    kept = [".other.json.0123abcd.part", ".plan.json.mine.part", ".plan.json.0123abcd"]
+    for name in kept:
+        (tmp_path / name).write_text("not ours")
+    with replacing(tmp_path / "plan.json") as first:
+        first.write(b"first")
+        with replacing(tmp_path / "plan.json") as second:
+            second.write(b"second")
+        first.write(b" is written still")
+        (tmp_path / "plan.json").unlink()
+    with filling(tmp_path / "out") as partial:
+        (partial / "a").write_text("whole")
+        with filling(tmp_path / "out"):
+            pass
+        (tmp_path / "out").rmdir()
+    assert (tmp_path / "plan.json").read_text() == "first is written still"
+    assert (tmp_path / "out" / "a").read_text() == "whole"
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*kept, "out", "plan.json"])
