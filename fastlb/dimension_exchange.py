@@ -16,6 +16,7 @@ from .loads import (
     output_rows,
     read_loads,
     survey,
+    survey_after,
 )
 from .result import INT64_MAX, Balance, figures, per_batch, units_dtype
 from .topology import Hypercube, Topology
@@ -115,7 +116,7 @@ def dem(
         moved = _run_in_stages(work, kept, bits, topology, given, fields)
     else:
         moved = _run_measured(work, kept, bits, topology)
-    shared = figures(before, survey(work), topology.size, moved, kept)
+    shared = figures(before, survey_after(before, work), topology.size, moved, kept)
     _copy_back(work, rows)
     shared["steps"] = np.full(len(rows), 3 * topology.n)
     fields |= per_batch(shared, given.batch)

@@ -10,7 +10,16 @@ from .accelerate import kernels
 from .errors import FaultError
 from .fault_plans import FaultPlan, fault_plan
 from .fault_tree import FaultTree, fault_tree
-from .loads import Survey, check_record, check_values, finished, output_rows, read_loads, survey
+from .loads import (
+    Survey,
+    check_record,
+    check_values,
+    finished,
+    output_rows,
+    read_loads,
+    survey,
+    survey_after,
+)
 from .memory import require_memory
 from .result import INT64_MAX, Balance, figures, per_batch, units_dtype
 
@@ -173,7 +182,7 @@ def _carried_out(
         )
     fields: dict[str, Any] = {"loads": finished(result, rows)}
     if before is not None and record != "loads":
-        shared = figures(before, survey(rows), topology.size, moved, local)
+        shared = figures(before, survey_after(before, rows), topology.size, moved, local)
         shared["steps"] = np.full(len(rows), steps)
         fields |= per_batch(shared, given.batch)
     if record == "flows":

@@ -16,6 +16,7 @@ from .loads import (
     output_rows,
     read_loads,
     survey,
+    survey_after,
 )
 from .result import INT64_MAX, Balance, figures, per_batch, units_dtype
 
@@ -146,7 +147,7 @@ def hexa_cell(
         fields = count.by_stage(given)
     else:
         count.do(0, run.stages)
-    shared = figures(before, survey(work), topology.size, count.moved, count.kept)
+    shared = figures(before, survey_after(before, work), topology.size, count.moved, count.kept)
     shared["steps"] = np.full(len(rows), 3 * topology.d + STEPS[algorithm])
     fields |= per_batch(shared, given.batch)
     fields["counts"] = per_batch(count.counts(), given.batch)

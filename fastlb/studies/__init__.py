@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 # Name, module, and what `fastlb study` says of it.
 _BUNDLED = {
-    "minimax": ("minimax", "Minimax flow: contention, routing schemes, traffic, entities"),
     "wu-shu": ("wu_shu", "DDE against GDE on meshes and tori: Table I, Figures 11-16"),
     "hexa-cell": ("hexa_cell", "Algorithms A, B and C on hyper hexa-cells: Figures 3-11, errata"),
     "more-wu": ("more_wu", "Branch and bound with and without balancing: the speedup"),
     "more-wu-faults": ("more_wu_faults", "DEM on hypercubes with faulty links: Figure 1"),
+    "minimax": ("minimax", "Minimax flow: contention, routing schemes, traffic, entities"),
 }
 
 
