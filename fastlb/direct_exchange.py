@@ -18,6 +18,7 @@ from .loads import (
     output_rows,
     read_loads,
     survey,
+    survey_after,
 )
 from .result import INT64_MAX, Balance, figures, per_batch, units_dtype
 from .tiling import single, tiled, untiled
@@ -123,7 +124,7 @@ def dde(
     untiled(tiles, rows)
     kept_rows = np.empty(rows.shape, kept.dtype)
     untiled(kept, kept_rows)
-    shared = figures(before, survey(rows), topology.size, moved, kept_rows)
+    shared = figures(before, survey_after(before, rows), topology.size, moved, kept_rows)
     shared["steps"] = np.full(len(rows), _steps(topology.shape, wrap))
     shared["rounds"] = rounds.sum(axis=1)
     shared["simulated_steps"] = shared["rounds"] + sum(topology.shape)

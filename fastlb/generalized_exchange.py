@@ -11,7 +11,7 @@ import numpy as np
 
 from .accelerate import kernels
 from .colouring import Colouring, colouring
-from .loads import check_record, finished, output_rows, read_loads, survey
+from .loads import check_record, finished, output_rows, read_loads, survey, survey_after
 from .rational import floor_share, multiply_shift, read_rational
 from .result import INT64_MAX, Balance, figures, per_batch, units_dtype
 from .tiling import tiled, untiled
@@ -144,7 +144,7 @@ def gde(
     fields: dict[str, Any] = {"loads": finished(result, rows)}
     if record == "loads":
         return Balance("gde", topology, record, fields)
-    shared = figures(before, survey(rows), topology.size, moved, local)
+    shared = figures(before, survey_after(before, rows), topology.size, moved, local)
     shared["sweeps"] = sweeps.astype(np.int64)
     shared["steps"] = 3 * links.count * shared["sweeps"]
     shared["stalled"] = (flags & 1) > 0

@@ -16,7 +16,7 @@ from numba.extending import overload
 LINES = 64
 TRANSPOSED = 16
 LARGEST = np.int64(2**63 - 1)
-NOISE = 8 * 2.0**-52
+NOISE = 4 * 2.0**-52
 
 
 def _quotas(total, k):
@@ -45,17 +45,43 @@ def _choose_quotas(total, k):
     return lambda total, k: (T(total // k), T(total % k))
 
 
-def _rounding(total, k):
-    """Return the size below which a flow is rounding noise: 0 for integers."""
-    return total * k * NOISE if isinstance(total, np.floating) else total.dtype.type(0)
+def _rounding(total):
+    """Return the size below which a flow is rounding noise: 0 for integers.
+
+    Sums are compensated, so what remains is the rounding of the mean and of ``load - mean``.
+    """
+    return total * NOISE if isinstance(total, np.floating) else total.dtype.type(0)
 
 
 @overload(_rounding)
-def _choose_rounding(total, k):
+def _choose_rounding(total):
     T = total
     if isinstance(T, types.Float):
-        return lambda total, k: total * k * NOISE
-    return lambda total, k: T(0)
+        return lambda total: total * NOISE
+    return lambda total: T(0)
+
+
+def _added(total, value, error):
+    """Return the sum and the rounding error it has gathered (Neumaier); 0 for integers."""
+    both = total + value
+    if not isinstance(total, np.floating):
+        return total.dtype.type(both), error
+    taken = both - total
+    return both, error + ((total - (both - taken)) + (value - taken))
+
+
+@overload(_added)
+def _choose_added(total, value, error):
+    T = total
+    if isinstance(T, types.Float):
+
+        def float_added(total, value, error):
+            both = total + value
+            taken = both - total
+            return both, error + ((total - (both - taken)) + (value - taken))
+
+        return float_added
+    return lambda total, value, error: (T(total + value), error)
 
 
 @njit(cache=True, nogil=True)
@@ -95,30 +121,35 @@ def _scatter(lines, first, stride, run, k, L, array):
 @njit(cache=True, nogil=True)
 def _find_quotas(lines, k, L, average, remainder, noise):
     """Set average and remainder of every line's total, and what is noise in its flows."""
+    T = lines.dtype.type
     total = average
-    for u in range(L):
-        total[u] = lines[u]
-    for i in range(1, k):
+    error = noise
+    total[:] = 0
+    error[:] = 0
+    for i in range(k):
         row = lines[i * L : i * L + L]
         for u in range(L):
-            total[u] += row[u]
+            total[u], error[u] = _added(total[u], row[u], error[u])
     for u in range(L):
-        noise[u] = _rounding(total[u], k)
-        average[u], remainder[u] = _quotas(total[u], k)
+        whole = T(total[u] + error[u])
+        noise[u] = _rounding(whole)
+        average[u], remainder[u] = _quotas(whole, k)
 
 
 @njit(cache=True, nogil=True)
-def _chain_flows(lines, k, L, flows, average, remainder):
+def _chain_flows(lines, k, L, flows, average, remainder, surplus, error):
     """Set flows (k, L), link i from node i to i + 1, and 0 on the wrap link."""
     T = lines.dtype.type
     flows[(k - 1) * L : k * L] = 0
-    before = flows[(k - 1) * L : k * L]
+    surplus[:] = 0
+    error[:] = 0
     for i in range(k - 1):
         row = lines[i * L : i * L + L]
         flow = flows[i * L : i * L + L]
         for u in range(L):
-            flow[u] = T(before[u] + T(T(row[u] - average[u]) - T(i < remainder[u])))
-        before = flow
+            more = T(T(row[u] - average[u]) - T(i < remainder[u]))
+            surplus[u], error[u] = _added(surplus[u], more, error[u])
+            flow[u] = T(surplus[u] + error[u])
 
 
 @njit(cache=True, nogil=True)
@@ -303,42 +334,67 @@ def _receive_first_rounds(flows, k, L, ring, rising, falling, rounds):
 
 
 @njit(cache=True, nogil=True)
-def _send_first_rounds(lines, kept, pending, arrived, k, L, slack, sending, rounds):
+def _send_first_rounds(lines, kept, pending, arrived, k, L, slack, sending, rounds, changed):
     """Simulate send-before-receive (Fig. 6): a link's whole flow once a node holds as much.
 
     A node serves its lower link before its upper one, and gives away foreign units first.
-    ``lines`` (loads) and ``pending`` (flows) are used up, ``kept`` is what never left.
+    ``lines`` (loads) and ``pending`` (flows) are used up, ``kept`` is what never left. Only rows
+    to which something has come are looked at again: ``changed`` (3, k) lists them, now and
+    next, and says in which round a row was last listed.
     """
     T = lines.dtype.type
     rounds[:] = 0
-    active = True
-    while active:
+    arrived[: k * L] = 0
+    now, following, listed = changed[0], changed[1], changed[2]
+    for i in range(k):
+        now[i] = i
+        listed[i] = 0
+    count = k
+    made = 0
+    while count > 0:
+        made += 1
         sending[:] = False
-        arrived[: k * L] = 0
-        for i in range(k):
-            below = (i - 1 if i > 0 else k - 1) * L
-            above = (i + 1 if i < k - 1 else 0) * L
+        reached = 0
+        for c in range(count):
+            i = now[c]
+            below = i - 1 if i > 0 else k - 1
+            above = i + 1 if i < k - 1 else 0
+            goes_down = False
+            goes_up = False
             for u in range(L):
                 here = i * L + u
                 held = lines[here]
-                down = T(-pending[below + u])
+                down = T(-pending[below * L + u])
                 if down > 0 and held + slack[u] >= down:
                     held = T(held - down)
-                    arrived[below + u] += down
-                    pending[below + u] = 0
+                    arrived[below * L + u] += down
+                    pending[below * L + u] = 0
                     sending[u] = True
+                    goes_down = True
                 up = pending[here]
                 if up > 0 and held + slack[u] >= up:
                     held = T(held - up)
-                    arrived[above + u] += up
+                    arrived[above * L + u] += up
                     pending[here] = 0
                     sending[u] = True
+                    goes_up = True
                 lines[here] = held
                 kept[here] = min(kept[here], max(held, T(0)))
-        lines[: k * L] += arrived[: k * L]
-        active = sending.any()
+            for node, goes in ((below, goes_down), (above, goes_up)):
+                if goes and listed[node] < made:
+                    listed[node] = made
+                    following[reached] = node
+                    reached += 1
+        for c in range(reached):
+            row = lines[following[c] * L : following[c] * L + L]
+            more = arrived[following[c] * L : following[c] * L + L]
+            for u in range(L):
+                row[u] += more[u]
+                more[u] = 0
         for u in range(L):
             rounds[u] += sending[u]
+        now, following = following, now
+        count = reached
 
 
 @njit(cache=True, nogil=True)
@@ -357,11 +413,58 @@ def _keep_least(kept, lines, size):
 
 
 @njit(cache=True, nogil=True)
-def _axis(tile, kept, flows, outer, k, inner, W, ring, sorter, send_first, moved, rounds, over):
-    """Balance all lines of one axis of a tile (outer, k, inner, W) in place.
+def _axis_loads(tile, outer, k, stride):
+    """Balance all lines of one axis of a tile (outer, k, stride) in place, loads alone.
 
-    ``kept`` is None where only loads are wanted, ``flows`` None where flows are not.
-    ``moved``, ``rounds`` and ``over`` (W,) take each trial's units, rounds and overflow.
+    No flow is needed for that: one pass adds up the lines, a second writes the quotas.
+    """
+    T = tile.dtype.type
+    width = min(stride, LINES)
+    total = np.empty(width, tile.dtype)
+    error = np.empty(width, tile.dtype)
+    average = np.empty(width, tile.dtype)
+    remainder = np.empty(width, tile.dtype)
+    for o in range(outer):
+        if stride == 1:
+            _line_loads(tile[o * k : o * k + k])
+            continue
+        for start in range(0, stride, width):
+            L = min(width, stride - start)
+            first = o * k * stride + start
+            total[:] = 0
+            error[:] = 0
+            for i in range(k):
+                row = tile[first + i * stride : first + i * stride + L]
+                for u in range(L):
+                    total[u], error[u] = _added(total[u], row[u], error[u])
+            for u in range(L):
+                average[u], remainder[u] = _quotas(T(total[u] + error[u]), k)
+            for i in range(k):
+                row = tile[first + i * stride : first + i * stride + L]
+                for u in range(L):
+                    row[u] = T(average[u] + T(i < remainder[u]))
+
+
+@njit(cache=True, nogil=True)
+def _line_loads(line):
+    """Balance one line that lies together."""
+    T = line.dtype.type
+    total = T(0)
+    error = T(0)
+    for i in range(line.size):
+        total, error = _added(total, line[i], error)
+    average, remainder = _quotas(T(total + error), line.size)
+    more = int(remainder)
+    line[:more] = T(average + T(1))
+    line[more:] = average
+
+
+@njit(cache=True, nogil=True)
+def _axis(tile, kept, flows, outer, k, inner, W, ring, sorter, send_first, moved, rounds, over):
+    """Balance all lines of one axis of a tile (outer, k, inner, W) in place, and measure.
+
+    ``flows`` is None where flows are not wanted. ``moved``, ``rounds`` and ``over`` (W,) take
+    each trial's units, rounds and overflow.
     """
     T = tile.dtype.type
     stride = inner * W
@@ -383,6 +486,7 @@ def _axis(tile, kept, flows, outer, k, inner, W, ring, sorter, send_first, moved
     rising = np.empty(lanes, np.int32)
     falling = np.empty(lanes, np.int32)
     taken = np.empty(lanes, np.int32)
+    changed = np.empty((3, k if send_first else 0), np.int64)
     first = np.empty(lanes, np.int64)
     line = 0
     while line < count:
@@ -394,38 +498,36 @@ def _axis(tile, kept, flows, outer, k, inner, W, ring, sorter, send_first, moved
             first[u] = (line + u) // stride * k * stride + (line + u) % stride
         _gather(tile, first, stride, run, k, L, lines)
         _find_quotas(lines, k, L, average[:L], remainder[:L], noise[:L])
-        if kept is not None:
-            _chain_flows(lines, k, L, found, average[:L], remainder[:L])
-            if ring:
-                _ring_shift(found, k, L, sorter, scratch, lower[:L], upper[:L])
-                for i in range(k):
-                    flow = found[i * L : i * L + L]
-                    for u in range(L):
-                        flow[u] = T(flow[u] - lower[u])
-            if noise[:L].any():
-                _silence(found, k, L, noise)
-            if flows is not None:
-                _scatter(found, first, stride, run, k, L, flows)
-            units[:] = 0
-            _add_units(found, k, L, units, over_units)
-            _gather(kept, first, stride, run, k, L, lines_kept)
-            if send_first:
-                _send_first_rounds(
-                    lines, lines_kept, found, scratch, k, L, noise, sending[:L], taken[:L]
-                )
-                _set_quotas(average, remainder, k, L, lines)
-            else:
-                _receive_first_rounds(found, k, L, ring, rising[:L], falling[:L], taken[:L])
-                _set_quotas(average, remainder, k, L, lines)
-                _keep_least(lines_kept, lines, k * L)
-            _scatter(lines_kept, first, stride, run, k, L, kept)
-            for u in range(L):
-                trial = u % W
-                rounds[trial] = max(rounds[trial], np.int64(taken[u]))
-                over[trial] |= over_units[u] or _too_many(moved[trial], units[u])
-                moved[trial] += units[u] if not over[trial] else T(0)
-        else:
+        _chain_flows(lines, k, L, found, average[:L], remainder[:L], lower[:L], upper[:L])
+        if ring:
+            _ring_shift(found, k, L, sorter, scratch, lower[:L], upper[:L])
+            for i in range(k):
+                flow = found[i * L : i * L + L]
+                for u in range(L):
+                    flow[u] = T(flow[u] - lower[u])
+        if noise[:L].any():
+            _silence(found, k, L, noise)
+        if flows is not None:
+            _scatter(found, first, stride, run, k, L, flows)
+        units[:] = 0
+        _add_units(found, k, L, units, over_units)
+        _gather(kept, first, stride, run, k, L, lines_kept)
+        if send_first:
+            _send_first_rounds(
+                lines, lines_kept, found, scratch, k, L, noise, sending[:L], taken[:L],
+                changed,
+            )  # fmt: skip
             _set_quotas(average, remainder, k, L, lines)
+        else:
+            _receive_first_rounds(found, k, L, ring, rising[:L], falling[:L], taken[:L])
+            _set_quotas(average, remainder, k, L, lines)
+            _keep_least(lines_kept, lines, k * L)
+        _scatter(lines_kept, first, stride, run, k, L, kept)
+        for u in range(L):
+            trial = u % W
+            rounds[trial] = max(rounds[trial], np.int64(taken[u]))
+            over[trial] |= over_units[u] or _too_many(moved[trial], units[u])
+            moved[trial] += units[u] if not over[trial] else T(0)
         _scatter(lines, first, stride, run, k, L, tile)
         line += L
 
@@ -458,8 +560,11 @@ def dde(tiles, kept, flows, shape, wrap, axes, sorters, starts, send_first, move
                 outer *= shape[before]
             units[:] = 0
             taken[:] = 0
+            if kept is None:
+                _axis_loads(tiles[t].reshape(-1), outer, k, N // (outer * k) * W)
+                continue
             _axis(
-                tiles[t].reshape(-1), None if kept is None else kept[t].reshape(-1),
+                tiles[t].reshape(-1), kept[t].reshape(-1),
                 None if flows is None else flows[t].reshape(-1), outer, k, N // (outer * k), W,
                 wrap[a] and k > 2, sorters[starts[a] : starts[a + 1]], send_first, units, taken,
                 passed,

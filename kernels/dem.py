@@ -337,8 +337,10 @@ def _dimension_measured(loads, kept, bit, faulty):
     moved = _units(loads[0], loads[0])
     for f in range(faulty.size):
         for side in range(2):
+            # Two empty nodes exchange nothing, and the loops below need no branch.
             spared[0, f, side] = loads[faulty[f] + side * stride]
             spared[1, f, side] = kept[faulty[f] + side * stride]
+            loads[faulty[f] + side * stride] = 0
     if stride < 16:
         moved += _bit_measured(loads, kept, bit)
     else:
@@ -349,7 +351,6 @@ def _dimension_measured(loads, kept, bit, faulty):
                 loads[base:middle], loads[middle:end], kept[base:middle], kept[middle:end]
             )
     for f in range(faulty.size):
-        moved -= _units(spared[0, f, 0], loads[faulty[f]])
         for side in range(2):
             loads[faulty[f] + side * stride] = spared[0, f, side]
             kept[faulty[f] + side * stride] = spared[1, f, side]
