@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .distributions import Distribution, Experiment
+from .memory import require_memory
+from .options import check_options
 from .progress import rows_bar
 from .registry import balance
 from .result import RECORDED_WITH, Balance
@@ -86,6 +88,8 @@ def run(
         balanced empty loads on each topology before the first trial is drawn.
     OverflowError
         If a trial's loads have a total that does not fit int64.
+    MemoryError
+        If the figures of all trials plainly do not fit in memory.
 
     Examples
     --------
@@ -99,7 +103,8 @@ def run(
     if executor is not None and workers > 1:
         raise ValueError(f"threads must be 1 beside an executor, got {workers}")
     size = None if chunk is None else _positive("chunk", chunk)
-    rehearse(study)
+    table = study.trials * sum(rehearse(study).values())
+    require_memory(2 * table, f"the table of {study.trials:,} trials")  # in chunks, then joined
     chunks = plan(study, size)
     figures: dict[Cell, list[dict[str, NDArray[Any]]]] = {cell: [] for cell in study.cells}
     total = study.trials * len(study.cells)
@@ -118,39 +123,42 @@ def run(
     return Results.from_chunks(study, figures)
 
 
-def rehearse(study: Study) -> None:
+def rehearse(study: Study) -> dict[Cell, int]:
     """Let each method balance empty loads on each of its topologies, so that errors come first.
 
-    Of an experiment the first trial is measured.
+    Of an experiment the first trial is measured. Returns the bytes of a trial's figures.
     """
-    experiments = {
-        cell: cell.loads if isinstance(cell.loads, Experiment) else None for cell in study.cells
-    }
-    for topology, method, experiment in dict.fromkeys(
-        (cell.topology, cell.method, experiment) for cell, experiment in experiments.items()
-    ):
-        try:
-            if experiment is None:
-                _balanced(np.zeros((1, *topology.shape), dtype=np.int64), topology, method)
-            else:
-                experiment.measure(topology, method, seed=study.seed, start=0, trials=1)
-        except (ValueError, TypeError) as error:
-            kind = ValueError if isinstance(error, ValueError) else TypeError
-            raise kind(f"{method} on {topology.spec}: {error}") from error
+    sizes: dict[tuple[Topology, str, Distribution | None], int] = {}
+    widths = {}
+    for cell in study.cells:
+        topology, method = cell.topology, cell.method
+        experiment = cell.loads if isinstance(cell.loads, Experiment) else None
+        key = topology, method, experiment
+        if key not in sizes:
+            try:
+                if experiment is None:
+                    empty = np.zeros((1, *topology.shape), dtype=np.int64)
+                    found = figure_columns(_balanced(empty, topology, method), 1)
+                else:
+                    found = experiment.measure(topology, method, seed=study.seed, start=0, trials=1)
+            except (ValueError, TypeError) as error:
+                kind = ValueError if isinstance(error, ValueError) else TypeError
+                raise kind(f"{method} on {topology.spec}: {error}") from error
+            sizes[key] = sum(values.itemsize for values in found.values())
+        widths[cell] = sizes[key]
+    return widths
 
 
-def plan(study: Study, size: int | None = None) -> list[Chunk]:
+def plan(study: Study, size: int | None = None) -> Iterator[Chunk]:
     """Divide the trials of a study into chunks of ``size`` trials, or of a fitting size."""
     methods_on: dict[tuple[Topology, Distribution], list[str]] = {}
     for cell in study.cells:
         methods_on.setdefault((cell.topology, cell.loads), []).append(cell.method)
-    chunks = []
     for (topology, loads), methods in methods_on.items():
         step = size or TILE * max(1, CHUNK_LOADS // (TILE * topology.size))
         for start in range(0, study.trials, step):
             trials = min(step, study.trials - start)
-            chunks.append(Chunk(topology, loads, tuple(methods), study.seed, start, trials))
-    return chunks
+            yield Chunk(topology, loads, tuple(methods), study.seed, start, trials)
 
 
 def run_chunk(chunk: Chunk) -> list[dict[str, NDArray[Any]]]:
@@ -172,7 +180,7 @@ def run_chunk(chunk: Chunk) -> list[dict[str, NDArray[Any]]]:
 
 
 def run_chunks(
-    chunks: list[Chunk], executor: Executor | None
+    chunks: Iterable[Chunk], executor: Executor | None
 ) -> Generator[tuple[Chunk, list[dict[str, NDArray[Any]]]]]:
     """Run chunks here, or on an executor, and yield each with its columns, in order."""
     if executor is None:
@@ -208,6 +216,7 @@ def figure_columns(balance: Balance, trials: int) -> dict[str, NDArray[Any]]:
 
 def _balanced(loads: NDArray[np.int64], topology: Topology, method: str) -> Balance:
     name, options = parse_method(method)
+    check_options(name, options)
     return balance(loads, topology, method=name, **options)
 
 

@@ -8,6 +8,7 @@ import re
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
+from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 # Results are long tables of figures: what is recorded, and where it goes, is not a method's option.
 RESERVED_OPTIONS = ("record", "out")
+
+# Options that are orders: a single number is an order of one.
+ORDERS = ("axes", "dims")
 
 
 @dataclass(frozen=True)
@@ -85,7 +89,7 @@ class Study:
     methods : iterable of str
         ``name`` or ``name:option=value,option=value``, such as ``"gde:lam=0.723"`` or
         ``"dde:axes=1-0"``. Values are integers, decimals, ``true``, ``false``, ``none``, orders
-        ``2-0-1`` or other text.
+        ``2-0-1`` or other text. Decimals are exact: one that float64 would round stays text.
     loads : Distribution or str, or an iterable of these
         Such as ``Uniform(1000)`` or ``"uniform:1000"``.
     trials : int
@@ -152,6 +156,10 @@ class Study:
         parts = (Part(self.topologies, self.methods, self.loads), *self.further)
         return tuple(dict.fromkeys(cell for part in parts for cell in part.cells()))
 
+    def covers(self, other: Study) -> bool:
+        """Return whether all combinations of another study are among those of this one."""
+        return set(other.cells) <= set(self.cells)
+
     def report(self, results: Results) -> Report:
         """Return the tables that ``fastlb study`` prints of the results of this study."""
         from .report import overview
@@ -186,7 +194,7 @@ class Study:
             If the text is no TOML, a key is missing or unknown, or a value is wrong.
         """
         try:
-            keys = tomllib.loads(text)
+            keys = tomllib.loads(text.removeprefix("\ufeff"))
         except tomllib.TOMLDecodeError as error:
             raise ValueError(f"study is not valid TOML: {error}") from None
         _check_keys(keys, [field.name for field in fields(cls)], "study")
@@ -199,11 +207,31 @@ class Study:
 
     @classmethod
     def read(cls, path: str | Path) -> Study:
-        """Read a study from a TOML file; errors as for :meth:`from_toml`, with the file named."""
+        """Read a study from a TOML file; errors as for :meth:`from_toml`, with file and line."""
         try:
-            return cls.from_toml(Path(path).read_text(encoding="utf-8"))
+            text = Path(path).read_text(encoding="utf-8-sig")
+        except UnicodeDecodeError:
+            raise ValueError(f"{path} is no text (UTF-8)") from None
+        try:
+            return cls.from_toml(text)
         except (ValueError, TypeError) as error:
-            raise ValueError(f"{path}: {error}") from error
+            line = _line_of(str(error), text)
+            raise ValueError(f"{path}{f' line {line}' if line else ''}: {error}") from error
+
+
+def _line_of(message: str, text: str) -> int | None:
+    """Return the line of a file that an error is about, where there is no doubt.
+
+    It is the one with the text that was refused, or the one with the key that is to blame.
+    """
+    refused = re.search(r"got '(.+?)'(;|$)", message)
+    key = message.partition(" ")[0]
+    patterns = [re.escape(refused[1])] if refused else []
+    for pattern in (*patterns, rf"^\s*{re.escape(key)}\s*="):
+        lines = [n for n, line in enumerate(text.split("\n"), 1) if re.search(pattern, line)]
+        if len(lines) == 1:
+            return lines[0]
+    return None
 
 
 def parse_method(text: str) -> tuple[str, dict[str, Any]]:
@@ -225,6 +253,8 @@ def parse_method(text: str) -> tuple[str, dict[str, Any]]:
         if option in RESERVED_OPTIONS:
             raise ValueError(f"methods of a study cannot set {option}, got {text!r}")
         options[option] = _value(value)
+        if option in ORDERS and type(options[option]) is int:
+            options[option] = (options[option],)
     return name.strip(), options
 
 
@@ -232,14 +262,17 @@ def _value(text: str) -> Any:
     named = {"true": True, "false": False, "none": None}
     if text.lower() in named:
         return named[text.lower()]
-    if re.fullmatch(r"[+-]?\d+", text, re.ASCII):
+    if re.fullmatch(r"[+-]?\d{1,4000}", text, re.ASCII):
         return int(text)
-    if re.fullmatch(r"\d+(-\d+)+", text, re.ASCII):
+    if re.fullmatch(r"\d{1,18}(-\d{1,18})+", text, re.ASCII):
         return tuple(int(i) for i in text.split("-"))
     try:
-        return float(text)
+        nearest = float(text)
     except ValueError:
         return text
+    # Rationals are read from text: a decimal that a float would round stays as it is spelled.
+    plain = re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?", text, re.ASCII | re.IGNORECASE)
+    return text if plain and Decimal(text) != Decimal(repr(nearest)) else nearest
 
 
 def _normalise(part: Study | Part) -> None:

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import fastlb as lb
-from fastlb.runner import plan
+from fastlb.runner import plan, rehearse
 
 STUDY = lb.Study(
     "small",
@@ -64,7 +64,7 @@ def test_fewer_trials_are_the_first_ones(results):
 
 def test_chunks_cover_every_trial_once():
     for size in (None, 1, 64, 149):
-        chunks = plan(STUDY, size)
+        chunks = list(plan(STUDY, size))
         for cell in STUDY.cells:
             ranges = [
                 range(c.start, c.start + c.trials)
@@ -92,7 +92,12 @@ def test_a_method_of_ones_own(monkeypatch):
     [
         ("mesh:4x4", "dem", TypeError, "dem on mesh:4x4: topology must be a Hypercube"),
         ("mesh:4x4", "gde:lam=1.5", ValueError, "gde:lam=1.5 on mesh:4x4: lam must"),
-        ("mesh:4x4", "dde:lam=0.7", TypeError, "dde:lam=0.7 on mesh:4x4.*lam"),
+        (
+            "mesh:4x4",
+            "dde:lam=0.7",
+            TypeError,
+            "^dde:lam=0.7 on mesh:4x4: dde takes axes, exchange, got lam$",
+        ),
         ("mesh:4x4", "dde:axes=1-1", ValueError, "axes must be an order"),
     ],
 )
@@ -103,6 +108,50 @@ def test_what_cannot_run_is_refused_before_a_trial_is_drawn(
     study = lb.Study("wrong", [topology], ["dde:exchange=sbr", method], "uniform:9")
     with pytest.raises(error, match=message):
         lb.run(study)
+
+
+@pytest.mark.parametrize("trials", [10**12, 2**63 - 1])
+def test_a_table_beyond_all_memory_is_refused_at_once(monkeypatch, trials):
+    monkeypatch.setattr("fastlb.runner.sample_loads", None)
+    study = lb.Study("huge", ["mesh:4x4"], ["dde", "gde:lam=0.7"], "uniform:9", trials=trials)
+    with pytest.raises(MemoryError, match=r"the table of [0-9,]+ trials needs about .* GiB"):
+        lb.run(study)
+
+
+def test_rehearsal_knows_the_size_of_the_table():
+    results = lb.run(STUDY)
+    found = {cell: results.columns(cell).values() for cell in STUDY.cells}
+    assert rehearse(STUDY) == {
+        cell: sum(values.nbytes for values in columns) // STUDY.trials
+        for cell, columns in found.items()
+    }
+
+
+def test_a_method_that_takes_anything(monkeypatch):
+    monkeypatch.setattr("fastlb.registry._METHODS", {})
+    lb.register_method("any", lambda loads, topology, **options: lb.dde(loads, topology))
+    lb.register_method("plain", lambda loads, topology, record="metrics": lb.dde(loads, topology))
+    lb.run(lb.Study("own", ["ring:4"], ["any:a=1,b=2"], "uniform:9", trials=1))
+    with pytest.raises(TypeError, match="plain takes no options, got a"):
+        lb.run(lb.Study("own", ["ring:4"], ["plain:a=1"], "uniform:9", trials=1))
+
+
+def test_orders_of_one_and_long_decimals():
+    share = "0.7230000000000000000000000000000000000001"
+    methods = ["dde:axes=0", f"gde:lam={share}", "gde:lam=0.723"]
+    results = lb.run(lb.Study("s", ["chain:8"], methods, "uniform:9", trials=3))
+    loads = lb.sample_loads("uniform:9", "chain:8", trials=3, seed=0)
+    for method, expected in zip(
+        methods,
+        (
+            lb.dde(loads, lb.Chain(8)),
+            *(lb.gde(loads, lb.Chain(8), lam=x) for x in (share, "0.723")),
+        ),
+        strict=True,
+    ):
+        assert np.array_equal(
+            results.figure("moved", "chain:8", method, "uniform:9"), expected.moved
+        )
 
 
 def test_loads_beyond_int64():

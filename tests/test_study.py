@@ -45,6 +45,12 @@ def test_cells_are_the_grid_and_what_is_further():
         ("gde:lam=0.723", "gde", {"lam": 0.723}),
         (" gde : lam = 723/1000 , order = interleaved ", "gde", None),
         ("gde:max_sweeps=5,tol=1e-9", "gde", {"max_sweeps": 5, "tol": 1e-9}),
+        ("gde:lam=.5,tol=1e-300", "gde", {"lam": 0.5, "tol": 1e-300}),
+        (f"gde:lam=0.{'3' * 40}", "gde", {"lam": "0." + "3" * 40}),
+        ("gde:lam=1e-400,tol=1e400", "gde", {"lam": "1e-400", "tol": "1e400"}),
+        ("own:x=inf,y=1e99999999999", "own", {"x": float("inf"), "y": float("inf")}),
+        ("dde:axes=0", "dde", {"axes": (0,)}),
+        ("dem:dims=0,record_of=3", "dem", {"dims": (0,), "record_of": 3}),
         ("dde:axes=2-0-1,exchange=sbr", "dde", {"axes": (2, 0, 1), "exchange": "sbr"}),
         ("own:on=true,off=False,nothing=none", "own", {"on": True, "off": False, "nothing": None}),
     ],
@@ -142,6 +148,54 @@ def test_wrong_files(tmp_path, text, message):
     with pytest.raises(ValueError, match=message) as caught:
         lb.Study.read(path)
     assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        (TOML + "trails = 3", "line 5: study takes "),
+        (TOML + 'trials = "3"', "line 5: trials must be"),
+        (TOML + "trials = 0", "line 5: trials must be at least 1"),
+        (TOML.replace("mesh:4x4", 'ring:4", \n"mesh:4x'), "line 3: topology must be spelled"),
+        (
+            TOML.replace('["dde"]', '["dda", # "dda"\n"dda"]'),
+            "line 3: methods must be",
+        ),
+        (
+            TOML.replace('["dde"]', '["dda"] # "dda"') + '[[further]] # "dda"\nmethods = [1]\n',
+            ": further needs topologies, loads",
+        ),
+        (TOML.replace("uniform:3", "unifrom:3"), "line 4: loads must be one of"),
+        ('name = "s"', ": study needs topologies, methods, loads"),
+    ],
+)
+def test_errors_name_the_line_where_it_is_plain(tmp_path, wrong, says):
+    path = tmp_path / "wrong.toml"
+    path.write_text(wrong)
+    with pytest.raises(ValueError) as caught:
+        lb.Study.read(path)
+    assert str(caught.value).removeprefix(str(path)).lstrip().startswith(says)
+
+
+def test_a_byte_order_mark_and_other_encodings(tmp_path):
+    path = tmp_path / "study.toml"
+    path.write_text(TOML, encoding="utf-8-sig")
+    assert lb.Study.read(path) == lb.Study.from_toml("\ufeff" + TOML) == lb.Study.from_toml(TOML)
+    path.write_text(TOML, encoding="utf-16")
+    with pytest.raises(ValueError, match=r"study\.toml is no text \(UTF-8\)$"):
+        lb.Study.read(path)
+
+
+@pytest.mark.parametrize("name", ["wu-shu", "hexa-cell", "more-wu", "more-wu-faults"])
+def test_a_bundled_study_on_other_topologies_has_the_general_report(name):
+    changed = {"topologies": ["hypercube:2"], "further": (), "trials": 2}
+    if name == "hexa-cell":
+        changed["topologies"] = ["hhc:1"]
+    if name == "more-wu":
+        changed["loads"] = lb.studies.load(name).loads[:1]
+    study = dataclasses.replace(lb.studies.load(name), **changed)
+    report = study.report(lb.run(study))
+    assert [table.name for table in report.tables] == ["overview"]
 
 
 def test_a_missing_file(tmp_path):

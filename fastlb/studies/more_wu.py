@@ -122,6 +122,8 @@ class MoreWu(Study):
 
     def report(self, results: Results) -> Report:
         """Return speedups over dimension, rows, columns and faults, and the observations."""
+        if not results.study.covers(study()):
+            return super().report(results)
         from . import more_wu_plots
         from .more_wu_tables import Found
 

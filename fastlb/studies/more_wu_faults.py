@@ -67,6 +67,8 @@ class MoreWuFaults(Study):
 
     def report(self, results: Results) -> Report:
         """Return the tables, the paper's sentences tested, and the plots."""
+        if not results.study.covers(study()):
+            return super().report(results)
         found = Found(results)
         return Report(
             results,
