@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -34,12 +33,11 @@ LOADS is one of
 --out writes final loads, flows and figures, by the suffix:
   .json  one object: schema "fastlb.balance", version, fastlb, input, options,
          reached, initial_loads, method, topology, loads, then figures and
-         flows as help(fastlb.Balance) explains them; --json prints the same
+         flows as help(fastlb.Balance) explains them, null for a number that is
+         not finite; --json prints the same
   .npz   the same as NumPy arrays, what describes them as JSON in "document"
   .csv   the final loads alone
 """
-# Arguments of every method that are not options of it here.
-_OWN = ("loads", "topology", "record", "out")
 
 
 def _order(ctx: click.Context, option: click.Parameter, value: str | None) -> list[int] | None:
@@ -59,8 +57,8 @@ def _order(ctx: click.Context, option: click.Parameter, value: str | None) -> li
     "-m",
     "--method",
     metavar="NAME",
-    help="dem, gde, dde or hexa_cell.  [default: dem on hypercubes, dde on grids, hexa_cell on "
-    "hyper hexa-cells, gde elsewhere]",
+    help="dem, gde, dde, hexa_cell or fault_tolerant_dem.  [default: dem on hypercubes, "
+    "fault_tolerant_dem with faulty links, dde on grids, hexa_cell on hyper hexa-cells]",
 )
 @click.option("--dims", metavar="ORDER", callback=_order, help="DEM: order of the bits, as 2,0,1.")
 @click.option(
@@ -68,8 +66,9 @@ def _order(ctx: click.Context, option: click.Parameter, value: str | None) -> li
 )
 @click.option(
     "--order",
-    type=click.Choice(["dimension", "interleaved"]),
-    help="GDE: order of the colours.  [default: dimension]",
+    type=click.Choice(["dimension", "interleaved", "lowest", "highest"]),
+    help="GDE: order of the colours, dimension or interleaved; fault-tolerant DEM: which "
+    "dimension is split first.  [default: dimension, lowest]",
 )
 @click.option("--tol", type=float, metavar="X", help="GDE on float loads: neighbours within X.")
 @click.option("--max-sweeps", type=int, metavar="N", help="GDE: stop after N sweeps.")
@@ -91,6 +90,21 @@ def _order(ctx: click.Context, option: click.Parameter, value: str | None) -> li
     "--odd-unit",
     type=click.Choice(["higher", "lower"]),
     help="Hexa-Cell: who keeps an odd unit in DEM.  [default: higher]",
+)
+@click.option(
+    "--donor",
+    type=click.Choice(["latest", "earliest"]),
+    help="Fault-tolerant DEM: which donor a stuck subcube takes.  [default: latest]",
+)
+@click.option(
+    "--fallback",
+    type=click.Choice(["tree"]),
+    help="Fault-tolerant DEM: balance along a tree where the faults leave no plan.",
+)
+@click.option(
+    "--finish",
+    type=click.Choice(["tree"]),
+    help="Fault-tolerant DEM: level the rest along a tree.",
 )
 @click.option(
     "--record",
@@ -134,6 +148,7 @@ def balance(
 
     from .. import writing
     from ..formats import read_load_file
+    from .fitting import suitable
     from .terminal import output, working
 
     target = None if out is None else writing.check_target(out, force=force)
@@ -142,18 +157,21 @@ def balance(
         work.step("reading")
         given = read_load_file(loads, phase=phase, quantum=quantum, progress=work.count)
         network = _fitting(where, given)
-        name = method or _default_method(network)
+        name = method or suitable(network)[0]
         options = {key: value for key, value in method_options.items() if value is not None}
         _check_options(name, options)
         full = as_json or (target is not None and target.suffix != ".csv")
         work.step(f"{name} on {network.spec}")
-        result = lb.balance(
-            given.loads,
-            network,
-            method=name,
-            record=record or ("flows" if full else "metrics"),
-            **options,
-        )
+        try:
+            result = lb.balance(
+                given.loads,
+                network,
+                method=name,
+                record=record or ("flows" if full else "metrics"),
+                **options,
+            )
+        except lb.FaultError as error:
+            raise ValueError(f"{error} (--fallback tree balances without a plan)") from error
         if target is not None:
             work.step(f"writing {target}")
             writing.write_balance(target, result, given, options, force=force)
@@ -187,32 +205,21 @@ def _fitting(topology: Topology | None, given: LoadFile) -> Topology:
     return topology
 
 
-def _default_method(topology: Topology) -> str:
-    from ..hexa_cell_topology import HyperHexaCell
-    from ..topology import Grid, Hypercube
-
-    if isinstance(topology, Hypercube):
-        return "dem"
-    if isinstance(topology, HyperHexaCell):
-        return "hexa_cell"
-    return "dde" if isinstance(topology, Grid) else "gde"
-
-
 def _check_options(method: str, options: dict[str, Any]) -> None:
     """Refuse an option that the method does not take; unknown methods are not judged here."""
     import fastlb as lb
 
-    if method not in lb.methods():
-        return
-    parameters = inspect.signature(getattr(lb, method, lb.balance)).parameters.values()
-    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
-        return
-    taken = [p.name for p in parameters if p.name not in _OWN]
+    from ..options import options_of
+
+    taken = options_of(method) if method in lb.methods() else None
     for name in options:
-        if name not in taken:
-            flags = ", ".join(f"--{other.replace('_', '-')}" for other in taken)
-            flag = f"--{name.replace('_', '-')}"
-            raise ValueError(f"{flag} does not apply to {method}, which takes {flags}")
+        if taken is not None and name not in taken:
+            flags = ", ".join(map(_flag, taken)) or "no options"
+            raise ValueError(f"{_flag(name)} does not apply to {method}, which takes {flags}")
+
+
+def _flag(option: str) -> str:
+    return f"--{option.replace('_', '-')}"
 
 
 def _not_reached(result: Balance) -> str:

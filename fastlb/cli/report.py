@@ -109,6 +109,8 @@ def _figures(
         value = getattr(balance, name, None)
         if value is not None:
             figures[name] = np.asarray(value).reshape(-1)
+    for name, value in getattr(balance, "counts", {}).items():
+        figures[f"counts.{name}"] = np.asarray(value).reshape(-1)
     return figures
 
 
@@ -141,6 +143,10 @@ def _notes(figures: dict[str, NDArray[Any]]) -> Table:
                 f"({count(one['rounds'])} of them exchange rounds)"
             )
         table.add_row("steps", steps)
+    if "counts.messages" in one:
+        messages, loaded = one["counts.messages"], one["counts.load"]
+        table.add_row("messages", f"{count(messages)}, {count(loaded)} of them with load")
+        table.add_row("time", f"{count(one['counts.time'])} units on the critical path")
     return table
 
 
@@ -168,6 +174,8 @@ def _summary(figures: dict[str, NDArray[Any]]) -> Table:
         "sweeps": ("sweeps", count),
         "steps by formula": ("steps", count),
         "steps simulated": ("simulated_steps", count),
+        "messages": ("counts.messages", count),
+        "units on critical path": ("counts.time", count),
     }
     for label, (name, form) in shown.items():
         values = figures.get(name)

@@ -101,7 +101,7 @@ def study(
         click.echo(in_json(report.to_dict()), nl=False)
         return
     console = output()
-    console.print(*_shown(report), sep="\n")
+    console.print(*_shown(report), sep="\n", crop=False)
     if out is not None:
         console.print(f"\nwrote {len(written)} files to {out}", markup=False)
 
@@ -167,9 +167,10 @@ def _table(table: Table) -> RenderableType:
         all(not isinstance(row[i], str) for row in table.rows) for i in range(len(table.columns))
     ]
     headings, *rows = table.printed()
-    for heading, number in zip(headings, numeric, strict=True):
+    for i, (heading, number) in enumerate(zip(headings, numeric, strict=True)):
         if number:
-            grid.add_column(Text(heading), justify="right", no_wrap=True)
+            longest = max(len(row[i]) for row in (headings, *rows))
+            grid.add_column(Text(heading), justify="right", no_wrap=True, min_width=longest)
         else:
             grid.add_column(Text(heading), overflow="fold")
     for row in rows:

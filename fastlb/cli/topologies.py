@@ -58,6 +58,8 @@ def topologies(spec: str | None, nodes: int | None, as_json: bool) -> None:
 
 def describe(topology: Topology) -> dict[str, Any]:
     """Return what is known of a topology without listing its links."""
+    from .fitting import suitable
+
     return {
         "topology": topology.spec,
         "python": repr(topology),
@@ -65,7 +67,7 @@ def describe(topology: Topology) -> dict[str, Any]:
         "nodes": topology.size,
         "links": topology.edge_count,
         "diameter": _diameter(topology),
-        "methods": _methods(topology),
+        "methods": suitable(topology),
     }
 
 
@@ -81,17 +83,6 @@ def _diameter(topology: Topology) -> int | None:
     if isinstance(topology, Hypercube) and not topology.faults:
         return topology.n
     return None
-
-
-def _methods(topology: Topology) -> list[str]:
-    from ..hexa_cell_topology import HyperHexaCell
-    from ..topology import Grid, Hypercube
-
-    if isinstance(topology, Hypercube):
-        return ["dem", "gde"]
-    if isinstance(topology, HyperHexaCell):
-        return ["hexa_cell", "gde"]
-    return ["dde", "gde"] if isinstance(topology, Grid) else ["gde"]
 
 
 def _listed_links(topology: Topology) -> list[list[int]]:
@@ -110,35 +101,25 @@ def _example(spelling: str) -> str:
 
 
 def _print_list(found: list[dict[str, Any]], spellings: dict[str, str]) -> None:
-    from rich import box
-    from rich.table import Table
-
-    from .terminal import output
-
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    table.add_column("example", no_wrap=True)
-    for column in ("nodes", "links", "diameter"):
-        table.add_column(column, justify="right")
-    table.add_column("balanced by")
+    rows = [["example", "nodes", "links", "diameter", "balanced by"]]
     for one in found:
         diameter = "" if one["diameter"] is None else f"{one['diameter']:,}"
-        table.add_row(
-            one["topology"],
-            f"{one['nodes']:,}",
-            f"{one['links']:,}",
-            diameter,
-            ", ".join(one["methods"]),
-        )
-    console = output()
-    console.print(table)
+        methods = ", ".join(one["methods"])
+        links = f"{one['links']:,}"
+        rows.append([one["topology"], f"{one['nodes']:,}", links, diameter, methods])
+    example, *numbers = (max(map(len, column)) for column in list(zip(*rows, strict=True))[:4])
+    for name, *counts, methods in rows:
+        right = "  ".join(map(str.rjust, counts, numbers))
+        click.echo(f"{name:<{example}}  {right}  {methods}")
     notes = [text for text in spellings.values() if text != _example(text)]
     if notes:
-        console.print("\nSpelling: " + "; ".join(notes), markup=False)
+        click.echo("\nSpelling:\n  " + "\n  ".join(notes))
 
 
 def _print_one(topology: Topology) -> None:
     import fastlb as lb
 
+    from ..hexa_cell_topology import HyperHexaCell
     from ..topology import Grid, Hypercube
     from .terminal import output
 
@@ -155,9 +136,16 @@ def _print_one(topology: Topology) -> None:
     if isinstance(topology, Hypercube):
         promise = f"leaves largest - least <= {topology.n}"
         if topology.faults:
-            promise = f"skips {len(topology.faults)} faulty links and promises no difference"
+            links = "link" if len(topology.faults) == 1 else "links"
+            promise = f"skips {len(topology.faults)} faulty {links} and promises no difference"
         lines += [("dem", f"one pass over {topology.n} dimensions, {promise}")]
-    if isinstance(topology, Grid):
+        if topology.faults:
+            lines += [("fault_tolerant_dem", "one pass that goes round them, if they leave a plan")]
+    if isinstance(topology, HyperHexaCell):
+        promise = f"leaves largest - least <= {topology.d + 2}"
+        lines += [("hexa_cell", f"triangles, prisms and {topology.d - 1} dimensions, {promise}")]
+        lines += [("gde", "sweeps until neighbours are within 1; give lambda, say --lam 1/2")]
+    if "dde" in about["methods"]:
         axes = f"{topology.ndim} axes" if topology.ndim > 1 else "1 axis"
         lines += [("dde", f"one pass over {axes}, leaves largest - least <= {topology.ndim}")]
     if isinstance(topology, Grid | Hypercube):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 import fastlb as lb
+from fastlb.cli.fitting import suitable
 
 from .conftest import Run
 
@@ -43,7 +45,13 @@ def test_real_loads_on_a_torus(run: Run) -> None:
 
 @pytest.mark.parametrize(
     ("topology", "method"),
-    [("torus:4x4", "dde"), ("hypercube:4", "dem"), ("ring:16", "dde"), ("grid:4wx4", "dde")],
+    [
+        ("torus:4x4", "dde"),
+        ("hypercube:4", "dem"),
+        ("hypercube:4:faults=0-4,5-7", "fault_tolerant_dem"),
+        ("ring:16", "dde"),
+        ("grid:4wx4", "dde"),
+    ],
 )
 def test_the_default_method_suits_the_topology(run: Run, topology: str, method: str) -> None:
     assert f"\n{method} on {topology} (" in run("balance", VT_16, "-t", topology).out
@@ -73,6 +81,16 @@ def test_example_1_as_json(run: Run, example: Path) -> None:
         ),
         (["-t", "ring:16", "-m", "gde", "--max-sweeps", "90"], "gde", {"max_sweeps": 90}),
         (["-t", "ring:16", "-m", "gde", "--tol", "0.5"], "gde", {"tol": 0.5}),
+        (
+            ["-t", "hypercube:4:faults=0-4", "--order", "highest", "--donor", "earliest"],
+            "fault_tolerant_dem",
+            {"order": "highest", "donor": "earliest"},
+        ),
+        (
+            ["-t", "hypercube:4:faults=0-4", "--finish", "tree", "--fallback", "tree"],
+            "fault_tolerant_dem",
+            {"finish": "tree", "fallback": "tree"},
+        ),
     ],
 )
 def test_options_reach_the_method(
@@ -197,6 +215,8 @@ def test_colour_only_where_it_is_wanted(run: Run, monkeypatch: pytest.MonkeyPatc
         (["-t", "ring:8", "-m", "gde", "--lam", "2"], "lam must lie between 0 and 1"),
         (["-t", "ring:8", "-m", "gde", "--lam", "x"], "lam"),
         (["-t", "ring:8", "-m", "gde", "--max-sweeps", "-1"], "max_sweeps"),
+        (["-t", "hypercube:3:faults=0-1,0-2,0-4"], "no plan: nodes {0, 1, 2, 3, ..}"),
+        (["-t", "hypercube:3:faults=0-1,0-2,0-4"], "(--fallback tree balances without a plan)"),
         (["-t", "ring:8", "--axes", "1"], "axes must be an order of 0..0, got [1]"),
         (["-t", "ring:8", "--axes", "a"], "'--axes': must be an order such as 1,0,2, got 'a'"),
         (["-t", "ring:8", "--exchange", "x"], "'--exchange'"),
@@ -236,6 +256,24 @@ def test_bad_loads_write_nothing(run: Run, tmp_path: Path, content: str, says: s
     assert says in done.err
     assert done.err.count("\n") == 1
     assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
+
+
+def test_denormal_loads(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("5e-324,0,0,1e-320\n")
+    for topology in ("ring:4", "hypercube:2", "mesh:2x2"):
+        for method in suitable(lb.parse_topology(topology)):
+            done = run("balance", tmp_path / "a.csv", "-t", topology, "-m", method, "--json")
+            assert done.code == (1 if "it stalled" in done.err else 0)
+            json.loads(done.out, parse_constant=lambda name: pytest.fail(name))
+
+
+def test_out_that_is_no_file(run: Run, example: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "plan.json").symlink_to(tmp_path / "pipe")
+    done = run("balance", example, "-t", "chain:8", "--out", tmp_path / "plan.json", "--force")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.endswith("plan.json: is a device, a pipe or the like, no file to replace\n")
+    assert (tmp_path / "pipe").is_fifo()
 
 
 def test_no_networks_at_all(run: Run, tmp_path: Path) -> None:

@@ -46,7 +46,20 @@ def test_options_of_other_methods(run: Run, loads: Path) -> None:
     assert "odd_unit" in refused.err
 
 
+def test_figures_for_people(run: Run, loads: Path) -> None:
+    out = run("balance", loads, "-t", "hhc:1").out
+    b = lb.hexa_cell(LOADS, lb.HyperHexaCell(1))
+    assert "hexa_cell on hhc:1 (9 links)" in out
+    for text in (
+        f"{b.counts['messages']}, {b.counts['load']} of them with load",
+        f"{b.counts['time']} units on the critical path",
+        f"{b.steps} by the formula",
+    ):
+        assert text in out
+
+
 def test_topologies(run: Run) -> None:
     told = json.loads(run("topologies", "hhc:3", "--json").out)
     assert (told["nodes"], told["links"], told["diameter"]) == (24, 60, 4)
     assert told["methods"] == ["hexa_cell", "gde"]
+    assert "leaves largest - least <= 5" in run("topologies", "hhc:3").out

@@ -112,6 +112,23 @@ def test_bad_input_is_told_in_a_line(
     assert not list(tmp_path.iterdir())
 
 
+def test_large_numbers_are_never_cut(run: Run, mine: Path) -> None:
+    names = ", ".join(f'"gde:lam=0.{"1" * n},max_sweeps=1"' for n in (17, 18))
+    text = TOML.replace('"gde:lam=0.7"', names).replace("uniform:100", f"uniform:{10**15}")
+    mine.write_text(text)
+    done = run("study", mine)
+    assert done.code == 0
+    assert "…" not in done.out
+    assert len([line for line in done.out.splitlines() if line.count(",") >= 5]) == 4
+
+
+def test_too_many_trials_are_refused_at_once(run: Run, tmp_path: Path) -> None:
+    done = run("study", "wu-shu", "--trials", 10**12, "--out", tmp_path / "out")
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert "the table of 1,000,000,000,000 trials needs about" in done.err
+    assert not list(tmp_path.iterdir())
+
+
 def test_wrong_studies_write_nothing(run: Run, mine: Path, tmp_path: Path) -> None:
     for wrong, message in (
         (TOML.replace("gde:lam=0.7", "gde:lam=7"), "gde:lam=7 on mesh:4x4: lam must"),

@@ -7,7 +7,7 @@ import json
 import pytest
 
 import fastlb as lb
-from fastlb.cli.fitting import describe_fits, fitting, squarest
+from fastlb.cli.fitting import describe_fits, fitting, squarest, suitable
 from fastlb.parse import SPELLINGS
 
 from .conftest import Run
@@ -47,6 +47,32 @@ def test_json_lists_links_and_the_right_diameter(run: Run, spec: str) -> None:
     assert found["edges"] == topology.edges.tolist()
     if found["diameter"] is not None:
         assert found["diameter"] == nx.diameter(topology.to_networkx())
+
+
+@pytest.mark.parametrize(
+    "spec", ["hypercube:3", "hypercube:3:faults=0-4", "mesh:2x2", "ring:5", "grid:2wx3", "hhc:1"]
+)
+def test_the_methods_are_those_that_balance_it(spec: str) -> None:
+    def balances(method: str) -> bool:
+        options = {"lam": "1/2"} if method == "gde" else {}
+        try:
+            lb.balance([0] * topology.size, topology, method, **options)
+        except (TypeError, ValueError):
+            return False
+        return True
+
+    topology = lb.parse_topology(spec)
+    listed = suitable(topology)
+    assert sorted(listed) == sorted(filter(balances, lb.methods()))
+    assert (
+        lb.balance([0] * topology.size, topology, listed[0]).loads.tolist() == [0] * topology.size
+    )
+
+
+def test_numbers_are_never_cut(run: Run) -> None:
+    out = run("topologies", "--nodes", 2**40).out
+    assert "…" not in out
+    assert out.count("1,099,511,627,776") >= 7
 
 
 def test_huge_ones_are_described_without_their_links(run: Run) -> None:
