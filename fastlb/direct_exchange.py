@@ -20,7 +20,7 @@ from .loads import (
     survey,
     survey_after,
 )
-from .result import INT64_MAX, Balance, figures, per_batch, units_dtype
+from .result import INT64_MAX, Balance, figures, per_batch, sum_moved, units_dtype
 from .tiling import single, tiled, untiled
 from .topology import Grid, Hypercube, Topology
 
@@ -121,6 +121,8 @@ def dde(
         moved, rounds, fields = staged
     else:
         moved, rounds = _run(tiles, kept, None, len(rows), topology.shape, wrap, order, exchange)
+    # Refused here if it does not fit, before anything is written.
+    moved = sum_moved(moved)
     untiled(tiles, rows)
     kept_rows = np.empty(rows.shape, kept.dtype)
     untiled(kept, kept_rows)

@@ -18,12 +18,16 @@ from .tiling import tiled, untiled
 from .topology import Grid, Hypercube, Topology
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike, NDArray
 
     from .loads import Survey
 
 # A tile of trials, and what they keep, should stay within the L2 cache.
 TILE_BYTES = 2**19
+# Loads swept, some tenths of a second, before the kernel comes back.
+SWEPT_AT_ONCE = 2**27
 
 
 def optimal_lambda(topology: Topology) -> float:
@@ -147,8 +151,8 @@ def gde(
     shared = figures(before, survey_after(before, rows), topology.size, moved, local)
     shared["sweeps"] = sweeps.astype(np.int64)
     shared["steps"] = 3 * links.count * shared["sweeps"]
-    shared["stalled"] = (flags & 1) > 0
-    shared["converged"] = (flags & 2) == 0
+    shared["stalled"] = flags & kernels("gde").STALLED > 0
+    shared["converged"] = flags & kernels("gde").APART == 0
     fields |= per_batch(shared, given.batch)
     fields["colours"] = links.count
     if flows is not None:
@@ -170,8 +174,12 @@ def _run_integers(
     tiles = tiled(rows, T, tile_bytes=TILE_BYTES // (2 if with_kept else 1))
     kept = np.empty(tiles.shape[1] * tiles.shape[2], T) if with_kept else None
     found = np.zeros((4, len(rows)), np.int64)
-    kernels("gde").gde(tiles, kept, flows, links.u, links.v, links.starts, factor, most, found)
-    over = found[3] & 4 > 0
+    kernel = kernels("gde")
+    _run_to_end(
+        kernel.gde, tiles, kept, flows, links.u, links.v, links.starts, factor, most, found,
+        rows_of_state=3,
+    )  # fmt: skip
+    over = found[3] & kernel.OVER > 0
     if with_kept and over.any():
         row = int(np.flatnonzero(over)[0])
         raise OverflowError(f"moved must fit int64, got more units in row {row}")
@@ -191,9 +199,32 @@ def _run_floats(
     tiles = tiled(rows, np.float64, tile_bytes=TILE_BYTES // 2)
     kept = np.empty(tiles.shape[1] * tiles.shape[2])
     found = np.zeros((4, len(rows)))
-    kernels("gde").gde_float(tiles, kept, flows, links.u, links.v, lam, tolerance, most, found)
+    # A share too small for a float still is one: it moves nothing, and so stalls.
+    share = max(lam, np.finfo(np.float64).smallest_subnormal)
+    _run_to_end(
+        kernels("gde").gde_float, tiles, kept, flows, links.u, links.v, share, tolerance, most,
+        found, rows_of_state=7,
+    )  # fmt: skip
     untiled(tiles, out)
     return found
+
+
+def _run_to_end(
+    kernel: Callable[..., bool],
+    tiles: NDArray[Any],
+    kept: NDArray[Any] | None,
+    flows: NDArray[Any] | None,
+    *rest: Any,
+    rows_of_state: int,
+) -> None:
+    """Call the kernel until it is done, coming back now and then so that Ctrl-C is heard."""
+    _, N, W = tiles.shape
+    found = rest[-1]
+    place = np.zeros(2, np.int64)
+    state = np.zeros((rows_of_state, W), found.dtype)
+    budget = SWEPT_AT_ONCE // (N * W + 1024) + 1
+    while not kernel(tiles, kept, flows, *rest, place, state, budget):
+        pass
 
 
 def _factor(

@@ -193,7 +193,7 @@ def figures(
     something = np.where(total > 0, total, 1)
     # Not 0 even where the mean of denormal loads is.
     mean = np.maximum(something / size, np.finfo(np.float64).smallest_subnormal)
-    moved = _sum_moved(moved) if moved.ndim == 2 else moved
+    moved = sum_moved(moved) if moved.ndim == 2 else moved
     local = kept.sum(axis=1, dtype=moved.dtype) if kept.ndim == 2 else kept
     return {
         "difference": after.largest - after.smallest,
@@ -208,7 +208,7 @@ def figures(
     }
 
 
-def _sum_moved(moved: NDArray[Any]) -> NDArray[Any]:
+def sum_moved(moved: NDArray[Any]) -> NDArray[Any]:
     """Add up the units of all stages, (B, S) to (B,).
 
     Raises

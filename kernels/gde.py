@@ -15,6 +15,9 @@ from numba.extending import intrinsic, overload
 LANES = 16
 LARGEST = np.int64(2**63 - 1)
 
+# A sweep moved nothing although neighbours differ; neighbours differ; the units do not fit int64.
+STALLED, APART, OVER = 1, 2, 4
+
 
 def _sent(difference, share):
     """Return ``p * difference // q`` for ``share`` = (p, q), or (m, s) meaning ``m / 2**s``."""
@@ -164,7 +167,7 @@ def _choose_exchange_lanes(tile, kept, net, moved, i, j, w, share):
 
 @njit(cache=True, nogil=True)
 def _sweep_single(tile, kept, flows, u, v, start, end, share):
-    """Do the same for a tile of one lane, without rows; return the units moved."""
+    """Exchange over the links ``start .. end-1`` of one network; return the units moved."""
     T = tile.dtype.type
     moved = T(0)
     for e in range(start, end):
@@ -210,36 +213,37 @@ def _unbalanced(tile, u, v, W, apart):
 
 
 @njit(cache=True, nogil=True)
-def gde(tiles, kept, flows, u, v, starts, share, max_sweeps, figures):
+def gde(tiles, kept, flows, u, v, starts, share, max_sweeps, figures, place, state, budget):
     """Balance networks of integers until nothing moves or ``max_sweeps`` sweeps are made.
 
     ``tiles`` : (K, N, W) int32 or int64, in which every total fits; balanced in place. W is 1
     or a multiple of ``LANES``. ``kept`` : (N * W,) scratch of the same dtype; None if only
     loads are wanted. ``flows`` : (B, E) int64 zeros to be filled, or None. ``u``, ``v`` : (E,)
     links in the order of the colours; ``starts`` : (C + 1,). ``share`` : (p, q) or (m, s), see
-    ``_sent``. ``figures`` : (4, B) int64 receives moved, local, sweeps, and flags: 1 a sweep
-    moved nothing although neighbours differ, 2 neighbours differ, 4 the units moved do not fit
-    int64.
+    ``_sent``. ``figures`` : (4, B) int64 receives moved, local, sweeps, and flags: ``STALLED``,
+    ``APART``, ``OVER``.
+
+    After ``budget`` sweeps in all it returns False, to be called again with the same arguments:
+    ``place`` (2,) int64 zeros keeps the tile and its sweeps, ``state`` (3, W) int64 the lanes'.
     """
     K, N, width = tiles.shape
-    moved = np.empty(width, np.int64)
-    sweeps = np.empty(width, np.int64)
-    flags = np.empty(width, np.int64)
+    moved, sweeps, flags = state[0], state[1], state[2]
     part = np.empty(width, tiles.dtype)
     net = np.empty(width, tiles.dtype)
     moving = np.empty(width, np.bool_)
-    for t in range(K):
+    for t in range(place[0], K):
         first = t * width
         trials = min(width, figures.shape[1] - first)
         lanes = tiles[t].reshape(-1)
-        moved[:] = 0
-        sweeps[:] = 0
-        flags[:] = 0
         lane_flows = None if flows is None else flows[first : first + trials]
-        if kept is not None:
-            kept[:] = lanes
-        made = np.int64(0)
-        while made < max_sweeps:
+        if place[1] == 0:
+            state[:] = 0
+            if kept is not None:
+                kept[:] = lanes
+        while place[1] < max_sweeps:
+            if budget == 0:
+                return False
+            budget -= 1
             moving[:] = False
             for c in range(starts.size - 1):
                 part[:] = 0
@@ -250,20 +254,21 @@ def gde(tiles, kept, flows, u, v, starts, share, max_sweeps, figures):
                 for w in range(width):
                     moving[w] |= part[w] != 0
                     if part[w] > LARGEST - moved[w]:
-                        flags[w] |= 4
+                        flags[w] |= OVER
                         moved[w] = 0
                     moved[w] += part[w]
             if not moving.any():
                 break
-            made += 1
+            place[1] += 1
             for w in range(width):
                 sweeps[w] += moving[w]
         _unbalanced(lanes, u, v, width, moving)
         for w in range(width):
             if moving[w]:
-                flags[w] |= 2
+                flags[w] |= APART
+                # The sweep that moved nothing is counted, if there was one.
                 if sweeps[w] < max_sweeps:
-                    flags[w] |= 1
+                    flags[w] |= STALLED
                     sweeps[w] += 1
         figures[0, first : first + trials] = moved[:trials]
         figures[2, first : first + trials] = sweeps[:trials]
@@ -275,6 +280,9 @@ def gde(tiles, kept, flows, u, v, starts, share, max_sweeps, figures):
                 for w in range(width):
                     moved[w] += row[w]
             figures[1, first : first + trials] = moved[:trials]
+        place[0] += 1
+        place[1] = 0
+    return True
 
 
 @njit(cache=True, nogil=True)
@@ -311,31 +319,29 @@ def _largest_step(tile, u, v, W, worst):
 
 
 @njit(cache=True, nogil=True)
-def gde_float(tiles, kept, flows, u, v, lam, tol, max_sweeps, figures):
+def gde_float(tiles, kept, flows, u, v, lam, tol, max_sweeps, figures, place, state, budget):
     """Balance rows of floats until all neighbours are within ``tol`` (B,).
 
     A lane whose neighbours are near enough has its share set to 0, which freezes it. A lane
     stalls when a sweep changes nothing, or when rounding has kept its largest difference from
-    falling for ``2 N + 64`` sweeps. ``lam`` is a float64, ``figures`` (4, B) float64 as in
-    ``gde``; arrays else as there, all float64.
+    falling for ``2 N + 64`` sweeps. ``lam`` is a float64 above 0; ``figures`` (4, B) and
+    ``state`` (7, W) are float64; all else as in ``gde``.
     """
     K, N, W = tiles.shape
-    for t in range(K):
+    moved, share, least, waited = state[0], state[1], state[2], state[3]
+    sweeps, flags, moves = state[4], state[5], state[6]
+    worst = np.empty(W)
+    moving = np.empty(W, np.bool_)
+    for t in range(place[0], K):
         first = t * W
         width = min(W, figures.shape[1] - first)
         lanes = tiles[t].reshape(-1)
-        kept[:] = lanes
         lane_flows = None if flows is None else flows[first : first + width]
-        moved = np.zeros(W)
-        share = np.zeros(W)
-        share[:width] = lam
-        worst = np.empty(W)
-        least = np.full(width, np.inf)
-        waited = np.zeros(width, np.int64)
-        sweeps = np.zeros(width, np.int64)
-        flags = np.zeros(width, np.int64)
-        moving = np.zeros(W, np.bool_)
-        made = np.int64(0)
+        if place[1] == 0:
+            kept[:] = lanes
+            state[:] = 0.0
+            share[:width] = lam
+            least[:] = np.inf
         while True:
             _largest_step(lanes, u, v, W, worst)
             active = False
@@ -343,26 +349,33 @@ def gde_float(tiles, kept, flows, u, v, lam, tol, max_sweeps, figures):
                 waited[w] = 0 if worst[w] < least[w] else waited[w] + 1
                 least[w] = min(least[w], worst[w])
                 apart = worst[w] > tol[first + w]
-                still = made > 0 and not moving[w]
+                still = place[1] > 0 and moves[w] == 0.0
                 if share[w] != 0.0 and (not apart or still or waited[w] > 2 * N + 64):
                     share[w] = 0.0
-                    flags[w] = 3 if apart else 0
+                    flags[w] = STALLED | APART if apart else 0
                 active = active or share[w] != 0.0
-            if not active or made >= max_sweeps:
+            if not active or place[1] >= max_sweeps:
                 break
-            for w in range(width):
-                sweeps[w] += share[w] != 0.0
             moving[:] = False
             _sweep_float(lanes, kept, lane_flows, u, v, share, W, moved, moving)
-            made += 1
+            place[1] += 1
+            for w in range(W):
+                sweeps[w] += share[w] != 0.0
+                moves[w] = moving[w]
+            budget -= 1
+            if budget == 0:
+                return False
         for w in range(width):
             if share[w] != 0.0:
-                flags[w] = 2
+                flags[w] = APART
         local = np.zeros(width)
         for i in range(N):
             for w in range(width):
                 local[w] += kept[i * W + w]
         figures[0, first : first + width] = moved[:width]
         figures[1, first : first + width] = local
-        figures[2, first : first + width] = sweeps
-        figures[3, first : first + width] = flags
+        figures[2, first : first + width] = sweeps[:width]
+        figures[3, first : first + width] = flags[:width]
+        place[0] += 1
+        place[1] = 0
+    return True
