@@ -10,7 +10,7 @@ from .accelerate import kernels
 from .errors import FaultError
 from .fault_plans import FaultPlan, fault_plan
 from .fault_tree import FaultTree, fault_tree
-from .loads import Survey, check_record, finished, output_rows, read_loads, survey
+from .loads import Survey, check_record, check_values, finished, output_rows, read_loads, survey
 from .memory import require_memory
 from .result import INT64_MAX, Balance, figures, per_batch, units_dtype
 
@@ -19,11 +19,15 @@ if TYPE_CHECKING:
 
     from .topology import Hypercube
 
-# Trials side by side in a tile, the largest cube that is worked on that way, and the bytes of
-# tiles in hand: they stay in the second-level cache between layout and exchange.
-LANES = 64
-LANES_UP_TO = 2**11
+# Trials side by side in a tile, loads in a tile, the largest cube that is worked on that way,
+# and the bytes of tiles in hand: they stay in cache between layout and exchange. Narrower tiles
+# cost up to 4 times as much, as every stretch of a row of lanes has its own start-up.
+LANES = 512
+TILE_LOADS = 2**19
+LANES_UP_TO = 2**14
 TILES_BYTES = 2**19
+INT32_MAX = 2**31 - 1
+FLOAT64_MAX = float(np.finfo(np.float64).max)
 SIGN = np.uint64(2**63)
 
 
@@ -131,37 +135,44 @@ def _carried_out(
     given = read_loads(loads, topology)
     result, rows = output_rows(out, loads, given)
     exact = record != "loads" or tree is not None or (plan is not None and bool(plan.repairs))
-    before = survey(given.rows, totals=exact)
+    small = record == "loads" and tree is None and _all_small(plan, given.rows)
+    before = survey(given.rows) if exact and not small else None
+    if not exact:
+        check_values(given.rows)
     if out is not None and _may_overflow(plan, before, rows.dtype):
         rows = np.empty_like(rows)
     counted = np.dtype(units_dtype(rows))
     steps = (plan.steps if plan else 0) + (tree.steps if tree else 0)
     # A unit is sent at most once a step: beyond this every addition is watched.
-    watched = rows.dtype.kind in "iu" and before.total.max(initial=0) > INT64_MAX // max(1, steps)
+    whole = rows.dtype.kind in "iu"
+    most = 0 if before is None else before.total.max(initial=0)
+    limit = INT64_MAX // max(1, steps) if whole else FLOAT64_MAX / max(1, steps)
+    watched = record != "loads" and most > limit
     linkwise: dict[str, Any] = {}
-    if plan is None or tree is not None or record == "flows" or (watched and record != "loads"):
-        # Narrow integers are not worth kernels of their own here.
-        work = given.rows.astype(counted if rows.dtype.kind in "iu" else rows.dtype)
-        local, largest, linkwise = _link_by_link(plan, tree, work, topology.n, record, counted)
+    if plan is None or tree is not None or record == "flows" or watched:
+        # Narrow types are not worth kernels of their own here.
+        wide = given.rows.astype(counted)
+        local, largest, linkwise = _link_by_link(plan, tree, wide, topology.n, record, counted)
         linkwise["stages"] = linkwise["stages"].astype(rows.dtype, copy=False)
         moved = linkwise["moved_per_stage"].T
-        if record != "loads" and (moved < 0).any():
-            raise OverflowError("moved must fit int64, got more units times links")
-        rows[...] = work
+        if watched and not (np.isfinite(moved).all() and (moved >= 0).all()):
+            raise OverflowError(f"moved must fit {counted}, got more units times links")
+        rows[...] = wide
     else:
-        beyond = rows.dtype == np.uint64 and not exact
+        beyond = rows.dtype == np.uint64 and not (exact or small)
         # Pairs average the same below zero: there unsigned loads of any size fit int64.
         source = (given.rows ^ SIGN).view(np.int64) if beyond else given.rows
         target = source if beyond else rows
-        moved, local, largest = _in_tiles(plan, source, target, record, counted)
+        work = _tile_dtype(source.dtype, small or (exact and most <= INT32_MAX))
+        moved, local, largest = _in_tiles(plan, source, target, record, work, counted)
         if beyond:
             rows[...] = source.view(np.uint64) ^ SIGN
-    if rows.dtype.kind in "iu" and largest > np.iinfo(rows.dtype).max:
+    if whole and largest > np.iinfo(rows.dtype).max:
         raise OverflowError(
             f"loads must leave room in {rows.dtype} for what a donor holds, which is {largest}"
         )
     fields: dict[str, Any] = {"loads": finished(result, rows)}
-    if record != "loads":
+    if before is not None and record != "loads":
         shared = figures(before, survey(rows), topology.size, moved, local)
         shared["steps"] = np.full(len(rows), steps)
         fields |= per_batch(shared, given.batch)
@@ -178,6 +189,7 @@ def _in_tiles(
     rows: NDArray[Any],
     out: NDArray[Any],
     record: str,
+    work: np.dtype[Any],
     counted: np.dtype[Any],
 ) -> tuple[NDArray[Any], NDArray[Any], Any]:
     """Leave the final loads in ``out``; return (moved, local, largest load after a repair)."""
@@ -186,12 +198,11 @@ def _in_tiles(
     reverse = plan.order == "lowest"
     # The order in which floats are summed up must not depend on the batch.
     few = B < 8 and not (booked and rows.dtype.kind == "f")
-    L = 1 if few or N > LANES_UP_TO else max(1, min(LANES, B))
     rotating = few or N > LANES_UP_TO
+    L = 1 if rotating else max(1, min(LANES, TILE_LOADS // N, B))
     deepest = max((stuck.dimensions for stuck in plan.stuck), default=0)
     layout = kernels("positions").exchange_layout
     carry_out = kernels("fault_tolerant_dem").carry_out
-    work = _tile_dtype(rows.dtype)
     kind = np.zeros(1, counted)
     moved, local = np.zeros(B, counted), np.zeros(B, counted)
     largest = kind[0]
@@ -240,16 +251,28 @@ def _link_by_link(
     return local, largest, {"flows": flows, "stages": after, "moved_per_stage": moved}
 
 
-def _tile_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the type the exchanges run in: few of them, so that few kernels are compiled."""
+def _tile_dtype(dtype: np.dtype[Any], narrow: bool) -> np.dtype[Any]:
+    """Return the type the exchanges run in: few of them, so that few kernels are compiled.
+
+    Where a trial's total fits int32, so does everything that happens to it.
+    """
     if dtype.kind == "f":
-        return dtype
-    return np.dtype(np.int32 if dtype.itemsize < 4 or dtype == np.int32 else np.int64)
+        return np.dtype(np.float64)
+    return np.dtype(np.int32 if narrow or dtype.itemsize < 4 or dtype == np.int32 else np.int64)
 
 
-def _may_overflow(plan: FaultPlan | None, before: Survey, dtype: np.dtype[Any]) -> bool:
+def _all_small(plan: FaultPlan | None, rows: NDArray[Any]) -> bool:
+    """Tell in one fast pass whether loads are legal and so small that nothing can overflow."""
+    if plan is None or rows.dtype.kind == "f":
+        return False
+    fits = np.iinfo(rows.dtype).max >> len(plan.repairs)
+    top = rows.dtype.type(min(fits, INT32_MAX // rows.shape[1]))
+    return int(kernels("survey").count_outside(rows.reshape(-1), top)) == 0
+
+
+def _may_overflow(plan: FaultPlan | None, before: Survey | None, dtype: np.dtype[Any]) -> bool:
     """Tell whether a donor might hold more than the dtype takes: then ``out`` is written last."""
-    if plan is None or not plan.repairs or dtype.kind == "f":
+    if plan is None or before is None or not plan.repairs or dtype.kind == "f":
         return False
     return int(before.largest.max(initial=0)) << len(plan.repairs) > np.iinfo(dtype).max
 

@@ -256,66 +256,124 @@ def _whole(tile, least, moved, spare, base, free, L, booked):
 
 
 @njit(cache=True, nogil=True)
+def _register(load, other, held, pegs):
+    """Take the loads of stuck nodes as pegs above their donors', and leave them the donors'."""
+    wide = pegs.dtype.type
+    for u in range(load.size):
+        held[u] = wide(other[u])
+        pegs[u] = wide(load[u]) - held[u]
+        load[u] = other[u]
+
+
+@njit(cache=True, nogil=True)
+def _booked_register(load, held, pegs, holes, low, least, moved):
+    zero = pegs.dtype.type(0)
+    for u in range(load.size):
+        holes[u] = max(zero, -pegs[u])
+        low[u] = held[u]
+        moved[u] += abs(pegs[u])
+        least[u] = min(least[u], load[u])
+
+
+@njit(cache=True, nogil=True)
+def _shift(X, Y, held_x, held_y):
+    """Level pegs; a node gives at most its load minus its holes, which is held + pegs."""
+    for u in range(X.size):
+        x = min(_half(X[u] - Y[u]), held_x[u] + X[u])
+        x = max(x, -(held_y[u] + Y[u]))
+        X[u] -= x
+        Y[u] += x
+
+
+@njit(cache=True, nogil=True)
+def _booked_shift(X, Y, held_x, held_y, holes_x, holes_y, low_x, low_y, moved):
+    for u in range(X.size):
+        x = min(_half(X[u] - Y[u]), held_x[u] + X[u])
+        x = max(x, -(held_y[u] + Y[u]))
+        X[u] -= x
+        Y[u] += x
+        moved[u] += abs(x)
+        low_x[u] = min(low_x[u], held_x[u] + X[u] + holes_x[u])
+        low_y[u] = min(low_y[u], held_y[u] + Y[u] + holes_y[u])
+
+
+@njit(cache=True, nogil=True)
+def _settle(load, held, pegs):
+    """Leave the donor what it held and its pegs; return the largest load."""
+    zero = pegs.dtype.type(0)
+    largest = zero
+    for u in range(load.size):
+        left = max(zero, held[u] + pegs[u])
+        largest = max(largest, left)
+        load[u] = left
+    return largest
+
+
+@njit(cache=True, nogil=True)
+def _booked_settle(held, pegs, holes, low, least):
+    wide = pegs.dtype.type
+    zero = wide(0)
+    for u in range(held.size):
+        left = max(zero, held[u] + pegs[u])
+        kept = min(low[u], left) if holes[u] > zero else low[u]
+        least[u] = min(wide(least[u]), kept)
+
+
+@njit(cache=True, nogil=True)
 def _repair(tile, least, moved, base, free, bit, ascending, L, booked, scratch):
     """Level the pegs and holes of a stuck subcube in its donor; return its largest load.
 
     A node a with neighbour a' ends with what a' had, whether it sends pegs or is paid its
     holes. So the donor is left with the stuck subcube's loads, and ``pegs`` is what these are
-    above the donor's own (``held``). The cap of the spec, load minus holes, is ``held + pegs``.
+    above the donor's own (``held``).
     """
     pegs, held, holes, low = scratch
-    wide = moved.dtype.type
-    zero = wide(0)
-    step = 1 << bit
-    K = 0
+    end = 0
     sub = 0
     while True:
         a = (base | sub) * L
-        d = ((base | sub) ^ step) * L
-        for u in range(L):
-            i = K * L + u
-            load = wide(tile[a + u])
-            held[i] = wide(tile[d + u])
-            pegs[i] = load - held[i]
-            holes[i] = max(zero, -pegs[i])
-            low[i] = held[i]
-            moved[u] += abs(pegs[i])
-            tile[a + u] = tile[d + u]
-            if booked:
-                least[a + u] = min(least[a + u], tile[a + u])
-        K += 1
+        d = ((base | sub) ^ (1 << bit)) * L
+        i = end
+        end = i + L
+        _register(tile[a : a + L], tile[d : d + L], held[i:end], pegs[i:end])
+        if booked:
+            near = least[a : a + L]
+            h, p, o, w = held[i:end], pegs[i:end], holes[i:end], low[i:end]
+            _booked_register(tile[a : a + L], h, p, o, w, near, moved)
         if sub == free:
             break
         sub = (sub - free) & free
-    h = L if ascending else K * L // 2
-    while L <= h < K * L:
-        for o in range(0, K * L, 2 * h):
-            for i in range(o, o + h):
-                j = i + h
-                x = min(_half(pegs[i] - pegs[j]), held[i] + pegs[i])
-                x = max(x, -(held[j] + pegs[j]))
-                pegs[i] -= x
-                pegs[j] += x
-                moved[i % L] += abs(x)
-                if x > zero:
-                    low[i] = min(low[i], held[i] + pegs[i] + holes[i])
-                elif x < zero:
-                    low[j] = min(low[j], held[j] + pegs[j] + holes[j])
+    h = L if ascending else end // 2
+    while L <= h < end:
+        run = L if booked else h
+        for o in range(0, end, 2 * h):
+            for i in range(o, o + h, run):
+                m, j, k = i + run, i + h, i + h + run
+                if booked:
+                    _booked_shift(
+                        pegs[i:m],
+                        pegs[j:k],
+                        held[i:m],
+                        held[j:k],
+                        holes[i:m],
+                        holes[j:k],
+                        low[i:m],
+                        low[j:k],
+                        moved,
+                    )
+                else:
+                    _shift(pegs[i:m], pegs[j:k], held[i:m], held[j:k])
         h = 2 * h if ascending else h // 2
-    largest = zero
-    K = 0
+    largest = moved.dtype.type(0)
+    i = 0
     sub = 0
     while True:
-        d = ((base | sub) ^ step) * L
-        for u in range(L):
-            i = K * L + u
-            load = max(zero, held[i] + pegs[i])
-            largest = max(largest, load)
-            tile[d + u] = load
-            if booked:
-                kept = min(low[i], load) if holes[i] > zero else low[i]
-                least[d + u] = min(wide(least[d + u]), kept)
-        K += 1
+        d = ((base | sub) ^ (1 << bit)) * L
+        m = i + L
+        largest = max(largest, _settle(tile[d : d + L], held[i:m], pegs[i:m]))
+        if booked:
+            _booked_settle(held[i:m], pegs[i:m], holes[i:m], low[i:m], least[d : d + L])
+        i = m
         if sub == free:
             return largest
         sub = (sub - free) & free

@@ -13,6 +13,8 @@ FUNCTIONS = (
     "dde_line",
     "dem",
     "exchange_rounds",
+    "fault_plan",
+    "fault_tolerant_dem",
     "gde",
     "methods",
     "optimal_lambda",

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 # Name, module, and what `fastlb study` says of it.
 _BUNDLED = {
+    "more-wu-faults": ("more_wu_faults", "DEM on hypercubes with faulty links: Figure 1"),
     "wu-shu": ("wu_shu", "DDE against GDE on meshes and tori: Table I, Figures 11-16"),
     "more-wu": ("more_wu", "Branch and bound with and without balancing: the speedup"),
 }
