@@ -167,6 +167,19 @@ def test_large_numbers_are_exact_and_sums_beyond_int64_are_refused() -> None:
         lb.solve_binary([1], [[1]], [2**70])
 
 
+def test_every_magnitude_is_exact() -> None:
+    chance = np.random.default_rng(3)
+    for _ in range(200):
+        n, m = int(chance.integers(1, 12)), int(chance.integers(0, 6))
+        size = min(9 * 2 ** int(chance.integers(0, 58)), 2**62 // (n + 1))
+        A, c = chance.integers(-size, size, (m, n)), chance.integers(-size // 2, size, n)
+        b = A @ chance.integers(0, 2, n) - chance.integers(0, 3, m)
+        x = np.arange(2**n)[:, None] >> np.arange(n) & 1
+        best = (x @ c)[(x @ A.T >= b).all(axis=1)].min()
+        for method in ("enumeration", "search"):
+            assert lb.solve_binary(c, A, b, method=method).objective == best
+
+
 def test_decimals_are_exact() -> None:
     """0.1 + 0.2 reaches 0.3, though not in float64."""
     assert lb.solve_binary([1, 1], [[0.1, 0.2]], [0.3]).objective == 2

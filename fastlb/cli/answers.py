@@ -36,6 +36,12 @@ def _dde() -> Any:
     return lb.dde([[5, 0, 0], [0, 0, 4]], lb.Mesh(2, 3)).loads.tolist()
 
 
+def _program() -> Any:
+    program = [2, 2, 2, 2], [[1, 1, 0, 0], [0, 0, 1, 1]], [1, 1]
+    found = [lb.solve_binary(*program, method=method) for method in ("enumeration", "search")]
+    return [*(s.objective for s in found), lb.count_tests(*program).rows]
+
+
 ANSWERS: dict[str, tuple[Callable[[], Any], Any]] = {
     "Wu-Shu Example 1: flows": (_flows, [4, 6, 5, 1, 0, 2, -1]),
     "Wu-Shu Example 1: units on chain and ring": (_units, [19, 17]),
@@ -43,6 +49,7 @@ ANSWERS: dict[str, tuple[Callable[[], Any], Any]] = {
     "DEM on a 2-cube": (_dem, [3, 3, 2, 2]),
     "GDE on a ring of 4": (_gde, [3, 2, 2, 3, 1]),
     "DDE on a 2x3 mesh": (_dde, [[2, 2, 1], [2, 1, 1]]),
+    "a 0-1 program: optimum twice, rows tested": (_program, [4, 4, 10]),
 }
 
 
