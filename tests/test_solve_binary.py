@@ -221,3 +221,15 @@ def test_bad_input_is_refused_at_the_door() -> None:
         lb.solve_binary([1], [[1]], [1], method="simplex")
     with pytest.raises(ValueError, match="node_limit must be a whole number, 0 or more, got -1"):
         lb.solve_binary([1], [[1]], [1], node_limit=-1)
+
+
+@pytest.mark.parametrize("digits", [1, 6, 15, 17])
+def test_floats_of_any_number_of_digits_are_their_shortest_decimals(digits: int) -> None:
+    chance = np.random.default_rng(digits)
+    for _ in range(60):
+        n, m = int(chance.integers(1, 6)), int(chance.integers(0, 4))
+        c, A = (np.round(chance.random(shape), digits) for shape in (n, (m, n)))
+        b = (A * chance.integers(0, 2, n)).sum(axis=1)
+        best = binary.brute_force(c.tolist(), A.tolist(), b.tolist())
+        found = lb.solve_binary(c, A, b)
+        assert found.objective == (None if best is None else float(best[0]))
