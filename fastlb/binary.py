@@ -27,8 +27,9 @@ LEAF = 6
 # Subgradient steps, then nodes: most programs end in the short first search, and for the others
 # its incumbent makes better multipliers (p0033: 159,000 nodes instead of 411,000).
 STAGES = ((60, 5000), (300, 2**62))
-_SAFE_INT32 = 2**30
-_NARROW, _WIDE = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64)
+# Differences of two sums must fit the dtype of the lanes.
+_SAFE_INT16, _SAFE_INT32 = 2**14, 2**30
+_SHORT, _NARROW, _WIDE = (np.zeros(0, dtype=kind) for kind in (np.int16, np.int32, np.int64))
 
 
 @dataclass(frozen=True)
@@ -206,7 +207,11 @@ def _lanes(bound: int) -> NDArray[Any]:
 
 def _enumerated(given: Programs) -> BinarySolution:
     x, cost, found = kernels("binary").enumerate_sequences(
-        given.c, given.A, given.b, _lanes(given.bound)
+        given.c,
+        given.A,
+        given.b,
+        # int16 takes half the time of int32 with 5 variables, five sixths with 9.
+        _SHORT if given.bound < _SAFE_INT16 else _lanes(given.bound),
     )
     codes = np.where(found, OPTIMAL, INFEASIBLE)
     nodes = np.zeros(len(codes), dtype=np.int64)
