@@ -30,8 +30,10 @@ static int64_t ranked(int64_t *values, int64_t k, int64_t rank)
     return values[rank];
 }
 
-/* Balance a line of k loads, `stride` apart; flow[i] goes from node i to its successor. */
-static void line(LOAD *load, int64_t k, int64_t stride, int wrapped, int64_t *flow, int64_t *sorted)
+/* Give every node of a line of k loads, `stride` apart, its quota. flow[i], which goes from node i
+   to its successor, is found only where it is wanted. */
+static void line(LOAD *load, int64_t k, int64_t stride, int wrapped, int wanted, int64_t *flow,
+                 int64_t *sorted)
 {
     int64_t total = 0;
     for (int64_t i = 0; i < k; i++)
@@ -43,7 +45,7 @@ static void line(LOAD *load, int64_t k, int64_t stride, int wrapped, int64_t *fl
         flow[i] = sum;
         load[i * stride] = quota;
     }
-    if (wrapped && k > 2) {
+    if (wanted && wrapped && k > 2) {
         memcpy(sorted, flow, k * sizeof(int64_t));
         int64_t lower = ranked(sorted, k, (k - 1) / 2), upper = ranked(sorted, k, k / 2);
         int64_t shift = lower > 0 ? upper : upper < 0 ? lower : 0;
@@ -94,7 +96,7 @@ void dde(const LOAD *source, LOAD *target, int64_t networks, const int64_t *shap
             for (int64_t o = 0; o < outer; o++)
                 for (int64_t i = 0; i < inner; i++) {
                     int64_t first = o * k * inner + i;
-                    line(load + first, k, inner, (int)wrapped, flow, sorted);
+                    line(load + first, k, inner, (int)wrapped, flows != NULL, flow, sorted);
                     if (flows) {
                         int64_t *to = flows + (b * axes + a) * nodes + first;
                         int64_t taken = longest_run(flow, k, (int)wrapped);

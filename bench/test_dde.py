@@ -21,21 +21,22 @@ def programs(loads, grid, *, flows):
     B, S, N = len(loads), grid.ndim, grid.size
     shape = np.array(grid.shape)
     compiled = native.library("dde", loads.dtype.name)
-    result = np.empty_like(loads)
+    ours, theirs = np.empty_like(loads), np.empty_like(loads)
     moved, local, rounds = (np.empty(B, np.int64) for _ in range(3))
-    more = [np.empty((B, S, N), np.int64), np.empty((S, B, N), loads.dtype), np.empty(N, np.int64)]
-    more = more if flows else [None] * 3
 
     def fastlb():
-        b = lb.dde(loads, grid, record="flows" if flows else "loads")
+        b = lb.dde(loads, grid, record="flows" if flows else "loads", out=ours)
         return (b.loads, b.flows, b.stages, b.moved, b.local, b.rounds) if flows else b.loads
 
     def c():
+        # What fastlb returns in fresh arrays is written to fresh arrays here as well.
+        more = [np.empty((B, S, N), np.int64), np.empty((S, B, N), loads.dtype)] if flows else []
+        kept = [np.empty(N, loads.dtype)] if flows else [None] * 3
         compiled.dde(
-            pointer(loads), pointer(result), number(B), pointer(shape), number(S),
-            number(wrapped), *map(pointer, [*more, moved, local, rounds]),
+            pointer(loads), pointer(theirs), number(B), pointer(shape), number(S),
+            number(wrapped), *map(pointer, [*more, *kept, moved, local, rounds]),
         )  # fmt: skip
-        return (result, *more[:2], moved, local, rounds) if flows else result
+        return (theirs, *more, moved, local, rounds) if flows else theirs
 
     def numpy():
         return numpy_peers.dde(loads, wrapped=wrapped, flows=flows)

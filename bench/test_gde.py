@@ -15,12 +15,12 @@ def programs(loads, mesh, *, metrics):
     """Return fastlb and its peers; with metrics they give loads, moved, local and sweeps."""
     links = colouring(mesh)
     compiled = native.library("gde", loads.dtype.name)
-    result = np.empty_like(loads)
+    ours, result = np.empty_like(loads), np.empty_like(loads)
     kept = np.empty(mesh.size, loads.dtype) if metrics else None
     moved, local, sweeps = (np.empty(len(loads), np.int64) for _ in range(3))
 
     def fastlb():
-        b = lb.gde(loads, mesh, lam=(P, Q), record="metrics" if metrics else "loads")
+        b = lb.gde(loads, mesh, lam=(P, Q), record="metrics" if metrics else "loads", out=ours)
         return (b.loads, b.moved, b.local, b.sweeps) if metrics else b.loads
 
     def c():

@@ -20,6 +20,7 @@ from .loads import (
     survey,
 )
 from .result import INT64_MAX, Balance, figures, per_batch, units_dtype
+from .tiling import single, tiled, untiled
 from .topology import Grid, Hypercube, Topology
 
 if TYPE_CHECKING:
@@ -27,10 +28,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-# Trials side by side, for networks small enough that a tile of them stays in the L2 cache;
-# larger networks have enough lines of their own to fill the lanes.
-LANES = 64
-LARGE_NETWORK = 1024
+# Trials lie side by side in networks small enough that a tile of them, what they keep and their
+# flows stay in the L2 cache; larger networks have enough lines of their own to fill the lanes.
+TILE_BYTES = 2**18
+LARGE_NETWORK = 2**13
 # Up to this length the two middle flows of a ring are found by a sorting network.
 LONGEST_SORTED = 64
 
@@ -104,22 +105,25 @@ def dde(
         check_values(given.rows, limit=INT64_MAX // topology.size)
         result, rows = output_rows(out, loads, given)
         largest = float(given.rows.max(initial=0)) * topology.size * longest
-        work = given.rows.astype(computing_dtype(rows, largest))
-        _run(work, None, None, topology.shape, wrap, order, exchange)
-        np.copyto(rows, work, casting="unsafe")
+        tiles = _tiled(given.rows, computing_dtype(rows, largest))
+        _run(tiles, None, None, len(rows), topology.shape, wrap, order, exchange)
+        untiled(tiles, rows)
         return Balance("dde", topology, record, {"loads": finished(result, rows)})
     before = survey(given.rows)
     result, rows = output_rows(out, loads, given)
-    work = given.rows.astype(computing_dtype(rows, int(before.total.max(initial=0)) * longest))
-    kept = work.copy()
+    largest = int(before.total.max(initial=0)) * longest
+    tiles = _tiled(given.rows, computing_dtype(rows, largest))
+    kept = tiles.copy()
     fields: dict[str, Any] = {}
     if record == "flows":
-        staged = _run_in_stages(work, kept, given, topology.shape, wrap, order, exchange)
+        staged = _run_in_stages(tiles, kept, given, topology.shape, wrap, order, exchange)
         moved, rounds, fields = staged
     else:
-        moved, rounds = _run(work, kept, None, topology.shape, wrap, order, exchange)
-    np.copyto(rows, work, casting="unsafe")
-    shared = figures(before, survey(rows), topology.size, moved, kept)
+        moved, rounds = _run(tiles, kept, None, len(rows), topology.shape, wrap, order, exchange)
+    untiled(tiles, rows)
+    kept_rows = np.empty(rows.shape, kept.dtype)
+    untiled(kept, kept_rows)
+    shared = figures(before, survey(rows), topology.size, moved, kept_rows)
     shared["steps"] = np.full(len(rows), _steps(topology.shape, wrap))
     shared["rounds"] = rounds.sum(axis=1)
     shared["simulated_steps"] = shared["rounds"] + sum(topology.shape)
@@ -132,29 +136,29 @@ def _steps(shape: tuple[int, ...], wrap: tuple[bool, ...]) -> int:
     return sum(k + k // 2 if wrapped else 2 * k for k, wrapped in lines)
 
 
+def _tiled(rows: NDArray[Any], T: type[np.generic]) -> NDArray[Any]:
+    large = rows.shape[1] > LARGE_NETWORK
+    return single(rows, T) if large else tiled(rows, T, tile_bytes=TILE_BYTES)
+
+
 def _run(
-    loads: NDArray[Any],
+    tiles: NDArray[Any],
     kept: NDArray[Any] | None,
     flows: NDArray[Any] | None,
+    B: int,
     shape: tuple[int, ...],
     wrap: tuple[bool, ...],
     order: NDArray[np.int64],
     exchange: str,
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Balance the rows in place, update ``kept``, fill ``flows``; return moved, rounds (B, S)."""
-    B, N = loads.shape
-    width = 1 if N >= LARGE_NETWORK else max(1, min(B, LANES))
-    scratch = [
-        None if array is None else np.empty(N * width if width > 1 else 0, loads.dtype)
-        for array in (loads, kept, flows)
-    ]
+    """Balance tiles in place, update ``kept``, fill ``flows``; return moved, rounds (B, S)."""
     sorters, starts = _sorters(shape, wrap)
-    moved: NDArray[Any] = np.zeros((B, len(order)), units_dtype(loads))
+    moved: NDArray[Any] = np.zeros((B, len(order)), units_dtype(tiles))
     rounds = np.zeros((B, len(order)), np.int64)
     over = np.zeros(B, np.bool_)
     kernels("dde").dde(
-        loads, kept, flows, *scratch, np.array(shape, dtype=np.int64), np.array(wrap, dtype=bool),
-        order, sorters, starts, width, exchange == "sbr", moved, rounds, over,
+        tiles, kept, flows, np.array(shape, dtype=np.int64), np.array(wrap, dtype=bool),
+        order, sorters, starts, exchange == "sbr", moved, rounds, over,
     )  # fmt: skip
     if over.any():
         row = int(np.flatnonzero(over)[0])
@@ -163,7 +167,7 @@ def _run(
 
 
 def _run_in_stages(
-    loads: NDArray[Any],
+    tiles: NDArray[Any],
     kept: NDArray[Any],
     given: LoadRows,
     shape: tuple[int, ...],
@@ -172,23 +176,23 @@ def _run_in_stages(
     exchange: str,
 ) -> tuple[NDArray[Any], NDArray[np.int64], dict[str, Any]]:
     """Do the same one axis at a time; return moved and rounds, and the fields of the stages."""
-    (B, N), S = loads.shape, len(order)
-    moved: NDArray[Any] = np.zeros((B, S), units_dtype(loads))
+    (B, N), S = given.rows.shape, len(order)
+    moved: NDArray[Any] = np.zeros((B, S), units_dtype(tiles))
     rounds = np.zeros((B, S), np.int64)
     stages = np.empty((S, B, N), given.rows.dtype)
-    flows = np.zeros((B, S, N), moved.dtype)
-    axis_flows = np.empty_like(loads)
+    flows = np.empty((S, B, N), moved.dtype)
+    axis_flows = np.empty_like(tiles)
     for s, axis in enumerate(order):
         moved[:, s : s + 1], rounds[:, s : s + 1] = _run(
-            loads, kept, axis_flows, shape, wrap, order[s : s + 1], exchange
+            tiles, kept, axis_flows, B, shape, wrap, order[s : s + 1], exchange
         )
-        flows[:, axis] = axis_flows
-        stages[s] = loads
+        untiled(axis_flows, flows[axis])
+        untiled(tiles, stages[s])
     fields = {
         "stages": stages.reshape(S, *given.shape),
         "moved_per_stage": moved.T.reshape(S, *given.batch),
         "rounds_per_stage": rounds.T.reshape(S, *given.batch),
-        "flows": flows.reshape(*given.batch, S, *shape),
+        "flows": flows.swapaxes(0, 1).reshape(*given.batch, S, *shape),
     }
     return moved, rounds, fields
 

@@ -14,6 +14,7 @@ from .colouring import Colouring, colouring
 from .loads import check_record, finished, output_rows, read_loads, survey
 from .rational import floor_share, multiply_shift, read_rational
 from .result import INT64_MAX, Balance, figures, per_batch, units_dtype
+from .tiling import tiled, untiled
 from .topology import Grid, Hypercube, Topology
 
 if TYPE_CHECKING:
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
 
     from .loads import Survey
 
-# Trials side by side. 64 lanes fill whole vectors; a tile should stay within the L2 cache.
-LANES = 64
+# A tile of trials, and what they keep, should stay within the L2 cache.
 TILE_BYTES = 2**19
 
 
@@ -133,18 +133,14 @@ def gde(
     if record == "flows":
         flows = np.zeros((len(rows), len(links.u)), units_dtype(rows))
     if rows.dtype.kind == "f":
-        work = given.rows.astype(np.float64)
-        found = _run_floats(work, links, float(share), tolerance, most, flows)
+        found = _run_floats(given.rows, rows, links, float(share), tolerance, most, flows)
     else:
         factor, T = _factor(share, before)
-        work = given.rows.astype(T)
-        found = _run_integers(work, links, factor, most, flows, with_kept=record != "loads")
+        found = _run_integers(
+            given.rows, rows, links, factor, T, most, flows, with_kept=record != "loads"
+        )
     moved, local, sweeps, flags = found
     flags = flags.astype(np.int64)
-    if record != "loads" and (flags & 4).any():
-        row = int(np.flatnonzero(flags & 4)[0])
-        raise OverflowError(f"moved must fit int64, got more units in row {row}")
-    np.copyto(rows, work, casting="unsafe")
     fields: dict[str, Any] = {"loads": finished(result, rows)}
     if record == "loads":
         return Balance("gde", topology, record, fields)
@@ -161,40 +157,42 @@ def gde(
 
 
 def _run_integers(
-    loads: NDArray[Any],
+    rows: NDArray[Any],
+    out: NDArray[Any],
     links: Colouring,
     factor: tuple[np.generic, np.generic],
+    T: type[np.generic],
     most: int,
     flows: NDArray[Any] | None,
     *,
     with_kept: bool,
 ) -> NDArray[Any]:
-    B, N = loads.shape
-    width = _lanes(B, N, loads.itemsize, with_kept=with_kept)
-    tile = np.empty(N * width, loads.dtype)
-    kept = np.empty_like(tile) if with_kept else None
-    found = np.zeros((4, B), np.int64)
-    kernels("gde").gde(
-        loads, tile, kept, flows, links.u, links.v, links.starts, factor, width, most, found
-    )
+    tiles = tiled(rows, T, tile_bytes=TILE_BYTES // (2 if with_kept else 1))
+    kept = np.empty(tiles.shape[1] * tiles.shape[2], T) if with_kept else None
+    found = np.zeros((4, len(rows)), np.int64)
+    kernels("gde").gde(tiles, kept, flows, links.u, links.v, links.starts, factor, most, found)
+    over = found[3] & 4 > 0
+    if with_kept and over.any():
+        row = int(np.flatnonzero(over)[0])
+        raise OverflowError(f"moved must fit int64, got more units in row {row}")
+    untiled(tiles, out)
     return found
 
 
 def _run_floats(
-    loads: NDArray[np.float64],
+    rows: NDArray[Any],
+    out: NDArray[Any],
     links: Colouring,
     lam: float,
     tolerance: NDArray[np.float64],
     most: int,
     flows: NDArray[Any] | None,
 ) -> NDArray[Any]:
-    B, N = loads.shape
-    width = _lanes(B, N, 8, with_kept=True)
-    tile, kept = np.empty(N * width), np.empty(N * width)
-    found = np.zeros((4, B))
-    kernels("gde").gde_float(
-        loads, tile, kept, flows, links.u, links.v, lam, tolerance, width, most, found
-    )
+    tiles = tiled(rows, np.float64, tile_bytes=TILE_BYTES // 2)
+    kept = np.empty(tiles.shape[1] * tiles.shape[2])
+    found = np.zeros((4, len(rows)))
+    kernels("gde").gde_float(tiles, kept, flows, links.u, links.v, lam, tolerance, most, found)
+    untiled(tiles, out)
     return found
 
 
@@ -211,12 +209,6 @@ def _factor(
     if wide is not None:
         return (np.uint64(wide[0]), np.uint64(wide[1])), np.int64
     return (np.int64(equal.numerator), np.int64(equal.denominator)), np.int64
-
-
-def _lanes(B: int, N: int, itemsize: int, *, with_kept: bool) -> int:
-    per_lane = N * itemsize * (2 if with_kept else 1)
-    fitting = TILE_BYTES // per_lane // 16 * 16
-    return max(1, min(B, LANES, max(16, fitting)))
 
 
 def _placed(

@@ -5,8 +5,8 @@ Legend: ``B`` networks, ``N`` nodes, ``S`` axes in the order balanced, ``k`` len
 
 The unit of work is a bundle of up to ``LINES`` lines as ``k`` rows of ``L`` lanes: prefix sums,
 quotas, flows and the ring's median are loops over contiguous rows. In a tile of many trials a
-bundle is the same line of every trial; in a single large network neighbouring lines are
-gathered, transposed where the axis is the last one.
+bundle is a few neighbouring lines of every trial; in a single large network neighbouring lines
+are gathered, transposed where the axis is the last one.
 """
 
 import numpy as np
@@ -59,14 +59,18 @@ def _choose_rounding(total, k):
 
 
 @njit(cache=True, nogil=True)
-def _gather(array, first, stride, together, k, L, lines):
-    """Copy L lines into rows; line l begins at ``first[l]`` and goes on in ``stride``."""
-    if together:
-        for i in range(k):
-            row = array[first[0] + i * stride : first[0] + i * stride + L]
-            line = lines[i * L : i * L + L]
-            for u in range(L):
-                line[u] = row[u]
+def _gather(array, first, stride, run, k, L, lines):
+    """Copy L lines into rows; line l begins at ``first[l]`` and goes on in ``stride``.
+
+    Every ``run`` lines begin side by side.
+    """
+    if run > 1:
+        for g in range(0, L, run):
+            for i in range(k):
+                row = array[first[g] + i * stride : first[g] + i * stride + run]
+                line = lines[i * L + g : i * L + g + run]
+                for u in range(run):
+                    line[u] = row[u]
         return
     for u in range(L):
         for i in range(k):
@@ -74,13 +78,14 @@ def _gather(array, first, stride, together, k, L, lines):
 
 
 @njit(cache=True, nogil=True)
-def _scatter(lines, first, stride, together, k, L, array):
-    if together:
-        for i in range(k):
-            row = array[first[0] + i * stride : first[0] + i * stride + L]
-            line = lines[i * L : i * L + L]
-            for u in range(L):
-                row[u] = line[u]
+def _scatter(lines, first, stride, run, k, L, array):
+    if run > 1:
+        for g in range(0, L, run):
+            for i in range(k):
+                row = array[first[g] + i * stride : first[g] + i * stride + run]
+                line = lines[i * L + g : i * L + g + run]
+                for u in range(run):
+                    row[u] = line[u]
         return
     for u in range(L):
         for i in range(k):
@@ -88,9 +93,8 @@ def _scatter(lines, first, stride, together, k, L, array):
 
 
 @njit(cache=True, nogil=True)
-def _chain_flows(lines, k, L, flows, average, remainder, noise):
-    """Set flows (k, L), link i from node i to i + 1 and 0 on the wrap link, and the quotas."""
-    T = lines.dtype.type
+def _find_quotas(lines, k, L, average, remainder, noise):
+    """Set average and remainder of every line's total, and what is noise in its flows."""
     total = average
     for u in range(L):
         total[u] = lines[u]
@@ -101,6 +105,12 @@ def _chain_flows(lines, k, L, flows, average, remainder, noise):
     for u in range(L):
         noise[u] = _rounding(total[u], k)
         average[u], remainder[u] = _quotas(total[u], k)
+
+
+@njit(cache=True, nogil=True)
+def _chain_flows(lines, k, L, flows, average, remainder):
+    """Set flows (k, L), link i from node i to i + 1, and 0 on the wrap link."""
+    T = lines.dtype.type
     flows[(k - 1) * L : k * L] = 0
     before = flows[(k - 1) * L : k * L]
     for i in range(k - 1):
@@ -120,31 +130,78 @@ def _silence(flows, k, L, noise):
             flow[u] = flow[u] if abs(flow[u]) > noise[u] else 0
 
 
+def _middle(flows, k, L, scratch, lower, upper):
+    """Set the two middle values of each of L lanes of k values."""
+    for u in range(L):
+        lane = sorted(flows[u : k * L : L])
+        lower[u] = lane[(k - 1) // 2]
+        upper[u] = lane[k // 2]
+
+
 @njit(cache=True, nogil=True)
-def _order(values, rank):
-    """Return the value of this rank (0 the least); ``values`` is reordered (Hoare's select)."""
-    low = 0
-    high = values.size - 1
-    while low < high:
-        pivot = values[(low + high) // 2]
-        i = low
-        j = high
-        while i <= j:
-            while values[i] < pivot:
-                i += 1
-            while values[j] > pivot:
-                j -= 1
-            if i <= j:
-                values[i], values[j] = values[j], values[i]
-                i += 1
-                j -= 1
-        if rank <= j:
-            high = j
-        elif rank >= i:
-            low = i
+def _middle_selected(flows, k, L, lower, upper):
+    for u in range(L):
+        lane = np.partition(flows[u : k * L : L], (k - 1) // 2)
+        lower[u] = lane[(k - 1) // 2]
+        upper[u] = lower[u] if k % 2 else lane[k // 2 :].min()
+
+
+@njit(cache=True, nogil=True)
+def _middle_bisected(flows, k, L, scratch, lower, upper):
+    """Halve the range of all lanes at once: 30 passes in vectors beat one selection a lane."""
+    T = flows.dtype.type
+    count = scratch[:L]
+    top = upper
+    lower[:] = flows[:L]
+    top[:] = flows[:L]
+    for i in range(1, k):
+        flow = flows[i * L : i * L + L]
+        for u in range(L):
+            lower[u] = min(lower[u], flow[u])
+            top[u] = max(top[u], flow[u])
+    halving = True
+    while halving:
+        # The flows of a line differ by less than its total, which fits.
+        count[:] = 0
+        middle = scratch[L : 2 * L]
+        for u in range(L):
+            middle[u] = T(lower[u] + T(T(top[u] - lower[u]) >> T(1)))
+        for i in range(k):
+            flow = flows[i * L : i * L + L]
+            for u in range(L):
+                count[u] += T(flow[u] <= middle[u])
+        halving = False
+        for u in range(L):
+            enough = count[u] > (k - 1) // 2
+            top[u] = middle[u] if enough else top[u]
+            lower[u] = lower[u] if enough else min(T(middle[u] + 1), top[u])
+            halving |= lower[u] < top[u]
+    count[:] = 0
+    above = scratch[L : 2 * L]
+    above[:] = np.iinfo(T).max
+    for i in range(k):
+        flow = flows[i * L : i * L + L]
+        for u in range(L):
+            count[u] += T(flow[u] <= lower[u])
+            above[u] = min(above[u], flow[u] if flow[u] > lower[u] else above[u])
+    for u in range(L):
+        upper[u] = lower[u] if count[u] > k // 2 else above[u]
+
+
+@overload(_middle)
+def _choose_middle(flows, k, L, scratch, lower, upper):
+    if isinstance(flows.dtype, types.Float):
+        return lambda flows, k, L, scratch, lower, upper: _middle_selected(
+            flows, k, L, lower, upper
+        )
+
+    def middle(flows, k, L, scratch, lower, upper):
+        if L < 8:
+            _middle_selected(flows, k, L, lower, upper)
         else:
-            break
-    return values[rank]
+            _middle_bisected(flows, k, L, scratch, lower, upper)
+
+    return middle
 
 
 @njit(cache=True, nogil=True)
@@ -167,12 +224,7 @@ def _ring_shift(flows, k, L, sorter, scratch, lower, upper):
         lower[:] = scratch[(k - 1) // 2 * L : (k - 1) // 2 * L + L]
         upper[:] = scratch[k // 2 * L : k // 2 * L + L]
     else:
-        line = scratch[:k]
-        for u in range(L):
-            for i in range(k):
-                line[i] = flows[i * L + u]
-            lower[u] = _order(line, (k - 1) // 2)
-            upper[u] = _order(line, k // 2)
+        _middle(flows, k, L, scratch, lower, upper)
     for u in range(L):
         lower[u] = upper[u] if lower[u] > 0 else (lower[u] if upper[u] < 0 else 0)
 
@@ -313,12 +365,12 @@ def _axis(tile, kept, flows, outer, k, inner, W, ring, sorter, send_first, moved
     """
     T = tile.dtype.type
     stride = inner * W
-    in_rows = W > 1 or inner >= TRANSPOSED
+    in_rows = W == 1 and inner >= TRANSPOSED
     count = outer * stride
-    lanes = W if W > 1 else min(LINES, inner if in_rows else count)
+    lanes = min(count, max(W, LINES // W * W))
     lines = np.empty(k * lanes, tile.dtype)
     found = np.empty(k * lanes, tile.dtype)
-    scratch = np.empty(max(k, k * lanes), tile.dtype)
+    scratch = np.empty(k * lanes, tile.dtype)
     lines_kept = np.empty(k * lanes, tile.dtype)
     average = np.empty(lanes, tile.dtype)
     remainder = np.empty(lanes, tile.dtype)
@@ -337,26 +389,26 @@ def _axis(tile, kept, flows, outer, k, inner, W, ring, sorter, send_first, moved
         L = min(lanes, count - line)
         if in_rows:
             L = min(L, stride - line % stride)
+        run = L if in_rows else W
         for u in range(L):
             first[u] = (line + u) // stride * k * stride + (line + u) % stride
-        _gather(tile, first, stride, in_rows, k, L, lines)
-        _chain_flows(lines, k, L, found, average[:L], remainder[:L], noise[:L])
-        if ring:
-            _ring_shift(found, k, L, sorter, scratch, lower[:L], upper[:L])
-            for i in range(k):
-                flow = found[i * L : i * L + L]
-                for u in range(L):
-                    flow[u] = T(flow[u] - lower[u])
-        if noise[:L].any():
-            _silence(found, k, L, noise)
-        if flows is not None:
-            _scatter(found, first, stride, in_rows, k, L, flows)
-        if kept is None:
-            _set_quotas(average, remainder, k, L, lines)
-        else:
+        _gather(tile, first, stride, run, k, L, lines)
+        _find_quotas(lines, k, L, average[:L], remainder[:L], noise[:L])
+        if kept is not None:
+            _chain_flows(lines, k, L, found, average[:L], remainder[:L])
+            if ring:
+                _ring_shift(found, k, L, sorter, scratch, lower[:L], upper[:L])
+                for i in range(k):
+                    flow = found[i * L : i * L + L]
+                    for u in range(L):
+                        flow[u] = T(flow[u] - lower[u])
+            if noise[:L].any():
+                _silence(found, k, L, noise)
+            if flows is not None:
+                _scatter(found, first, stride, run, k, L, flows)
             units[:] = 0
             _add_units(found, k, L, units, over_units)
-            _gather(kept, first, stride, in_rows, k, L, lines_kept)
+            _gather(kept, first, stride, run, k, L, lines_kept)
             if send_first:
                 _send_first_rounds(
                     lines, lines_kept, found, scratch, k, L, noise, sending[:L], taken[:L]
@@ -366,84 +418,52 @@ def _axis(tile, kept, flows, outer, k, inner, W, ring, sorter, send_first, moved
                 _receive_first_rounds(found, k, L, ring, rising[:L], falling[:L], taken[:L])
                 _set_quotas(average, remainder, k, L, lines)
                 _keep_least(lines_kept, lines, k * L)
-            _scatter(lines_kept, first, stride, in_rows, k, L, kept)
+            _scatter(lines_kept, first, stride, run, k, L, kept)
             for u in range(L):
-                trial = u if W > 1 else 0
+                trial = u % W
                 rounds[trial] = max(rounds[trial], np.int64(taken[u]))
                 over[trial] |= over_units[u] or _too_many(moved[trial], units[u])
                 moved[trial] += units[u] if not over[trial] else T(0)
-        _scatter(lines, first, stride, in_rows, k, L, tile)
+        else:
+            _set_quotas(average, remainder, k, L, lines)
+        _scatter(lines, first, stride, run, k, L, tile)
         line += L
 
 
 @njit(cache=True, nogil=True)
-def _load(loads, first, W, tile):
-    """Lay rows ``first .. first+W-1`` of ``loads`` side by side: ``tile[i * W + w]``."""
-    N = loads.shape[1]
-    for start in range(0, N, TRANSPOSED):
-        for w in range(W):
-            row = loads[first + w]
-            for i in range(start, min(start + TRANSPOSED, N)):
-                tile[i * W + w] = row[i]
+def dde(tiles, kept, flows, shape, wrap, axes, sorters, starts, send_first, moved, rounds, over):
+    """Balance every network of ``tiles`` (K, N, W) in place.
 
-
-@njit(cache=True, nogil=True)
-def _store(tile, loads, first, W):
-    N = loads.shape[1]
-    for start in range(0, N, TRANSPOSED):
-        for w in range(W):
-            row = loads[first + w]
-            for i in range(start, min(start + TRANSPOSED, N)):
-                row[i] = tile[i * W + w]
-
-
-@njit(cache=True, nogil=True)
-def dde(
-    loads, kept, flows, tile, tile_kept, tile_flows, shape, wrap, axes, sorters, starts, W,
-    send_first, moved, rounds, over,
-):  # fmt: skip
-    """Balance every row of ``loads`` (B, N) in place.
-
-    ``loads`` are int32, int64 or float64, in which every total fits, for int32 also the longest
-    axis times every total. ``kept`` (B, N): units that never left, updated; None where only
-    loads are wanted. ``flows`` (B, N): flow from each node to its successor, for a single axis;
-    or None. ``tile``, ``tile_kept``, ``tile_flows`` (N * W,): scratch, the last two None with
-    ``kept`` and ``flows``. All these are of one dtype. ``shape``, ``wrap`` (d,); ``axes`` (S,)
-    in order. ``sorters`` (C, 2) are the comparators of each axis' ring, rows ``starts[a]`` to
+    ``tiles`` are int32, int64 or float64, in which every total fits, for int32 also the longest
+    axis times every total. ``kept`` (K, N, W): units that never left, updated; None where only
+    loads are wanted. ``flows`` (K, N, W): flow from each node to its successor, for a single
+    axis; or None. All these are of one dtype. ``shape``, ``wrap`` (d,); ``axes`` (S,) in order.
+    ``sorters`` (C, 2) are the comparators of each axis' ring, rows ``starts[a]`` to
     ``starts[a + 1]``; none where the ring is to be selected from. ``moved`` and ``rounds``
     (B, S) receive units and rounds of each axis, ``over`` (B,) whether the units pass int64.
     """
-    B, N = loads.shape
-    for base in range(0, B, W):
-        width = min(W, B - base)
-        # A single trial is its own tile.
-        lanes = loads[base] if W == 1 else tile[: N * width]
-        lanes_kept = None if kept is None else (kept[base] if W == 1 else tile_kept[: N * width])
-        lanes_flows = (
-            None if flows is None else (flows[base] if W == 1 else tile_flows[: N * width])
-        )
-        if W > 1:
-            _load(loads, base, width, lanes)
-            if kept is not None:
-                _load(kept, base, width, lanes_kept)
+    K, N, W = tiles.shape
+    units = np.empty(W, moved.dtype)
+    taken = np.empty(W, np.int64)
+    passed = np.empty(W, np.bool_)
+    for t in range(K):
+        first = t * W
+        trials = min(W, over.size - first)
+        passed[:] = False
         for s in range(axes.size):
             a = axes[s]
             k = shape[a]
             outer = 1
             for before in range(a):
                 outer *= shape[before]
-            units = np.zeros(width, moved.dtype)
-            taken = np.zeros(width, np.int64)
+            units[:] = 0
+            taken[:] = 0
             _axis(
-                lanes, lanes_kept, lanes_flows, outer, k, N // (outer * k), width,
+                tiles[t].reshape(-1), None if kept is None else kept[t].reshape(-1),
+                None if flows is None else flows[t].reshape(-1), outer, k, N // (outer * k), W,
                 wrap[a] and k > 2, sorters[starts[a] : starts[a + 1]], send_first, units, taken,
-                over[base : base + width],
+                passed,
             )  # fmt: skip
-            moved[base : base + width, s] = units
-            rounds[base : base + width, s] = taken
-        if W > 1:
-            _store(lanes, loads, base, width)
-            if kept is not None:
-                _store(lanes_kept, kept, base, width)
-            if flows is not None:
-                _store(lanes_flows, flows, base, width)
+            moved[first : first + trials, s] = units[:trials]
+            rounds[first : first + trials, s] = taken[:trials]
+        over[first : first + trials] = passed[:trials]
