@@ -13,7 +13,7 @@ BATCH = 2000
 
 def solved(c, A, b, **options):
     s = lb.solve_binary(c, A, b, **options)
-    assert np.isin(s.status, ["optimal", "infeasible"]).all()
+    assert (s.status != "limit").all()
     return np.ma.filled(s.objective, peers.NONE)
 
 

@@ -10,7 +10,7 @@ from tests.oracles import search
 @pytest.mark.parametrize("family", ["planted", "loose"])
 @pytest.mark.parametrize("n", [6, 9])
 def test_simulated_search(race, quick, family, n):
-    program = lb.random_binary(family, 30, n, seed=1995, trials=1 if quick else 4)
+    program = lb.random_binary(family, 30, n, seed=1995, trials=1 if quick else 16)
     links = [(0, 1), (5, 7), (8, 12)]
     cube = lb.Hypercube(4, faults=links)
     lists = [[part.tolist() for part in one] for one in zip(*program, strict=True)]

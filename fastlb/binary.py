@@ -24,9 +24,12 @@ NODE_LIMIT = 100_000_000
 SMALL, MOST_ENUMERATED, MOST_SEARCHED = 12, 24, 62
 # The search ends in leaves of 64 patterns.
 LEAF = 6
-SUBGRADIENT_STEPS = 150
-_SAFE_INT32 = 2**30
-_NARROW, _WIDE = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64)
+# Subgradient steps, then nodes: most programs end in the short first search, and for the others
+# its incumbent makes better multipliers (p0033: 159,000 nodes instead of 411,000).
+STAGES = ((60, 5000), (300, 2**62))
+# Differences of two sums must fit the dtype of the lanes.
+_SAFE_INT16, _SAFE_INT32 = 2**14, 2**30
+_SHORT, _NARROW, _WIDE = (np.zeros(0, dtype=kind) for kind in (np.int16, np.int32, np.int64))
 
 
 @dataclass(frozen=True)
@@ -173,17 +176,21 @@ def _search(
     c: NDArray[Any], A: NDArray[Any], b: NDArray[Any], node_limit: int, bound: int
 ) -> Outcome:
     n = c.size
-    y, x, cost, found = kernels("reduction").multipliers(c, A, b, SUBGRADIENT_STEPS)
     if n < LEAF:
-        more = LEAF - n
-        c, x = np.pad(c, (0, more)), np.pad(x, (0, more))
-        A = np.pad(A, ((0, 0), (0, more)))
-    layout = kernels("branching").prepare(c, A, b, y, _lanes(bound))
-    x, cost, found, least, nodes, complete = kernels("binary").search(
-        c.sum(), *layout, np.argsort(-y), x, cost, found, node_limit
-    )
+        c, A = np.pad(c, (0, LEAF - n)), np.pad(A, ((0, 0), (0, LEAF - n)))
+    y, x, cost, found = np.zeros(len(b)), np.zeros(c.size, dtype=np.int8), np.int64(0), False
+    spent = 0
+    for steps, most in STAGES:
+        y, x, cost, found = kernels("reduction").multipliers(c, A, b, y, x, cost, found, steps)
+        layout = kernels("branching").prepare(c, A, b, y, _lanes(bound))
+        x, cost, found, least, nodes, complete = kernels("binary").search(
+            c.sum(), *layout, np.argsort(-y), x, cost, found, min(most, node_limit - spent)
+        )
+        spent += int(nodes)
+        if complete or spent == node_limit:
+            break
     status = LIMIT if not complete else OPTIMAL if found else INFEASIBLE
-    return Outcome(status, x[:n] if found else None, int(least), "search", int(nodes))
+    return Outcome(status, x[:n] if found else None, int(least), "search", spent)
 
 
 def _enumerate_one(c: NDArray[Any], A: NDArray[Any], b: NDArray[Any]) -> Outcome:
@@ -200,7 +207,11 @@ def _lanes(bound: int) -> NDArray[Any]:
 
 def _enumerated(given: Programs) -> BinarySolution:
     x, cost, found = kernels("binary").enumerate_sequences(
-        given.c, given.A, given.b, _lanes(given.bound)
+        given.c,
+        given.A,
+        given.b,
+        # int16 takes half the time of int32 with 5 variables, five sixths with 9.
+        _SHORT if given.bound < _SAFE_INT16 else _lanes(given.bound),
     )
     codes = np.where(found, OPTIMAL, INFEASIBLE)
     nodes = np.zeros(len(codes), dtype=np.int64)

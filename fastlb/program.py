@@ -15,11 +15,13 @@ from .accelerate import kernels
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-TOLERANCE = Fraction(1, 10**9)
+_TOLERANCE_INVERSE = 10**9
 _LARGEST = 2**63 - 1
 _INFINITE = float("inf")
 # Rows that no exact scaling brings into int64 are rounded to this many bits.
 _ROUNDED_BITS = 60
+# Beyond 22 decimals a power of ten is no float, and no row gets that far.
+_POWERS = np.array([10**k for k in range(23)], dtype=object)
 _NOTHING: NDArray[Any] = np.empty(0)
 
 
@@ -70,7 +72,10 @@ class Programs:
         """
         if self.kind == "i":
             return scaled
-        exact = [Fraction(int(v), d) for v, d in zip(scaled, self.denominator, strict=True)]
+        nearest = None if self.kind == "O" or self.rounded.any() else self._divided(scaled)
+        if nearest is not None:
+            return nearest
+        exact = [Fraction(int(v)) / d for v, d in zip(scaled, self.denominator, strict=True)]
         if x is not None:
             for i in np.flatnonzero(self.rounded):
                 chosen = self.given_c[i][x[i] != 0]
@@ -80,6 +85,12 @@ class Programs:
             found[:] = exact
             return found
         return np.array([float(v) for v in exact], dtype=np.float64)
+
+    def _divided(self, scaled: NDArray[Any]) -> NDArray[Any] | None:
+        """Return the objectives by one division, or None where that might not be the nearest."""
+        divisors = self.denominator.astype(np.float64)
+        exact = (np.abs(scaled) <= 2**53).all() and (divisors <= 1e22).all()
+        return scaled / divisors if exact else None
 
 
 def read_programs(c: ArrayLike, A: ArrayLike, b: ArrayLike) -> Programs:
@@ -232,29 +243,49 @@ def _whole(
         whole, decimals, code = kernel.scale(np.ascontiguousarray(rows))
         open_rows = np.flatnonzero(code != kernel.EXACT)
         if not tolerant:
-            denominator[:] = [10 ** int(k) for k in decimals]
+            denominator = _POWERS[decimals]
     else:
         whole = np.zeros((R, W), dtype=np.int64)
         open_rows = np.arange(R)
     rounded = np.zeros(R, dtype=bool)
     for r in open_rows:
-        values = [_fraction(v) for v in rows[r].tolist()]
-        factor: Any = lcm(*(v.denominator for v in values))
-        if sum(abs(v) for v in values) * factor > _LARGEST:
-            factor, values = _rounding(values, tolerant)
-            rounded[r] = True
-        whole[r] = [int(v * factor // 1) for v in values]
+        values, factor = _multiplied(rows[r].tolist())
         denominator[r] = factor
+        size = sum(map(abs, values))
+        if size > _LARGEST:
+            rounded[r] = True
+            values = _to_60_bits(values, size, tolerant)
+            denominator[r] = Fraction(factor << _ROUNDED_BITS, size)
+        whole[r] = values
     return whole, denominator, rounded
 
 
-def _rounding(values: list[Fraction], tolerant: bool) -> tuple[Any, list[Fraction]]:
-    """Return a factor that brings the row to 60 bits, and the row with its tolerance."""
-    size = sum(map(abs, values), Fraction(0))
-    factor = Fraction(2**_ROUNDED_BITS) / size
+def _to_60_bits(values: list[int], size: int, tolerant: bool) -> list[int]:
+    """Return the row times 2**60 / size, its last value lowered by the tolerance if asked."""
+    found = [(value << _ROUNDED_BITS) // size for value in values]
     if tolerant:
-        values = [*values[:-1], values[-1] - TOLERANCE * size]
-    return factor, values
+        lowered = values[-1] * _TOLERANCE_INVERSE - size
+        found[-1] = (lowered << _ROUNDED_BITS) // (size * _TOLERANCE_INVERSE)
+    return found
+
+
+def _multiplied(values: list[Any]) -> tuple[list[int], int]:
+    """Return numbers times the least factor, or power of ten for floats, that makes them whole."""
+    if all(isinstance(value, float) for value in values):
+        digits, exponents = zip(*map(_decimal, values), strict=True)
+        places = -min(0, *exponents)
+        scaled = zip(digits, exponents, strict=True)
+        return [digit * 10 ** (exponent + places) for digit, exponent in scaled], 10**places
+    exact = [_fraction(value) for value in values]
+    factor = lcm(*(value.denominator for value in exact))
+    return [int(value * factor) for value in exact], factor
+
+
+def _decimal(value: float) -> tuple[int, int]:
+    """Return (digits, exponent) of a float's shortest decimal, digits * 10**exponent."""
+    mantissa, _, exponent = repr(value).partition("e")
+    whole, _, places = mantissa.partition(".")
+    return int(whole + places), int(exponent or 0) - len(places)
 
 
 def _fraction(value: Any) -> Fraction:

@@ -51,7 +51,7 @@ def _lanes_up_to_vector(_typing, sums, row, most):
     def generate(context, builder, signature, args):
         array, row, most = args
         pointer, _ = _lane_pointer(context, builder, signature.args[0], array, row)
-        values = builder.load(pointer, align=4)
+        values = builder.load(pointer, align=2)
         low = builder.icmp_signed("<=", values, _splat(builder, most, values.type))
         return builder.bitcast(low, ir.IntType(LANES))
 
@@ -74,7 +74,7 @@ def _fill_lanes_vector(_typing, sums, row, v0, v1, v2, v3, v4, v5):
             both = ir.Constant(ir.VectorType(cgutils.int32_t, 2 * width), list(range(2 * width)))
             total = builder.shuffle_vector(total, upper, both)
             width *= 2
-        builder.store(total, pointer, align=4)
+        builder.store(total, pointer, align=2)
         return context.get_dummy_value()
 
     return types.void(sums, types.intp, *[sums.dtype] * LOW), generate
@@ -136,7 +136,7 @@ def enumerate_sequences(c, A, b, kind):
     """Return (x, objective, feasible) of programs c (B, n), A (B, m, n), b (B, m), all int64.
 
     x (B, n) int8 is the least sequence, x_1 first, that reaches the optimum. ``kind`` (0,) has the
-    dtype to compute in: int32 where all sums are below 2**30, else int64.
+    dtype to compute in: int16 where all sums are below 2**14, int32 below 2**30, else int64.
 
     A block starts with the lanes alive that would be a gain; a row that empties a block is
     looked at earlier in the next. Rows are tabulated when they are first needed.

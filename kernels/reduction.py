@@ -157,13 +157,13 @@ def _meets(A, b, reduced):
 
 
 @njit(cache=True, nogil=True)
-def multipliers(c, A, b, iterations):
+def multipliers(c, A, b, start, x, cost, found, iterations):
     """Return (y, x, cost, found): row multipliers (m,) of a good Lagrangian bound, by subgradient.
 
-    c (n,) >= 0, A (m, n), b (m,): int64. x (n,) int8 is the cheapest feasible Lagrangian
-    solution met on the way, if any was. The bound is y.b + sum min(0, c - y.A); rows are
-    normalised, a direction keeps half of the last one, and the step is halved after 12
-    iterations without gain.
+    c (n,) >= 0, A (m, n), b (m,): int64. The multipliers begin at ``start``. x (n,) int8 is the
+    incumbent or a cheaper feasible Lagrangian solution met on the way. The bound is
+    y.b + sum min(0, c - y.A); rows are normalised, a direction keeps half of the last one, and
+    the step is halved after 12 iterations without gain.
     """
     m, n = A.shape
     rows = np.empty((m, n))
@@ -171,7 +171,7 @@ def multipliers(c, A, b, iterations):
     right = np.empty(m)
     norm = np.empty(m)
     costs = c.astype(np.float64)
-    ceiling = costs.sum()
+    ceiling = float(cost) if found else costs.sum()
     for i in range(m):
         square = 0.0
         for j in range(n):
@@ -181,14 +181,12 @@ def multipliers(c, A, b, iterations):
         for j in range(n):
             rows[i, j] = A[i, j] / norm[i]
             columns[j, i] = rows[i, j]
-    y = np.zeros(m)
-    best_y = np.zeros(m)
+    y = start * norm
+    best_y = y.copy()
     direction = np.zeros(m)
     short = np.empty(m)
     reduced = np.empty(n)
-    x = np.zeros(n, dtype=np.int8)
-    cost = np.int64(0)
-    found = False
+    x = x.copy()
     best = -np.inf
     step = 1.0
     stalled = 0

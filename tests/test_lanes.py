@@ -28,7 +28,7 @@ def lowest(word: Any) -> Any:
     return lanes._lowest_vector(word)
 
 
-@pytest.mark.parametrize("kind", [np.int32, np.int64])
+@pytest.mark.parametrize("kind", [np.int16, np.int32, np.int64])
 def test_comparison_and_sums_over_lanes(kind: Any) -> None:
     chance = np.random.default_rng(1)
     for _ in range(50):

@@ -167,6 +167,19 @@ def test_large_numbers_are_exact_and_sums_beyond_int64_are_refused() -> None:
         lb.solve_binary([1], [[1]], [2**70])
 
 
+def test_every_magnitude_is_exact() -> None:
+    chance = np.random.default_rng(3)
+    for _ in range(200):
+        n, m = int(chance.integers(1, 12)), int(chance.integers(0, 6))
+        size = min(9 * 2 ** int(chance.integers(0, 58)), 2**62 // (n + 1))
+        A, c = chance.integers(-size, size, (m, n)), chance.integers(-size // 2, size, n)
+        b = A @ chance.integers(0, 2, n) - chance.integers(0, 3, m)
+        x = np.arange(2**n)[:, None] >> np.arange(n) & 1
+        best = (x @ c)[(x @ A.T >= b).all(axis=1)].min()
+        for method in ("enumeration", "search"):
+            assert lb.solve_binary(c, A, b, method=method).objective == best
+
+
 def test_decimals_are_exact() -> None:
     """0.1 + 0.2 reaches 0.3, though not in float64."""
     assert lb.solve_binary([1, 1], [[0.1, 0.2]], [0.3]).objective == 2
@@ -208,3 +221,15 @@ def test_bad_input_is_refused_at_the_door() -> None:
         lb.solve_binary([1], [[1]], [1], method="simplex")
     with pytest.raises(ValueError, match="node_limit must be a whole number, 0 or more, got -1"):
         lb.solve_binary([1], [[1]], [1], node_limit=-1)
+
+
+@pytest.mark.parametrize("digits", [1, 6, 15, 17])
+def test_floats_of_any_number_of_digits_are_their_shortest_decimals(digits: int) -> None:
+    chance = np.random.default_rng(digits)
+    for _ in range(60):
+        n, m = int(chance.integers(1, 6)), int(chance.integers(0, 4))
+        c, A = (np.round(chance.random(shape), digits) for shape in (n, (m, n)))
+        b = (A * chance.integers(0, 2, n)).sum(axis=1)
+        best = binary.brute_force(c.tolist(), A.tolist(), b.tolist())
+        found = lb.solve_binary(c, A, b)
+        assert found.objective == (None if best is None else float(best[0]))

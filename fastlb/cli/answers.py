@@ -41,6 +41,12 @@ def _minimax() -> Any:
     return [str(p.eliminated), str(p.contention), p.flow.sum() == p.traffic, p.verify()]
 
 
+def _program() -> Any:
+    program = [2, 2, 2, 2], [[1, 1, 0, 0], [0, 0, 1, 1]], [1, 1]
+    found = [lb.solve_binary(*program, method=method) for method in ("enumeration", "search")]
+    return [*(s.objective for s in found), lb.count_tests(*program).rows]
+
+
 ANSWERS: dict[str, tuple[Callable[[], Any], Any]] = {
     "Wu-Shu Example 1: flows": (_flows, [4, 6, 5, 1, 0, 2, -1]),
     "Wu-Shu Example 1: units on chain and ring": (_units, [19, 17]),
@@ -49,6 +55,7 @@ ANSWERS: dict[str, tuple[Callable[[], Any], Any]] = {
     "GDE on a ring of 4": (_gde, [3, 2, 2, 3, 1]),
     "DDE on a 2x3 mesh": (_dde, [[2, 2, 1], [2, 1, 1]]),
     "minimax flow on two ways": (_minimax, ["7", "7/2", True, True]),
+    "a 0-1 program: optimum twice, rows tested": (_program, [4, 4, 10]),
 }
 
 

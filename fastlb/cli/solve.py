@@ -52,14 +52,15 @@ def solve(
 
     from ..mps import read_mps
     from ..writing import as_json as in_json
-    from .terminal import output, working
+    from .terminal import native_output_to_stderr, output, working
 
     options: dict[str, Any] = {} if node_limit is None else {"node_limit": node_limit}
     with working() as work:
         work.step(f"reading {problem}")
         given = read_mps(problem)
         work.step(f"solving {given.name}")
-        found = lb.solve_binary(given.c, given.A, given.b, method=method, **options)
+        with native_output_to_stderr():
+            found = lb.solve_binary(given.c, given.A, given.b, method=method, **options)
     document = _document(given, found)
     if as_json:
         click.echo(in_json(document), nl=False)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
+import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -52,3 +55,21 @@ def working() -> Iterator[Work]:
     )
     with progress:
         yield Work(progress)
+
+
+@contextmanager
+def native_output_to_stderr() -> Iterator[None]:
+    """Send what compiled libraries print to standard error: HiGHS prints now and then, unasked."""
+    if os.name != "posix":
+        yield
+        return
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        # Their buffer would otherwise be written to standard output later.
+        ctypes.CDLL(None).fflush(None)
+        os.dup2(kept, 1)
+        os.close(kept)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -107,6 +109,18 @@ def test_infeasible_and_stopped_end_with_1(run: Run, tmp_path: Path) -> None:
     assert done.err == "fastlb: hard: stopped at the node limit\n"
     document = json.loads(run("solve", hard, "--json").out)
     assert document["objective"] == lb.solve_binary(c, A, b).objective
+
+
+def test_what_highs_prints_unasked_leaves_the_document_alone(tmp_path: Path) -> None:
+    code = (
+        "import ctypes\n"
+        "from fastlb.cli.terminal import native_output_to_stderr\n"
+        "with native_output_to_stderr():\n"
+        "    ctypes.CDLL(None).puts(b'noise')\n"
+        "print('result')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("result\n", "noise\n")
 
 
 def _mps(c: np.ndarray, A: np.ndarray, b: np.ndarray) -> str:
