@@ -106,7 +106,10 @@ def dde(
         check_values(given.rows, limit=INT64_MAX // topology.size)
         result, rows = output_rows(out, loads, given)
         largest = float(given.rows.max(initial=0)) * topology.size * longest
-        tiles = _tiled(given.rows, computing_dtype(rows, largest))
+        T = computing_dtype(rows, largest)
+        # Lines that lie together are added up as they are.
+        lines = topology.ndim == 1
+        tiles = single(given.rows, T) if lines else _tiled(given.rows, T)
         _run(tiles, None, None, len(rows), topology.shape, wrap, order, exchange)
         untiled(tiles, rows)
         return Balance("dde", topology, record, {"loads": finished(result, rows)})

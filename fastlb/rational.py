@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -25,6 +26,8 @@ def read_rational(name: str, value: Any) -> Fraction:
         If it is no such thing, or not finite.
     """
     try:
+        if isinstance(value, str) and re.search(r"e[+-]?\d{5,}", value, re.IGNORECASE):
+            raise ValueError("the exponent alone would fill the memory")
         if isinstance(value, tuple | list) and len(value) == 2:
             return Fraction(*value)
         if isinstance(value, float | np.floating):

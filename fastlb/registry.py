@@ -75,6 +75,8 @@ def balance(loads: ArrayLike, topology: Topology, method: str = "dde", **options
     ------
     ValueError
         If there is no such method.
+    TypeError
+        If it does not take one of the options.
 
     Examples
     --------
@@ -86,4 +88,11 @@ def balance(loads: ArrayLike, topology: Topology, method: str = "dde", **options
         close = difflib.get_close_matches(str(method), _METHODS, n=1)
         hint = f"; did you mean {close[0]}?" if close else ""
         raise ValueError(f"method must be one of {', '.join(_METHODS)}, got {method!r}{hint}")
-    return _METHODS[method](loads, topology, **options)
+    try:
+        return _METHODS[method](loads, topology, **options)
+    except TypeError:
+        # Python's own message does not say what the method takes. It asks this module for them.
+        from .options import check_options
+
+        check_options(method, options)
+        raise

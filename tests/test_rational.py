@@ -20,7 +20,9 @@ def test_a_rational_is_what_a_person_means(value):
     assert read_rational("lam", value) == Fraction(723, 1000)
 
 
-@pytest.mark.parametrize("value", ["x", float("nan"), float("inf"), (1, 0), "1/0", (0.5, 2)])
+@pytest.mark.parametrize(
+    "value", ["x", float("nan"), float("inf"), (1, 0), "1/0", (0.5, 2), "1e-99999999"]
+)
 def test_bad_numbers(value):
     with pytest.raises(ValueError, match="lam must be a finite number"):
         read_rational("lam", value)
