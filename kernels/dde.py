@@ -61,27 +61,47 @@ def _choose_rounding(total):
     return lambda total: T(0)
 
 
-def _added(total, value, error):
-    """Return the sum and the rounding error it has gathered (Neumaier); 0 for integers."""
-    both = total + value
-    if not isinstance(total, np.floating):
-        return total.dtype.type(both), error
-    taken = both - total
-    return both, error + ((total - (both - taken)) + (value - taken))
+def _add(sums, errors, u, value):
+    """Add a value to ``sums[u]``; of floats keep the rounding error in ``errors[u]`` (Neumaier)."""
+    if not isinstance(value, np.floating):
+        sums[u] += value
+        return
+    before = sums[u]
+    sums[u] = before + value
+    taken = sums[u] - before
+    errors[u] += (before - (sums[u] - taken)) + (value - taken)
 
 
-@overload(_added)
-def _choose_added(total, value, error):
-    T = total
+@overload(_add)
+def _choose_add(sums, errors, u, value):
+    T = sums.dtype
     if isinstance(T, types.Float):
 
-        def float_added(total, value, error):
-            both = total + value
-            taken = both - total
-            return both, error + ((total - (both - taken)) + (value - taken))
+        def add_float(sums, errors, u, value):
+            before = sums[u]
+            both = before + value
+            taken = both - before
+            sums[u] = both
+            errors[u] += (before - (both - taken)) + (value - taken)
 
-        return float_added
-    return lambda total, value, error: (T(total + value), error)
+        return add_float
+
+    def add_integer(sums, errors, u, value):
+        sums[u] = T(sums[u] + value)
+
+    return add_integer
+
+
+def _sum(sums, errors, u):
+    """Return a sum with its error made good."""
+    return sums[u] + errors[u] if sums.dtype.kind == "f" else sums[u]
+
+
+@overload(_sum)
+def _choose_sum(sums, errors, u):
+    if isinstance(sums.dtype, types.Float):
+        return lambda sums, errors, u: sums[u] + errors[u]
+    return lambda sums, errors, u: sums[u]
 
 
 @njit(cache=True, nogil=True)
@@ -121,7 +141,6 @@ def _scatter(lines, first, stride, run, k, L, array):
 @njit(cache=True, nogil=True)
 def _find_quotas(lines, k, L, average, remainder, noise):
     """Set average and remainder of every line's total, and what is noise in its flows."""
-    T = lines.dtype.type
     total = average
     error = noise
     total[:] = 0
@@ -129,9 +148,9 @@ def _find_quotas(lines, k, L, average, remainder, noise):
     for i in range(k):
         row = lines[i * L : i * L + L]
         for u in range(L):
-            total[u], error[u] = _added(total[u], row[u], error[u])
+            _add(total, error, u, row[u])
     for u in range(L):
-        whole = T(total[u] + error[u])
+        whole = _sum(total, error, u)
         noise[u] = _rounding(whole)
         average[u], remainder[u] = _quotas(whole, k)
 
@@ -148,8 +167,8 @@ def _chain_flows(lines, k, L, flows, average, remainder, surplus, error):
         flow = flows[i * L : i * L + L]
         for u in range(L):
             more = T(T(row[u] - average[u]) - T(i < remainder[u]))
-            surplus[u], error[u] = _added(surplus[u], more, error[u])
-            flow[u] = T(surplus[u] + error[u])
+            _add(surplus, error, u, more)
+            flow[u] = _sum(surplus, error, u)
 
 
 @njit(cache=True, nogil=True)
@@ -436,24 +455,43 @@ def _axis_loads(tile, outer, k, stride):
             for i in range(k):
                 row = tile[first + i * stride : first + i * stride + L]
                 for u in range(L):
-                    total[u], error[u] = _added(total[u], row[u], error[u])
+                    _add(total, error, u, row[u])
             for u in range(L):
-                average[u], remainder[u] = _quotas(T(total[u] + error[u]), k)
+                average[u], remainder[u] = _quotas(_sum(total, error, u), k)
             for i in range(k):
                 row = tile[first + i * stride : first + i * stride + L]
                 for u in range(L):
                     row[u] = T(average[u] + T(i < remainder[u]))
 
 
+def _line_total(line):
+    """Return the total of a line that lies together, of floats with its rounding made good."""
+    sums, errors = np.zeros(1, line.dtype), np.zeros(1, line.dtype)
+    for i in range(line.size):
+        _add(sums, errors, 0, line[i])
+    return _sum(sums, errors, 0)
+
+
+@overload(_line_total)
+def _choose_line_total(line):
+    T = line.dtype
+    if isinstance(T, types.Float):
+        return _line_total
+
+    def integer_total(line):
+        total = T(0)
+        for i in range(line.size):
+            total = T(total + line[i])
+        return total
+
+    return integer_total
+
+
 @njit(cache=True, nogil=True)
 def _line_loads(line):
     """Balance one line that lies together."""
     T = line.dtype.type
-    total = T(0)
-    error = T(0)
-    for i in range(line.size):
-        total, error = _added(total, line[i], error)
-    average, remainder = _quotas(T(total + error), line.size)
+    average, remainder = _quotas(_line_total(line), line.size)
     more = int(remainder)
     line[:more] = T(average + T(1))
     line[more:] = average

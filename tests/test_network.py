@@ -70,7 +70,7 @@ def test_undirected_graphs_give_both_directions() -> None:
         (lambda: lb.Network([(0, 1)], capacity=-1), ValueError, "capacity must not be negative"),
         (lambda: lb.Network([(0, 1)], capacity=math.nan), ValueError, "capacity must not be"),
         (lambda: lb.Network([(0, 1)], capacity="x"), ValueError, "capacity must be a number"),
-        (lambda: lb.Network([(0, 1)], capacity=[1, 2]), ValueError, "capacity must be one number"),
+        (lambda: lb.Network([(0, 1)], capacity=[1, 2]), ValueError, "capacity must be one"),
         (lambda: lb.Network([(0, 1)], capacity=[[1]]), TypeError, "capacity must be int"),
         (lambda: lb.Network([(0, 1)], traffic=math.inf), ValueError, "traffic must be finite"),
         (lambda: lb.Network.from_networkx(3), TypeError, "graph must be a networkx graph"),
