@@ -205,6 +205,9 @@ def _run_floats(
         kernels("gde").gde_float, tiles, kept, flows, links.u, links.v, share, tolerance, most,
         found, rows_of_state=7,
     )  # fmt: skip
+    if not np.isfinite(found[0]).all():
+        row = int(np.flatnonzero(~np.isfinite(found[0]))[0])
+        raise OverflowError(f"moved must fit float64, got more units in row {row}")
     untiled(tiles, out)
     return found
 

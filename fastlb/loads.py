@@ -79,7 +79,8 @@ def _as_array(loads: ArrayLike) -> NDArray[Any]:
     kind, width = given.dtype.kind, given.dtype.itemsize
     if kind in "iu" or (kind == "f" and width in (4, 8)):
         return given
-    if kind == "O" and given.size and all(type(value) is int for value in given.flat):
+    beyond = kind == "O" and given.size and not isinstance(loads, np.ndarray)
+    if beyond and all(type(value) is int for value in given.flat):
         raise OverflowError("loads must fit int64 or uint64, got larger integers")
     raise TypeError(f"loads must be integers, float32 or float64, got dtype {given.dtype}")
 

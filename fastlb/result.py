@@ -221,7 +221,11 @@ def sum_moved(moved: NDArray[Any]) -> NDArray[Any]:
         for b, stages in enumerate(moved.tolist()):
             if sum(stages) > INT64_MAX:
                 raise OverflowError(f"moved must fit int64, got {sum(stages)} units in row {b}")
-    total: NDArray[Any] = moved.sum(axis=1)
+    with np.errstate(over="ignore"):
+        total: NDArray[Any] = moved.sum(axis=1)
+    if not exact and not np.isfinite(total).all():
+        row = int(np.flatnonzero(~np.isfinite(total))[0])
+        raise OverflowError(f"moved must fit float64, got more units in row {row}")
     return total
 
 

@@ -93,6 +93,8 @@ class Topology(ABC):
 
     def to_networkx(self) -> Any:
         """Return the links as a ``networkx.Graph`` on the nodes ``0 .. size-1``."""
+        # Of Python's objects, some hundred bytes a node and a link.
+        require_memory(500 * (self.size + self.edge_count), f"the graph of {self!r}")
         graph = extra("networkx").Graph()
         graph.add_nodes_from(range(self.size))
         graph.add_edges_from(self.edges.tolist())

@@ -60,8 +60,11 @@ def test_the_largest_float_loads():
     b = lb.dde([1e308, 0, 0, 0], lb.Chain(4))
     assert b.moved == pytest.approx(1.5e308)
     largest = np.array([np.finfo(np.float64).max, 0, 0])
-    for method in (lb.dde, lb.gde):
-        assert np.isfinite(method(largest, lb.Ring(3)).difference)
+    assert np.isfinite(lb.dde(largest, lb.Ring(3)).difference)
+    held = largest.copy()
+    with pytest.raises(OverflowError, match="moved must fit float64"):
+        lb.gde(held, lb.Ring(3), out=held)
+    assert (held == largest).all()
 
 
 def test_the_least_float_load():
