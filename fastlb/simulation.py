@@ -138,7 +138,7 @@ def simulate_search(
     ...     [2, 2, 2, 2], [[1, 1, 0, 0], [0, 0, 1, 1]], [1, 1], lb.Hypercube(1), balance=False
     ... )
     >>> run.time, run.work.tolist(), run.objective, run.argmin
-    (14.0, [12, 14], 4, 5)
+    (14.0, [14, 12], 4, 5)
     """
     _check_choice("trigger", trigger, TRIGGERS)
     _check_choice("granularity", granularity, GRANULARITIES)
