@@ -233,3 +233,22 @@ def test_floats_of_any_number_of_digits_are_their_shortest_decimals(digits: int)
         best = binary.brute_force(c.tolist(), A.tolist(), b.tolist())
         found = lb.solve_binary(c, A, b)
         assert found.objective == (None if best is None else float(best[0]))
+
+
+def test_highs_is_not_taken_at_its_word_on_long_decimals():
+    """Scaled to whole numbers their coefficients pass what its tolerances can tell apart."""
+    rng = np.random.default_rng(1)
+    for _ in range(40):
+        A = rng.random((2, 12)) * 2 - 1
+        planted = rng.integers(0, 2, 12)
+        b, c = A @ planted - rng.random(2), rng.random(12)
+        exact = lb.solve_binary(c, A, b, method="search")
+        assert exact.status == "optimal"
+        for found in (
+            lb.solve_binary(c, A, b, method="milp"),
+            lb.solve_binary(c, A, b, node_limit=0),
+        ):
+            assert found.status in ("optimal", "limit")
+            assert found.bound <= exact.objective
+            if found.status == "optimal":
+                assert found.objective == exact.objective
