@@ -76,7 +76,8 @@ def read_mps(path: str | Path) -> ProgramFile:
         pass
     highs = highspy.Highs()
     highs.setOptionValue("output_flag", False)
-    if highs.readModel(str(path)) == highspy.HighsStatus.kError:
+    read = highs.readModel(str(path))
+    if read == highspy.HighsStatus.kError:
         raise ValueError(f"{path}: HiGHS cannot read it as a model")
     if highs.getModel().hessian_.dim_:
         raise ValueError(f"{path}: the objective must be linear, got a quadratic one")
@@ -84,6 +85,9 @@ def read_mps(path: str | Path) -> ProgramFile:
     n = lp.num_col_
     names = list(lp.col_names_) or [f"x{j + 1}" for j in range(n)]
     lower, upper = np.array(lp.col_lower_), np.array(lp.col_upper_)
+    if read == highspy.HighsStatus.kWarning and not (lower > upper).any():
+        # Else a program other than the file's would be solved.
+        raise ValueError(f"{path}: HiGHS drops tiny, repeated or misplaced entries of it")
     _check_binary(path, highspy, names, list(lp.integrality_), lower, upper)
     least, most = np.array(lp.row_lower_), np.array(lp.row_upper_)
     if n * len(least) > MOST_ENTRIES:

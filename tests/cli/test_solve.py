@@ -167,3 +167,11 @@ def test_what_is_no_model_is_refused(run: Run, tmp_path: Path) -> None:
     done = run("solve", path)
     assert (done.code, done.err) == (2, f"fastlb: {path}: HiGHS cannot read it as a model\n")
     assert run("solve", tmp_path / "missing.mps").err.endswith("No such file or directory\n")
+
+
+def test_a_file_of_which_entries_would_be_dropped_is_refused(run: Run, small: Path) -> None:
+    text = small.read_text().replace("LIM1             1\n    X ", "LIM1             1e-10\n    X ")
+    small.write_text(text)
+    done = run("solve", small)
+    assert done.code == 2
+    assert "HiGHS drops tiny, repeated or misplaced entries" in done.err
