@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from .simulation import search_speedup, simulate_search
     from .study import Part, Study
     from .topology import Chain, Grid, Hypercube, Mesh, Ring, Topology, Torus
+    from .warming import warmup
 
 # No module is called as a public function: once imported, it would stand in the function's place.
 _HOME = {
@@ -85,6 +86,7 @@ _HOME = {
     "schemecheck": ("check_routing",),
     "study": ("Part", "Study"),
     "topology": ("Chain", "Grid", "Hypercube", "Mesh", "Ring", "Topology", "Torus"),
+    "warming": ("warmup",),
 }
 _MODULE = {name: module for module, names in _HOME.items() for name in names}
 
@@ -151,6 +153,7 @@ __all__ = [
     "simulate_search",
     "solve_binary",
     "studies",
+    "warmup",
 ]
 
 
