@@ -6,7 +6,7 @@ import difflib
 import json
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from decimal import Decimal
 from functools import cached_property
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from .distributions import Distribution
 from .parse import parse_topology
 from .sampling import MAX_TRIAL, check_seed, read_distribution
+from .stopping import Target, read_targets
 from .topology import Topology, _integer
 
 if TYPE_CHECKING:
@@ -41,6 +42,10 @@ class Cell:
     def key(self) -> tuple[str, str, str]:
         """Its spelling, (topology, method, loads)."""
         return self.topology.spec, self.method, self.loads.spec
+
+
+# What combinations share that balance the same loads.
+Group = tuple[Topology, Distribution]
 
 
 @dataclass(frozen=True)
@@ -98,6 +103,17 @@ class Study:
         From 0 to 2**128 - 1.
     further : iterable of Part
         More grids to run; a combination that occurs twice is run once.
+    target_error : dict of float or str, optional
+        Largest standard error of the mean that is small enough, by figure: in the figure's unit,
+        or as text in per cent of the mean, ``{"sweeps": 0.01, "cost": "0.5%"}``. A topology with
+        a distribution of loads stops once all its methods are there in all these figures that
+        they have; ``trials`` is then the most it runs. It looks after ``minimum_trials`` trials,
+        twice, four times as many and so on, whatever the chunks and threads. A mean that was
+        stopped when it looked certain is a little less certain than its standard error says:
+        the spread is underestimated more often than not when a study stops at it. With
+        hundreds of trials that is slight; where it matters, fix ``trials``.
+    minimum_trials : int
+        Trials before the first look.
 
     Raises
     ------
@@ -119,6 +135,8 @@ class Study:
     trials: int = 100
     seed: int = 0
     further: tuple[Part, ...] = ()
+    target_error: tuple[Target, ...] = ()
+    minimum_trials: int = 256
 
     # Optional libraries that the files of the report need.
     needs: ClassVar[tuple[str, ...]] = ()
@@ -134,6 +152,8 @@ class Study:
             trials: int = 100,
             seed: int = 0,
             further: Iterable[Part] = (),
+            target_error: Mapping[str, float | str] | Iterable[Target] = (),
+            minimum_trials: int = 256,
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -146,7 +166,16 @@ class Study:
         trials = _integer("trials", self.trials)
         if not 1 <= trials <= MAX_TRIAL:
             raise ValueError(f"trials must be at least 1, got {trials}")
-        values = {"further": further, "trials": trials, "seed": check_seed(self.seed)}
+        least = _integer("minimum_trials", self.minimum_trials)
+        if least < 2:
+            raise ValueError(f"minimum_trials must be at least 2, got {least}")
+        values = {
+            "further": further,
+            "trials": trials,
+            "seed": check_seed(self.seed),
+            "target_error": read_targets(self.target_error),
+            "minimum_trials": least,
+        }
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
@@ -156,9 +185,17 @@ class Study:
         parts = (Part(self.topologies, self.methods, self.loads), *self.further)
         return tuple(dict.fromkeys(cell for part in parts for cell in part.cells()))
 
+    @cached_property
+    def groups(self) -> dict[Group, tuple[Cell, ...]]:
+        """The combinations by topology and loads: all methods of a group see the same loads."""
+        groups: dict[Group, list[Cell]] = {}
+        for cell in self.cells:
+            groups.setdefault((cell.topology, cell.loads), []).append(cell)
+        return {group: tuple(cells) for group, cells in groups.items()}
+
     def covers(self, other: Study) -> bool:
-        """Return whether all combinations of another study are among those of this one."""
-        return set(other.cells) <= set(self.cells)
+        """Return whether this study has all combinations of another, all with as many trials."""
+        return set(other.cells) <= set(self.cells) and not self.target_error
 
     def report(self, results: Results) -> Report:
         """Return the tables that ``fastlb study`` prints of the results of this study."""
@@ -178,6 +215,7 @@ class Study:
             f"name = {json.dumps(self.name, ensure_ascii=False)}",
             f"trials = {self.trials}",
             f"seed = {self.seed}",
+            *_target_lines(self),
             *_part_lines(Part(self.topologies, self.methods, self.loads)),
         ]
         for part in self.further:
@@ -331,6 +369,16 @@ def _part_lines(part: Part) -> list[str]:
         "loads": [loads.spec for loads in part.loads],
     }
     return [f"{key} = {json.dumps(values, ensure_ascii=False)}" for key, values in spelled.items()]
+
+
+def _target_lines(study: Study) -> list[str]:
+    if not study.target_error:
+        return []
+    listed = [f"{json.dumps(t.figure)} = {json.dumps(t.spec)}" for t in study.target_error]
+    return [
+        f"target_error = {{ {', '.join(listed)} }}",
+        f"minimum_trials = {study.minimum_trials}",
+    ]
 
 
 def _check_spelling(topology: Topology) -> None:
