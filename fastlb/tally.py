@@ -196,10 +196,12 @@ class Histogram:
 
         position = np.asarray(levels, dtype=np.float64) * (ends[-1] - 1)
         below = np.floor(position).astype(np.int64)
-        (a, wrong_a), (b, wrong_b) = ranked(below), ranked(np.minimum(below + 1, ends[-1] - 1))
         part = position - below
-        # From the nearer end, as NumPy, whose quantiles these are where values are exact.
-        found = np.where(part < 0.5, a + (b - a) * part, b - (b - a) * (1 - part))
+        with np.errstate(invalid="ignore"):  # between infinities
+            a, wrong_a = ranked(below)
+            b, wrong_b = ranked(np.minimum(below + 1, ends[-1] - 1))
+            # From the nearer end, as NumPy, whose quantiles these are where values are exact.
+            found = np.where(part < 0.5, a + (b - a) * part, b - (b - a) * (1 - part))
         return found.tolist(), float(max(wrong_a.max(initial=0.0), wrong_b.max(initial=0.0)))
 
 
@@ -220,4 +222,4 @@ def _as_float(value: Fraction) -> float:
     try:
         return float(value)
     except OverflowError:
-        return math.copysign(math.inf, value)
+        return math.inf if value > 0 else -math.inf
