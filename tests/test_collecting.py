@@ -156,7 +156,7 @@ def test_the_figures_and_confidence_of_a_comparison(results):
     assert narrow[key]["cost"].high < wide[key]["cost"].high
     with pytest.raises(ValueError, match="confidence must be between 0 and 1, got 95"):
         results.compare(confidence=95)
-    with pytest.raises(ValueError, match="figures must be among .*, got 'cots'"):
+    with pytest.raises(ValueError, match=r"figures must be among .*, got 'cots'"):
         results.compare(figures=["cots"])
     with pytest.raises(ValueError, match="levels must be between 0 and 1"):
         results.summary([50])

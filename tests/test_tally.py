@@ -122,7 +122,7 @@ def test_bins_are_as_narrow_as_they_can_be():
 )
 def test_values_without_end(values, mean):
     moments, histogram = tallied([np.array(values), np.array([2.0])])
-    assert moments.mean == mean or math.isnan(mean) and math.isnan(moments.mean)
+    assert moments.mean == mean or (math.isnan(mean) and math.isnan(moments.mean))
     assert math.isnan(moments.standard_error)
     assert moments.trials == 3
     assert moments.negative == (values[0] == -math.inf)
