@@ -5,16 +5,24 @@ from __future__ import annotations
 import base64
 import json
 import os
+import select
 import shutil
 import subprocess
 from contextlib import contextmanager
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 QUIET = (
-    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-sync "
-    "--disable-background-networking --disable-component-update --hide-scrollbars "
-    "--remote-debugging-pipe"
-).split()
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-sync",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--hide-scrollbars",
+    "--remote-debugging-pipe",
+)
 
 
 class Page:
@@ -34,6 +42,7 @@ class Page:
 
     def _next(self):
         while b"\0" not in self._rest:
+            assert select.select([self._read], [], [], 60)[0], "the browser says nothing"
             part = os.read(self._read, 2**16)
             assert part, "the browser ended"
             self._rest += part
@@ -96,28 +105,15 @@ class Page:
 @contextmanager
 def browsing(folder):
     """Run a browser with its profile in an empty folder, and give its page."""
-    to_browser, write = os.pipe()
-    read, from_browser = os.pipe()
-
-    def as_three_and_four():
-        # The numbers that the protocol asks for may be those of the pipes themselves.
-        kept = os.dup(to_browser), os.dup(from_browser)
-        os.dup2(kept[0], 3)
-        os.dup2(kept[1], 4)
-
-    process = subprocess.Popen(
-        [str(CHROMIUM), *QUIET, f"--user-data-dir={folder}"],
-        preexec_fn=as_three_and_four,
-        pass_fds=(3, 4, to_browser, from_browser),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    os.close(to_browser)
-    os.close(from_browser)
-    try:
-        yield Page(read, write)
-    finally:
-        process.terminate()
-        process.wait(30)
-        os.close(read)
-        os.close(write)
+    # The protocol is spoken over the descriptors 3 and 4.
+    command = ["sh", "-c", 'exec "$@" 3<&0 4>&1 </dev/null >/dev/null 2>&1', "sh", str(CHROMIUM)]
+    with subprocess.Popen(
+        [*command, *QUIET, f"--user-data-dir={folder}"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as process:
+        try:
+            yield Page(process.stdout.fileno(), process.stdin.fileno())
+        finally:
+            process.terminate()
+            process.wait(30)

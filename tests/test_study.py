@@ -195,7 +195,7 @@ def test_a_bundled_study_on_other_topologies_has_the_general_report(name):
         changed["loads"] = lb.studies.load(name).loads[:1]
     study = dataclasses.replace(lb.studies.load(name), **changed)
     report = study.report(lb.run(study))
-    assert [table.name for table in report.tables] == ["overview"]
+    assert report.tables[0].name == "overview"
 
 
 def test_a_missing_file(tmp_path):
