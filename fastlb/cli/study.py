@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -116,13 +117,14 @@ def study(
         extra("matplotlib")
     with working() as work:
         work.step(f"{found.name}: {found.trials:,} trials x {len(found.cells)} combinations")
-        results = run(
-            found,
-            threads=threads or _processors(),
-            rows=not no_rows,
-            progress=work.count,
-            watch=work.summary(found),
-        )
+        with _located(name):
+            results = run(
+                found,
+                threads=threads or _processors(),
+                rows=not no_rows,
+                progress=work.count,
+                watch=work.summary(found),
+            )
         told = found.report(results)
         if out is not None:
             work.step(f"writing to {out}")
@@ -162,11 +164,26 @@ def _find(name: str) -> Study:
     from .. import studies
     from ..study import Study
 
-    if name in studies.names():
-        return studies.load(name)
-    if name.endswith(".toml") or Path(name).exists():
-        return Study.read(name)
-    return studies.load(name)
+    return Study.read(name) if _is_file(name) else studies.load(name)
+
+
+def _is_file(name: str) -> bool:
+    from .. import studies
+
+    return name not in studies.names() and (name.endswith(".toml") or Path(name).exists())
+
+
+@contextmanager
+def _located(name: str) -> Iterator[None]:
+    """Name the line of a study's file where a method's options or fit turn out wrong."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        if not _is_file(name):
+            raise
+        from ..studyfile import located
+
+        raise located(error, name, Path(name).read_text(encoding="utf-8-sig")) from error
 
 
 def _processors() -> int:
