@@ -18,16 +18,20 @@ from .accelerate import kernels
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# Values added at a time: the kernel's sums of 2**24 products fit int64.
+# Values added at a time: the kernel's sums of their words fit int64.
 BLOCK = 2**24
 
 # Distinct values counted before their last bits are dropped. 2**13 take 256 KiB a figure, and
 # leave quantiles right to 2**-13 of themselves where the values lie within a factor of two.
 DISTINCT = 2**13
 
+# Bits dropped at first: few of them merge nothing, of values with few digits or with all.
+FIRST_DROPPED = 32
+
 # The unit of the sums is the least float64 above 0, of the squares' sums its square.
 _UNIT = 1074
-_LIMB = 18
+_WORD = 32
+_HALF = 26
 
 
 class Column(NamedTuple):
@@ -39,7 +43,7 @@ class Column(NamedTuple):
     @classmethod
     def of(cls, values: NDArray[Any]) -> Column:
         """Take numbers of any kind; -0.0 becomes 0.0, and one value for all is kept once."""
-        constant = len(values) > 0 and values.strides == (0,)
+        constant = len(values) > 0 and (values.strides == (0,) or values.min() == values.max())
         taken = values[:1] if constant else values
         return cls(np.add(taken, 0.0, dtype=np.float64), len(values) if constant else 1)
 
@@ -82,14 +86,17 @@ class Moments:
             self.negative += times * int(np.count_nonzero(values[~finite] < 0))
             bits = values[finite].view(np.int64)
             least, largest = tally.exponents(bits)
-        sums = np.zeros((max(0, largest - least + 1), 8), dtype=np.int64)
-        negative, zero = tally.add(bits, least, sums)
+        E = max(0, largest - least + 1)
+        sums = np.zeros((E, 8), dtype=np.int64)
+        negative, zero = tally.add(bits, least, sums, np.empty((E, 4), dtype=np.int64))
         self.negative += times * int(negative)
         self.zero += times * int(zero)
         for exponent, row in enumerate(sums.tolist(), int(least)):
             if any(row):
-                total = row[0] + (row[1] << _LIMB) + (row[2] << 2 * _LIMB)
-                squares = sum(limb << i * _LIMB for i, limb in enumerate(row[3:]))
+                total, low, crossed, high = (
+                    word + (above << _WORD) for word, above in zip(row[::2], row[1::2], strict=True)
+                )
+                squares = low + (crossed << _HALF) + (high << 2 * _HALF)
                 # A field of 1 is the exponent of the unit itself.
                 self._sum += times * total << (exponent - 1)
                 self._squares += times * squares << 2 * (exponent - 1)
@@ -115,7 +122,7 @@ class Histogram:
     """How often each value comes, in at most 2**13 bins.
 
     Values are exact while so many bins suffice; then the last bits of all float64 values are
-    dropped, as few as it takes. What is counted depends on the values alone.
+    dropped: 32, or as few more as it takes. What is counted depends on the values alone.
     """
 
     __slots__ = ("_counts", "_keys", "_used", "dropped")
@@ -137,7 +144,7 @@ class Histogram:
             if len(self._keys) < 2 * DISTINCT:
                 self._rebuild(*self._entries(), 4 * len(self._keys))
             else:
-                keys = keys >> self._drop()
+                keys = keys >> self._drop(keys[0])
 
     def _count(self, keys: NDArray[np.int64], weights: NDArray[np.int64]) -> int:
         """Count keys until half the table is full, and return how many were taken."""
@@ -146,19 +153,21 @@ class Histogram:
         taken, self._used = kernels("tally").count(keys, weights, *table)
         return int(taken)
 
-    def _drop(self) -> int:
-        """Drop bits until one more bin fits, and return how many."""
+    def _drop(self, further: np.int64) -> int:
+        """Drop the fewest bits that leave a bin for a further key, and return how many.
+
+        Any more would make the bins depend on the order of the values.
+        """
         keys, counts = self._entries()
+        ordered = np.sort(np.append(keys, further))
+        bits = int((ordered[1:] ^ ordered[:-1]).view(np.uint64).min()).bit_length()
+        if not self.dropped:
+            bits = max(bits, FIRST_DROPPED)
         order = np.argsort(keys)
-        keys, counts = keys[order], counts[order]
-        bits = 0
-        while len(keys) >= DISTINCT:
-            bits += 1
-            keys = keys >> 1
-            first = np.flatnonzero(np.diff(keys, prepend=keys[0] - 1))
-            keys, counts = keys[first], np.add.reduceat(counts, first)
+        keys, counts = keys[order] >> bits, counts[order]
+        first = np.flatnonzero(np.diff(keys, prepend=keys[0] - 1))
         self.dropped += bits
-        self._rebuild(keys, counts, len(self._keys))
+        self._rebuild(keys[first], np.add.reduceat(counts, first), len(self._keys))
         return bits
 
     def _entries(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -7,9 +7,14 @@ IMPLICIT = 1 << 52
 EXPONENTS = 2047
 MAGNITUDE = (1 << 63) - 1
 
-# Mantissas are added in limbs of 18 bits: 2**24 sums of their products fit an int64.
-LIMB = 18
-LIMB_MASK = (1 << LIMB) - 1
+# Squares of mantissas are added as products of halves of 27 and 26 bits: 256 of them fit an int64.
+HALF = 26
+HALF_MASK = (1 << HALF) - 1
+STRIP = 256
+
+# Strips are added up in words of 32 bits.
+WORD = 32
+WORD_MASK = (1 << WORD) - 1
 
 
 @njit(cache=True, nogil=True)
@@ -31,40 +36,43 @@ def exponents(bits):
 
 
 @njit(cache=True, nogil=True)
-def add(bits, least, sums):
+def add(bits, least, sums, strip):
     """Add finite values to the sums of their exponents, and return how many are negative and zero.
 
-    bits (n,) int64, at most 2**24; sums (E, 8) int64, row e for the exponent field ``least + e``:
-    the limbs of the signed mantissas, lowest first, and the five of their squares.
+    bits (n,) int64, at most 2**30; sums (E, 8) int64, row e for the exponent field ``least + e``:
+    low and high words of the signed mantissas, and of the squares of their low halves, twice the
+    products of both, and the squares of the high ones. strip (E, 4) int64 is room for 256 values.
     """
     negative = 0
     zero = 0
-    for i in range(bits.size):
-        b = bits[i]
-        exponent = (b >> 52) & EXPONENTS
-        mantissa = b & MANTISSA
-        if exponent > 0:
-            mantissa |= IMPLICIT
-        elif mantissa == 0:
-            zero += 1
-            continue
-        else:
-            exponent = 1
-        low = mantissa & LIMB_MASK
-        middle = (mantissa >> LIMB) & LIMB_MASK
-        high = mantissa >> (2 * LIMB)
-        row = sums[exponent - least]
-        row[3] += low * low
-        row[4] += 2 * low * middle
-        row[5] += 2 * low * high + middle * middle
-        row[6] += 2 * middle * high
-        row[7] += high * high
-        if b < 0:
-            negative += 1
-            low, middle, high = -low, -middle, -high
-        row[0] += low
-        row[1] += middle
-        row[2] += high
+    for start in range(0, bits.size, STRIP):
+        strip[:] = 0
+        part = bits[start : start + STRIP]
+        for i in range(part.size):
+            b = part[i]
+            exponent = (b >> 52) & EXPONENTS
+            mantissa = b & MANTISSA
+            if exponent > 0:
+                mantissa |= IMPLICIT
+            elif mantissa == 0:
+                zero += 1
+                continue
+            else:
+                exponent = 1
+            low = mantissa & HALF_MASK
+            high = mantissa >> HALF
+            row = strip[exponent - least]
+            row[1] += low * low
+            row[2] += 2 * low * high
+            row[3] += high * high
+            if b < 0:
+                negative += 1
+                mantissa = -mantissa
+            row[0] += mantissa
+        for e in range(sums.shape[0]):
+            for j in range(4):
+                sums[e, 2 * j] += strip[e, j] & WORD_MASK
+                sums[e, 2 * j + 1] += strip[e, j] >> WORD
     return negative, zero
 
 

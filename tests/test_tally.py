@@ -111,9 +111,37 @@ def test_bins_are_as_narrow_as_they_can_be():
     values = np.arange(DISTINCT, dtype=np.float64)
     _, histogram = tallied([values])
     assert histogram.dropped == 0
+    # 52 bits after the first, 12 of them for 4096 .. 8191: a 41st bit merges these in pairs.
     histogram.add(Column.of(np.array([0.5])))
-    assert histogram.dropped > 0
-    assert histogram._used > DISTINCT // 2
+    assert histogram.dropped == 41
+    assert histogram._used == DISTINCT - 2048 + 1
+
+
+def test_the_order_of_values_does_not_widen_the_bins():
+    # The last value shares its bin with another once a bit is dropped, and no others do.
+    values = (np.arange(DISTINCT, dtype=np.int64) << 34).view(np.float64)
+    late = ((np.array([5], dtype=np.int64) << 34) + (1 << 33)).view(np.float64)
+    told = []
+    for parts in ([values, late], [late, values], [values[100:], late, values[:100]]):
+        _, histogram = tallied(parts)
+        told.append((histogram.dropped, histogram._used))
+    assert told == [(34, DISTINCT)] * 3
+    _, near = tallied([values, (np.array([5 << 34], dtype=np.int64) + 1).view(np.float64)])
+    assert (near.dropped, near._used) == (32, DISTINCT)
+
+
+@given(st.data())
+def test_any_order_counts_alike(data):
+    step = data.draw(st.integers(0, 44))
+    seed = data.draw(st.integers(0, 2**32))
+    drawn = np.random.default_rng(seed)
+    bits = drawn.integers(0, 3 * DISTINCT, 2 * DISTINCT) << step
+    values = (bits + (1023 << 52)).view(np.float64) * drawn.choice([-1.0, 1.0], 2 * DISTINCT)
+    one, other = (tallied(parts) for parts in ([values], [drawn.permutation(values)]))
+    assert one[1].dropped == other[1].dropped
+    for moments, histogram in (one, other):
+        found = histogram.quantiles(LEVELS, moments.minimum, moments.maximum)
+        assert found == one[1].quantiles(LEVELS, one[0].minimum, one[0].maximum)
 
 
 @pytest.mark.parametrize(
