@@ -246,9 +246,7 @@ def _again(results: Results) -> Iterator[Markup]:
 def _is_bundled(study: Study) -> bool:
     if study.name not in studies.names():
         return False
-    changed = {
-        name: getattr(study, name) for name in ("trials", "seed", "target_error", "minimum_trials")
-    }
+    changed = {name: getattr(study, name) for name in ("trials", "seed", "target_error")}
     bundled: Study = dataclasses.replace(studies.load(study.name), **changed)
     return bundled == study
 

@@ -159,11 +159,12 @@ def test_bundled_studies_are_run_again_by_name():
     read = Reader(page)
     assert len(read.all("img")) == 7
     assert len(read.all("li")) >= 11
-    early = dataclasses.replace(study, target_error={"cost": "90%"}, minimum_trials=2)
+    early = dataclasses.replace(study, target_error={"cost": "90%"})
     again = early.report(lb.run(early)).to_html()
     assert "--target-error cost=90%" in again
-    changed = dataclasses.replace(study, topologies=["ring:4"], further=())
-    assert "study.toml" in changed.report(lb.run(changed)).to_html()
+    for options in ({"topologies": ["ring:4"], "further": ()}, {"minimum_trials": 9}):
+        changed = dataclasses.replace(early, **options)
+        assert "study.toml" in changed.report(lb.run(changed)).to_html()
 
 
 def test_studies_without_a_spelling_have_pages():
