@@ -40,13 +40,14 @@ if TYPE_CHECKING:
     from .plan import MinimaxBatch, MinimaxPlan, Route
     from .registry import balance, methods, register_method
     from .result import Balance
-    from .results import Results, Statistic
+    from .results import Results
     from .routing import RoutingScheme, dimension_order, routing_graph
     from .runner import run
     from .sampling import sample_loads
     from .scheduling import perfect_packing, scheduling_network
     from .schemecheck import check_routing
     from .simulation import search_speedup, simulate_search
+    from .statistic import Difference, Statistic
     from .study import Part, Study
     from .topology import Chain, Grid, Hypercube, Mesh, Ring, Topology, Torus
     from .warming import warmup
@@ -77,13 +78,14 @@ _HOME = {
     "plan": ("MinimaxBatch", "MinimaxPlan", "Route"),
     "registry": ("balance", "methods", "register_method"),
     "result": ("Balance",),
-    "results": ("Results", "Statistic"),
+    "results": ("Results",),
     "routing": ("RoutingScheme", "dimension_order", "routing_graph"),
     "runner": ("run",),
     "sampling": ("sample_loads",),
     "simulation": ("search_speedup", "simulate_search"),
     "scheduling": ("perfect_packing", "scheduling_network"),
     "schemecheck": ("check_routing",),
+    "statistic": ("Difference", "Statistic"),
     "study": ("Part", "Study"),
     "topology": ("Chain", "Grid", "Hypercube", "Mesh", "Ring", "Topology", "Torus"),
     "warming": ("warmup",),
@@ -95,6 +97,7 @@ __all__ = [
     "Chain",
     "DdeLine",
     "DeadlockError",
+    "Difference",
     "Distribution",
     "Doubling",
     "EntityRoutes",

@@ -24,4 +24,4 @@ def rows_bar(title: str, total: int) -> Iterator[Callable[[int, int], None]]:
         *columns, console=console, transient=True, disable=not console.is_terminal
     ) as bar:
         task = bar.add_task(title, total=total)
-        yield lambda done, _total: bar.update(task, completed=done)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

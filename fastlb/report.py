@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ._version import __version__
-from .writing import as_json, filling, replacing
+from .writing import as_json, check_target, filling, replacing
 
 if TYPE_CHECKING:
     from .results import Results
+    from .statistic import Difference
 
 REPORT_SCHEMA = "fastlb.study"
 REPORT_SCHEMA_VERSION = 1
@@ -103,10 +105,14 @@ class Statement:
 
 @dataclass(frozen=True)
 class Plot:
-    """A plot that is drawn when it is written; ``draw`` returns a matplotlib figure."""
+    """A plot that is drawn when it is written; ``draw`` returns a matplotlib figure.
+
+    ``about`` says in a sentence what it shows, for those who do not see it.
+    """
 
     name: str
     draw: Callable[[], Any]
+    about: str = ""
 
 
 @dataclass(frozen=True)
@@ -128,23 +134,61 @@ class Report:
     examples: Sequence[str] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report JSON-ready: the study, tables, statements and summary."""
+        """Return the report JSON-ready: the study, tables, statements, summary, differences."""
         summary = [
             {"topology": topology, "method": method, "loads": loads}
             | {"figures": {name: statistic.to_dict() for name, statistic in figures.items()}}
             for (topology, method, loads), figures in self.results.summary().items()
         ]
+        differences = [
+            {"topology": topology, "loads": loads, "first": first, "second": second}
+            | {"figures": {name: found.to_dict() for name, found in figures.items()}}
+            for (topology, loads, first, second), figures in self.results.compare().items()
+        ]
+        study = self.results.study
         return {
             "schema": REPORT_SCHEMA,
             "version": REPORT_SCHEMA_VERSION,
             "fastlb": __version__,
-            "study": self.results.study.name,
-            "trials": self.results.study.trials,
-            "seed": self.results.study.seed,
+            "study": study.name,
+            "trials": study.trials,
+            "seed": study.seed,
+            "target_error": {target.figure: target.spec for target in study.target_error},
             "tables": [table.to_dict() for table in self.tables],
             "statements": [statement.to_dict() for statement in self.statements],
             "summary": summary,
+            "differences": differences,
         }
+
+    def to_html(self) -> str:
+        """Return the report as one page that needs nothing else: tables, plots and settings.
+
+        A report without plots gets those of the main figures' means.
+
+        Raises
+        ------
+        MissingExtraError
+            If matplotlib is not installed.
+        """
+        from .webpage import page
+
+        return page(self)
+
+    def write_html(self, path: str | Path, *, force: bool = False) -> Path:
+        """Write :meth:`to_html` to a file, which appears whole or not at all.
+
+        Raises
+        ------
+        ValueError
+            If the path does not end in ``.html``.
+        OSError
+            If the file is there and ``force`` is not given, or it cannot be written.
+        """
+        target = check_target(path, force=force, suffixes=(".html",))
+        text = self.to_html()
+        with replacing(target, force=force) as stream:
+            stream.write(text.encode())
+        return target
 
     def write(self, folder: str | Path, *, force: bool = False) -> list[Path]:
         """Write the report to a folder, which is made if need be, and return the files.
@@ -222,26 +266,97 @@ def check_folder(folder: str | Path, *, force: bool = False) -> Path:
 
 
 def overview(results: Results) -> Report:
-    """Return the report of a study in general: the means of the main figures, a line a cell.
+    """Return the report of a study in general: means of the main figures, and how methods differ.
 
     What is the same in all lines, such as the only distribution, stands in the title alone.
     """
-    summary = results.summary()
-    figures_found = results.figures
-    names = [name for name in OVERVIEW if name in figures_found] or list(figures_found)
+    return Report(results, [_means(results), *_differences(results)])
+
+
+def main_figures(results: Results) -> list[str]:
+    """Return the figures that a general report shows: the main ones, or all there are."""
+    found = results.figures
+    return [name for name in OVERVIEW if name in found] or list(found)
+
+
+def varied(keys: Iterable[tuple[str, ...]], kinds: Sequence[str]) -> tuple[list[int], list[str]]:
+    """Return which parts of the keys differ among them, and the others as text."""
+    listed = list(keys)
+    differ = [i for i in range(len(kinds)) if len({key[i] for key in listed}) > 1]
+    same = [f"{kind} {listed[0][i]}" for i, kind in enumerate(kinds) if i not in differ]
+    return differ, same
+
+
+def _means(results: Results) -> Table:
+    summary, names = results.summary(), main_figures(results)
     kinds = ("topology", "method", "loads")
-    varied = [i for i in range(3) if len({key[i] for key in summary}) > 1]
-    first = next(iter(summary))
-    same = [f"{kinds[i]} {first[i]}" for i in range(3) if i not in varied]
+    differ, same = varied(summary, kinds)
+    trials = [results.trials(cell) for cell in results.study.cells]
+    counted = ["trials"] if len(set(trials)) > 1 else []
     rows: list[list[Value]] = []
-    for key, figures in summary.items():
+    for count, (key, figures) in zip(trials, summary.items(), strict=True):
         means = [figures[name].mean if name in figures else None for name in names]
-        rows.append([*(key[i] for i in varied), *means])
-    table = Table(
+        rows.append([*(key[i] for i in differ), *(count for _ in counted), *means])
+    title = f"Means of {results.trials_text} trial{'s' if max(trials) > 1 else ''}"
+    return Table(
         "overview",
-        "; ".join([f"Means of {results.study.trials:,} trials", *same]),
-        [*(kinds[i] for i in varied), *names],
+        "; ".join([title, *same]),
+        [*(kinds[i] for i in differ), *counted, *names],
         rows,
-        [*(0 for _ in varied), *(2 for _ in names)],
+        [*(0 for _ in (*differ, *counted)), *(2 for _ in names)],
+        _stopped(results),
     )
-    return Report(results, [table])
+
+
+def _stopped(results: Results) -> str:
+    targets = results.study.target_error
+    if not targets:
+        return ""
+    listed = ", ".join(f"{target.figure} {target.spec}" for target in targets)
+    missed = [f"{topology} with {loads}" for topology, loads in results.unreached()]
+    told = f"Trials ended at standard errors of at most: {listed}."
+    return f"{told} Not reached: {'; '.join(missed)}." if missed else told
+
+
+def _differences(results: Results) -> Iterator[Table]:
+    """Yield the paired differences, a table a main figure and a line a pair of methods."""
+    compared = results.compare(figures=main_figures(results))
+    kinds = ("topology", "loads", "first", "second")
+    note = (
+        "The mean's 95 % confidence interval (Student's t) for each line by itself, and in how "
+        "many trials the first method has less, as much, and more."
+    )
+    for name in main_figures(results):
+        found = {key: figures[name] for key, figures in compared.items() if name in figures}
+        if not found:
+            continue
+        differ, same = varied(found, kinds)
+        if 2 not in differ and 3 not in differ:
+            _, _, first, second = next(iter(found))
+            same = [*same[:-2], f"{first} minus {second}"]
+        else:
+            same.append("first method minus second")
+        rows: list[list[Value]] = []
+        for key, difference in found.items():
+            told = difference.to_dict()
+            shares = [100 * told[part] for part in ("less", "equal", "greater")]
+            spread = [told[part] for part in ("mean", "standard_error", "low", "high")]
+            rows.append([*(key[i] for i in differ), *spread, *shares])
+        yield Table(
+            f"differences-{name}",
+            "; ".join([f"Paired differences in {name}", *same]),
+            [
+                *(kinds[i] for i in differ),
+                *("mean", "s.e.", "from", "to", "less %", "equal %", "more %"),
+            ],
+            rows,
+            [*(0 for _ in differ), *[_places(found.values())] * 4, 1, 1, 1],
+            note,
+        )
+        note = ""
+
+
+def _places(found: Iterable[Difference]) -> int:
+    """Return the decimal places that show two digits of the least standard error."""
+    errors = [x.standard_error for x in found if 0 < x.standard_error < math.inf]
+    return min(9, max(0, 1 - math.floor(math.log10(min(errors))))) if errors else 2

@@ -1,10 +1,10 @@
-"""Results of a study: one row of figures a trial, with summaries and conversions."""
+"""Results of a study: one row of figures a trial or none, with summaries and conversions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,110 +12,78 @@ import numpy as np
 
 from ._version import __version__
 from .accelerate import extra
+from .collecting import Rows, Tallies
+from .statistic import QUANTILES, Difference, Statistic
+from .stopping import enough
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .study import Cell, Study
 
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-
-
-@dataclass(frozen=True)
-class Statistic:
-    """One figure over the trials of one combination.
-
-    Attributes
-    ----------
-    trials : int
-    mean, minimum, maximum : float
-    standard_error : float
-        Of the mean; NaN with a single trial.
-    quantiles : dict of float
-        By level, with linear interpolation.
-    """
-
-    trials: int
-    mean: float
-    standard_error: float
-    minimum: float
-    maximum: float
-    quantiles: dict[float, float]
-
-    @classmethod
-    def of(cls, values: NDArray[Any], levels: Sequence[float] = QUANTILES) -> Statistic:
-        """Summarise one value a trial."""
-        trials = len(values)
-        numbers = values.astype(np.float64)
-        spread = float(numbers.std(ddof=1)) if trials > 1 else float("nan")
-        return cls(
-            trials=trials,
-            mean=float(numbers.mean()),
-            standard_error=spread / trials**0.5,
-            minimum=float(numbers.min()),
-            maximum=float(numbers.max()),
-            quantiles=dict(zip(levels, np.quantile(numbers, levels).tolist(), strict=True)),
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the statistic JSON-ready; NaN becomes None and levels become text."""
-        known = self.trials > 1
-        return {
-            "trials": self.trials,
-            "mean": self.mean,
-            "standard_error": self.standard_error if known else None,
-            "minimum": self.minimum,
-            "maximum": self.maximum,
-            "quantiles": {str(level): value for level, value in self.quantiles.items()},
-        }
-
 
 class Results:
-    """The figures of every trial of a study. Frozen.
+    """The figures of a study: of every trial, or, without rows, their summaries alone. Frozen.
+
+    Means, standard errors, extremes and differences are the same with and without rows.
 
     Attributes
     ----------
     study : Study
     """
 
-    __slots__ = ("_cells", "study")
+    __slots__ = ("_kept", "study")
 
     study: Study
-    _cells: dict[Cell, dict[str, NDArray[Any]]]
+    _kept: Rows | Tallies
 
-    def __init__(self, study: Study, figures: Mapping[Cell, Mapping[str, NDArray[Any]]]) -> None:
+    def __init__(self, study: Study, kept: Rows | Tallies) -> None:
         object.__setattr__(self, "study", study)
-        object.__setattr__(self, "_cells", {cell: dict(figures[cell]) for cell in study.cells})
-
-    @classmethod
-    def from_chunks(
-        cls, study: Study, chunks: Mapping[Cell, Sequence[Mapping[str, NDArray[Any]]]]
-    ) -> Results:
-        """Join the columns of consecutive chunks of each combination."""
-        joined = {
-            cell: {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-            for cell, parts in chunks.items()
-        }
-        return cls(study, joined)
+        object.__setattr__(self, "_kept", kept)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"Results are frozen, cannot set {name}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Results, (self.study, self._cells)
+        return Results, (self.study, self._kept)
 
     def __len__(self) -> int:
-        return self.study.trials * len(self.study.cells)
+        return sum(self.trials(cell) for cell in self.study.cells)
 
     def __repr__(self) -> str:
-        cells, trials = len(self.study.cells), self.study.trials
-        return f"<Results of {self.study.name}: {cells} combinations, {trials} trials each>"
+        cells = f"{len(self.study.cells)} combinations"
+        return f"<Results of {self.study.name}: {cells}, {self.trials_text} trials each>"
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether the rows of all trials were kept."""
+        return isinstance(self._kept, Rows)
+
+    @property
+    def trials_text(self) -> str:
+        """How many trials the combinations have, as text: ``1,000`` or ``256 to 1,000``."""
+        counts = {self.trials(cell) for cell in self.study.cells}
+        return " to ".join(f"{count:,}" for count in sorted({min(counts), max(counts)}))
 
     @property
     def figures(self) -> tuple[str, ...]:
         """Names of all figures, in the order of the columns."""
-        found = (name for columns in self._cells.values() for name in columns)
+        found = (name for cell in self.study.cells for name in self._kept.figures(cell))
         return tuple(dict.fromkeys(found))
+
+    def trials(self, cell: Cell) -> int:
+        """Return how many trials of one of the study's combinations were run."""
+        return self._kept.trials(cell)
+
+    def unreached(self) -> list[tuple[str, str]]:
+        """Return the (topology, loads) whose standard errors are above the study's targets."""
+        if not self.study.target_error:
+            return []
+        return [
+            (topology.spec, loads.spec)
+            for topology, loads in self.study.groups
+            if not enough(self.study, (topology, loads), self._kept)
+        ]
 
     def figure(self, name: str, topology: str, method: str, loads: str) -> NDArray[Any]:
         """Return one figure of one combination, one value a trial.
@@ -124,15 +92,23 @@ class Results:
         ------
         KeyError
             If the combination was not run or its method has no such figure.
+        ValueError
+            If no rows were kept.
         """
-        for cell, columns in self._cells.items():
+        for cell in self.study.cells:
             if cell.key == (topology, method, loads):
-                return columns[name]
+                return self.columns(cell)[name]
         raise KeyError((topology, method, loads))
 
     def columns(self, cell: Cell) -> Mapping[str, NDArray[Any]]:
-        """Return all figures of one of the study's combinations, one value a trial each."""
-        return self._cells[cell]
+        """Return all figures of one of the study's combinations, one value a trial each.
+
+        Raises
+        ------
+        ValueError
+            If no rows were kept.
+        """
+        return self._rows().columns(cell)
 
     def table(self) -> dict[str, NDArray[Any]]:
         """Return the columns of a table with one row a trial.
@@ -141,17 +117,23 @@ class Results:
         (int64; text where the seed needs more), then the figures by their names. Where a method
         of the study lacks a figure that others have, the column is a masked array. Rows go by
         topology, loads, method and trial, in the study's order.
+
+        Raises
+        ------
+        ValueError
+            If no rows were kept.
         """
-        study, cells = self.study, list(self._cells)
-        trials = study.trials
+        self._rows()
+        study, cells = self.study, self.study.cells
+        trials = [self.trials(cell) for cell in cells]
         keys = [cell.key for cell in cells]
         seed = np.int64(study.seed) if study.seed < 2**63 else np.str_(study.seed)
         columns: dict[str, NDArray[Any]] = {
             name: np.repeat(np.array([key[i] for key in keys]), trials)
             for i, name in enumerate(("topology", "method", "loads"))
         }
-        columns["trial"] = np.tile(np.arange(trials, dtype=np.int64), len(cells))
-        columns["seed"] = np.full(len(self), seed)
+        columns["trial"] = np.concatenate([np.arange(n, dtype=np.int64) for n in trials])
+        columns["seed"] = np.full(sum(trials), seed)
         columns |= {name: self._column(name) for name in self.figures}
         return columns
 
@@ -169,11 +151,73 @@ class Results:
         -------
         dict
             By (topology, method, loads), each as spelled in the table, then by figure.
+
+        Raises
+        ------
+        ValueError
+            If a level is out of range.
         """
-        wanted = tuple(levels)
+        wanted = tuple(float(level) for level in levels)
+        if not all(0 <= level <= 1 for level in wanted):
+            raise ValueError(f"levels must be between 0 and 1, got {wanted}")
+        kept = self._kept
         return {
-            cell.key: {name: Statistic.of(values, wanted) for name, values in columns.items()}
-            for cell, columns in self._cells.items()
+            cell.key: {name: kept.statistic(cell, name, wanted) for name in kept.figures(cell)}
+            for cell in self.study.cells
+        }
+
+    def compare(
+        self, *, confidence: float = 0.95, figures: Iterable[str] | None = None
+    ) -> dict[tuple[str, str, str, str], dict[str, Difference]]:
+        """Return how methods differ, pair by pair and figure by figure, on the same random loads.
+
+        A difference is the first method's figure minus the second's in the same trial, so that
+        what the loads have in common drops out of its standard error. Integers beyond 2**53 are
+        compared as floats.
+
+        Parameters
+        ----------
+        confidence : float
+            Of each mean's interval, between 0 and 1.
+        figures : iterable of str, optional
+            Those wanted; all that both methods have otherwise.
+
+        Returns
+        -------
+        dict
+            By (topology, loads, first method, second method), methods in the study's order,
+            then by figure.
+
+        Raises
+        ------
+        ValueError
+            If the confidence is out of range, or no method has one of the figures.
+
+        Examples
+        --------
+        >>> from fastlb import Study, run
+        >>> study = Study("small", ["ring:8"], ["gde:lam=1/2", "dde"], "uniform:100", trials=50)
+        >>> found = run(study).compare()["ring:8", "uniform:100", "gde:lam=1/2", "dde"]
+        >>> found["difference"].low > 0  # GDE leaves more
+        True
+        """
+        level = float(confidence)
+        if not 0 < level < 1:
+            raise ValueError(f"confidence must be between 0 and 1, got {confidence}")
+        known = self.figures
+        wanted = known if figures is None else tuple(figures)
+        for name in wanted:
+            if name not in known:
+                raise ValueError(f"figures must be among {', '.join(known)}, got {name!r}")
+        kept = self._kept
+        return {
+            (topology.spec, loads.spec, first.method, second.method): {
+                name: Difference.of(kept.differences(first, second, name), level)
+                for name in wanted
+                if name in kept.figures(first) and name in kept.figures(second)
+            }
+            for (topology, loads), cells in self.study.groups.items()
+            for first, second in combinations(cells, 2)
         }
 
     def to_arrow(self) -> Any:
@@ -213,12 +257,25 @@ class Results:
         """Write :meth:`to_arrow` to a Parquet file."""
         extra("pyarrow.parquet").write_table(self.to_arrow(), path)
 
+    def _rows(self) -> Rows:
+        if not isinstance(self._kept, Rows):
+            raise ValueError(
+                f"the rows of {self.study.name} were not kept (rows=False): "
+                "summary() and compare() have what there is"
+            )
+        return self._kept
+
     def _column(self, name: str) -> NDArray[Any]:
-        parts = [columns.get(name) for columns in self._cells.values()]
+        parts = [self.columns(cell).get(name) for cell in self.study.cells]
+        trials = [self.trials(cell) for cell in self.study.cells]
         dtype = np.result_type(*[part.dtype for part in parts if part is not None])
-        absent = np.zeros(self.study.trials, dtype)
-        column = np.concatenate([absent if part is None else part for part in parts])
+        column = np.concatenate(
+            [
+                np.zeros(count, dtype) if part is None else part
+                for part, count in zip(parts, trials, strict=True)
+            ]
+        )
         if all(part is not None for part in parts):
             return column
-        mask = np.repeat([part is None for part in parts], self.study.trials)
+        mask = np.repeat([part is None for part in parts], trials)
         return np.ma.MaskedArray(column, mask=mask)

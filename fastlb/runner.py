@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .collecting import Rows, Tallies
 from .distributions import Distribution, Experiment
 from .memory import require_memory
 from .options import check_options
@@ -20,7 +21,8 @@ from .registry import balance
 from .result import RECORDED_WITH, Balance
 from .results import Results
 from .sampling import sample_loads
-from .study import Cell, Study, parse_method
+from .stopping import check_targets, rounds
+from .study import Cell, Group, Study, parse_method
 from .topology import Topology, _integer
 
 if TYPE_CHECKING:
@@ -38,6 +40,7 @@ CHUNK_LOADS = 2**18
 AHEAD = 1024
 
 Progress = Callable[[int, int], object]
+Watch = Callable[[Cell, Mapping[str, "NDArray[Any]"]], object]
 
 
 @dataclass(frozen=True)
@@ -58,9 +61,11 @@ def run(
     executor: Executor | None = None,
     threads: int = 1,
     chunk: int | None = None,
+    rows: bool = True,
     progress: bool | Progress = False,
+    watch: Watch | None = None,
 ) -> Results:
-    """Run a study and return one row of figures a trial.
+    """Run a study and return one row of figures a trial, or their summaries alone.
 
     The results depend on the study alone: not on ``executor``, ``threads`` or ``chunk``.
 
@@ -74,8 +79,15 @@ def run(
         Without an executor: threads of this process.
     chunk : int, optional
         Trials handed out at a time.
+    rows : bool
+        False keeps no rows: memory does not grow with the trials. Quantiles are then counted in
+        bins, to within ``Statistic.quantile_error``; all else is the same.
     progress : bool or callable
-        True shows a bar on a terminal; a callable gets the rows done and the rows in all.
+        True shows a bar on a terminal; a callable gets the rows done and the rows in all, which
+        become fewer where a study stops early.
+    watch : callable, optional
+        Gets each combination's figures, as they come in, in the order of the trials: a ``Cell``
+        and a column a figure.
 
     Returns
     -------
@@ -89,7 +101,7 @@ def run(
     OverflowError
         If a trial's loads have a total that does not fit int64.
     MemoryError
-        If the figures of all trials plainly do not fit in memory.
+        If the rows of all trials plainly do not fit in memory.
 
     Examples
     --------
@@ -103,32 +115,38 @@ def run(
     if executor is not None and workers > 1:
         raise ValueError(f"threads must be 1 beside an executor, got {workers}")
     size = None if chunk is None else _positive("chunk", chunk)
-    table = study.trials * sum(rehearse(study).values())
-    require_memory(2 * table, f"the table of {study.trials:,} trials")  # in chunks, then joined
-    chunks = plan(study, size)
-    figures: dict[Cell, list[dict[str, NDArray[Any]]]] = {cell: [] for cell in study.cells}
-    total = study.trials * len(study.cells)
+    widths = rehearse(study)
+    check_targets(study, (name for figures in widths.values() for name in figures))
+    if rows:
+        table = study.trials * sum(sum(figures.values()) for figures in widths.values())
+        require_memory(2 * table, f"the table of {study.trials:,} trials")  # chunks, then joined
+    kept = Rows(study) if rows else Tallies(study)
+    done = 0
     own = ThreadPoolExecutor(workers) if workers > 1 else None
-    with (
-        own or nullcontext(),
-        closing(run_chunks(chunks, executor or own)) as parts,
-        _reporter(study.name, total, progress) as report,
-    ):
-        done = 0
-        for part, found in parts:
-            for method, columns in zip(part.methods, found, strict=True):
-                figures[Cell(part.topology, method, part.loads)].append(columns)
-            done += part.trials * len(part.methods)
-            report(done, total)
-    return Results.from_chunks(study, figures)
+    with own or nullcontext(), _reporter(study, progress) as report:
+        for groups, trials in rounds(study, kept):
+            ahead = (study.trials - trials.start) * sum(len(study.groups[g]) for g in groups)
+            total = done + ahead
+            chunks = plan(study, size, groups=groups, trials=trials)
+            with closing(run_chunks(chunks, executor or own)) as parts:
+                for part, found in parts:
+                    cells = [Cell(part.topology, method, part.loads) for method in part.methods]
+                    kept.add(cells, found)
+                    for cell, columns in zip(cells, found, strict=True):
+                        if watch is not None:
+                            watch(cell, columns)
+                    done += part.trials * len(cells)
+                    report(done, total)
+        report(done, done)
+    return Results(study, kept)
 
 
-def rehearse(study: Study) -> dict[Cell, int]:
+def rehearse(study: Study) -> dict[Cell, dict[str, int]]:
     """Let each method balance empty loads on each of its topologies, so that errors come first.
 
     Of an experiment the first trial is measured. Returns the bytes of a trial's figures.
     """
-    sizes: dict[tuple[Topology, str, Distribution | None], int] = {}
+    sizes: dict[tuple[Topology, str, Distribution | None], dict[str, int]] = {}
     widths = {}
     for cell in study.cells:
         topology, method = cell.topology, cell.method
@@ -144,21 +162,29 @@ def rehearse(study: Study) -> dict[Cell, int]:
             except (ValueError, TypeError) as error:
                 kind = ValueError if isinstance(error, ValueError) else TypeError
                 raise kind(f"{method} on {topology.spec}: {error}") from error
-            sizes[key] = sum(values.itemsize for values in found.values())
+            sizes[key] = {name: values.itemsize for name, values in found.items()}
         widths[cell] = sizes[key]
     return widths
 
 
-def plan(study: Study, size: int | None = None) -> Iterator[Chunk]:
-    """Divide the trials of a study into chunks of ``size`` trials, or of a fitting size."""
-    methods_on: dict[tuple[Topology, Distribution], list[str]] = {}
-    for cell in study.cells:
-        methods_on.setdefault((cell.topology, cell.loads), []).append(cell.method)
-    for (topology, loads), methods in methods_on.items():
+def plan(
+    study: Study,
+    size: int | None = None,
+    *,
+    groups: Iterable[Group] | None = None,
+    trials: range | None = None,
+) -> Iterator[Chunk]:
+    """Divide trials into chunks of ``size`` trials, or of a fitting size.
+
+    All trials of all of the study's groups, or those ``trials`` of those ``groups``.
+    """
+    wanted = range(study.trials) if trials is None else trials
+    for topology, loads in study.groups if groups is None else groups:
+        methods = tuple(cell.method for cell in study.groups[topology, loads])
         step = size or TILE * max(1, CHUNK_LOADS // (TILE * topology.size))
-        for start in range(0, study.trials, step):
-            trials = min(step, study.trials - start)
-            yield Chunk(topology, loads, tuple(methods), study.seed, start, trials)
+        for start in wanted[::step]:
+            count = min(step, wanted.stop - start)
+            yield Chunk(topology, loads, methods, study.seed, start, count)
 
 
 def run_chunk(chunk: Chunk) -> list[dict[str, NDArray[Any]]]:
@@ -220,10 +246,11 @@ def _balanced(loads: NDArray[np.int64], topology: Topology, method: str) -> Bala
     return balance(loads, topology, method=name, **options)
 
 
-def _reporter(name: str, total: int, progress: bool | Progress) -> Any:
+def _reporter(study: Study, progress: bool | Progress) -> Any:
     if callable(progress):
         return nullcontext(progress)
-    return rows_bar(name, total) if progress else nullcontext(lambda done, total: None)
+    total = study.trials * len(study.cells)
+    return rows_bar(study.name, total) if progress else nullcontext(lambda done, total: None)
 
 
 def _positive(name: str, value: int) -> int:

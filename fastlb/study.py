@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import difflib
-import json
 import re
-import tomllib
-from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from .distributions import Distribution
 from .parse import parse_topology
 from .sampling import MAX_TRIAL, check_seed, read_distribution
+from .stopping import Target, read_targets
 from .topology import Topology, _integer
 
 if TYPE_CHECKING:
@@ -41,6 +40,10 @@ class Cell:
     def key(self) -> tuple[str, str, str]:
         """Its spelling, (topology, method, loads)."""
         return self.topology.spec, self.method, self.loads.spec
+
+
+# What combinations share that balance the same loads.
+Group = tuple[Topology, Distribution]
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,7 @@ class Part:
 class Study:
     """A Monte Carlo study: every method balances the same random loads on every topology. Frozen.
 
+    A study is also a TOML file whose keys are the parameters, ``[[further]]`` a table a part.
     Trial ``t`` of a topology and a distribution is the same for all methods, and depends on
     ``(seed, t, node)`` alone.
 
@@ -98,6 +102,18 @@ class Study:
         From 0 to 2**128 - 1.
     further : iterable of Part
         More grids to run; a combination that occurs twice is run once.
+    target_error : dict of float or str, optional
+        Largest standard error of the mean that is small enough, by figure: in the figure's unit,
+        or as text in per cent of the mean, ``{"sweeps": 0.01, "cost": "0.5%"}``. A topology with
+        a distribution of loads stops once all its methods are there in all these figures that
+        they have; ``trials`` is then the most it runs. It looks after ``minimum_trials`` trials,
+        twice, four times as many and so on, whatever the chunks, threads and executors. Stopping
+        when the trials happen to look alike favours trials that do: at 256 trials of a simulated
+        normal figure 95 % intervals still held the mean in 94.9 % of studies, of an exponential
+        one in 93.9 %, of a log-normal one in 92 %; at 32 in 94, 90 and 87 %. Where that matters,
+        fix ``trials``.
+    minimum_trials : int
+        Trials before the first look.
 
     Raises
     ------
@@ -119,6 +135,8 @@ class Study:
     trials: int = 100
     seed: int = 0
     further: tuple[Part, ...] = ()
+    target_error: tuple[Target, ...] = ()
+    minimum_trials: int = 256
 
     # Optional libraries that the files of the report need.
     needs: ClassVar[tuple[str, ...]] = ()
@@ -134,6 +152,8 @@ class Study:
             trials: int = 100,
             seed: int = 0,
             further: Iterable[Part] = (),
+            target_error: Mapping[str, float | str] | Iterable[Target] = (),
+            minimum_trials: int = 256,
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -145,8 +165,17 @@ class Study:
             raise TypeError(f"further must be parts of a study, got {further!r}")
         trials = _integer("trials", self.trials)
         if not 1 <= trials <= MAX_TRIAL:
-            raise ValueError(f"trials must be at least 1, got {trials}")
-        values = {"further": further, "trials": trials, "seed": check_seed(self.seed)}
+            raise ValueError(f"trials must be at least 1 and below 2**63, got {trials}")
+        least = _integer("minimum_trials", self.minimum_trials)
+        if least < 2:
+            raise ValueError(f"minimum_trials must be at least 2, got {least}")
+        values = {
+            "further": further,
+            "trials": trials,
+            "seed": check_seed(self.seed),
+            "target_error": read_targets(self.target_error),
+            "minimum_trials": least,
+        }
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
@@ -156,9 +185,17 @@ class Study:
         parts = (Part(self.topologies, self.methods, self.loads), *self.further)
         return tuple(dict.fromkeys(cell for part in parts for cell in part.cells()))
 
+    @cached_property
+    def groups(self) -> dict[Group, tuple[Cell, ...]]:
+        """The combinations by topology and loads: all methods of a group see the same loads."""
+        groups: dict[Group, list[Cell]] = {}
+        for cell in self.cells:
+            groups.setdefault((cell.topology, cell.loads), []).append(cell)
+        return {group: tuple(cells) for group, cells in groups.items()}
+
     def covers(self, other: Study) -> bool:
-        """Return whether all combinations of another study are among those of this one."""
-        return set(other.cells) <= set(self.cells)
+        """Return whether this study has all combinations of another, all with as many trials."""
+        return set(other.cells) <= set(self.cells) and not self.target_error
 
     def report(self, results: Results) -> Report:
         """Return the tables that ``fastlb study`` prints of the results of this study."""
@@ -174,15 +211,9 @@ class Study:
         ValueError
             If a topology has no spelling, such as a general network.
         """
-        lines = [
-            f"name = {json.dumps(self.name, ensure_ascii=False)}",
-            f"trials = {self.trials}",
-            f"seed = {self.seed}",
-            *_part_lines(Part(self.topologies, self.methods, self.loads)),
-        ]
-        for part in self.further:
-            lines += ["", "[[further]]", *_part_lines(part)]
-        return "\n".join(lines) + "\n"
+        from .studyfile import written
+
+        return written(self)
 
     @classmethod
     def from_toml(cls, text: str) -> Study:
@@ -193,17 +224,9 @@ class Study:
         ValueError
             If the text is no TOML, a key is missing or unknown, or a value is wrong.
         """
-        try:
-            keys = tomllib.loads(text.removeprefix("\ufeff"))
-        except tomllib.TOMLDecodeError as error:
-            raise ValueError(f"study is not valid TOML: {error}") from None
-        _check_keys(keys, [field.name for field in fields(cls)], "study")
-        further = keys.get("further", [])
-        if not isinstance(further, list) or not all(isinstance(part, dict) for part in further):
-            raise ValueError(f"further must be tables [[further]], got {further!r}")
-        for part in further:
-            _check_keys(part, [field.name for field in fields(Part)], "further")
-        return cls(**{**keys, "further": [Part(**part) for part in further]})
+        from .studyfile import read
+
+        return read(text.removeprefix("\ufeff"), cls)
 
     @classmethod
     def read(cls, path: str | Path) -> Study:
@@ -215,23 +238,9 @@ class Study:
         try:
             return cls.from_toml(text)
         except (ValueError, TypeError) as error:
-            line = _line_of(str(error), text)
-            raise ValueError(f"{path}{f' line {line}' if line else ''}: {error}") from error
+            from .studyfile import located
 
-
-def _line_of(message: str, text: str) -> int | None:
-    """Return the line of a file that an error is about, where there is no doubt.
-
-    It is the one with the text that was refused, or the one with the key that is to blame.
-    """
-    refused = re.search(r"got '(.+?)'(;|$)", message)
-    key = message.partition(" ")[0]
-    patterns = [re.escape(refused[1])] if refused else []
-    for pattern in (*patterns, rf"^\s*{re.escape(key)}\s*="):
-        lines = [n for n, line in enumerate(text.split("\n"), 1) if re.search(pattern, line)]
-        if len(lines) == 1:
-            return lines[0]
-    return None
+            raise located(error, path, text) from error
 
 
 def parse_method(text: str) -> tuple[str, dict[str, Any]]:
@@ -278,8 +287,8 @@ def _value(text: str) -> Any:
 def _normalise(part: Study | Part) -> None:
     """Replace spellings by what they mean, and methods by one spelling each."""
     given = (part.loads,) if isinstance(part.loads, Distribution | str) else part.loads
-    topologies = tuple(_read_topology(t) for t in _several("topologies", part.topologies))
-    methods = tuple(_read_method(m) for m in _several("methods", part.methods))
+    topologies = tuple(read_topology(t) for t in _several("topologies", part.topologies))
+    methods = tuple(read_method(m) for m in _several("methods", part.methods))
     loads = tuple(read_distribution(distribution) for distribution in _several("loads", given))
     for name, values in {"topologies": topologies, "methods": methods, "loads": loads}.items():
         spelled = [getattr(value, "spec", value) for value in values]
@@ -294,7 +303,7 @@ def _normalise(part: Study | Part) -> None:
 
 
 def _several(name: str, values: Any) -> list[Any]:
-    if isinstance(values, str) or not isinstance(values, Iterable):
+    if isinstance(values, str | Mapping) or not isinstance(values, Iterable):
         raise TypeError(f"{name} must be a list, got {values!r}")
     listed = list(values)
     if not listed:
@@ -302,7 +311,8 @@ def _several(name: str, values: Any) -> list[Any]:
     return listed
 
 
-def _read_topology(topology: Any) -> Topology:
+def read_topology(topology: Any) -> Topology:
+    """Return a topology given as such or by its spelling."""
     if isinstance(topology, Topology):
         return topology
     if isinstance(topology, str):
@@ -310,7 +320,7 @@ def _read_topology(topology: Any) -> Topology:
     raise TypeError(f"topologies must be topologies or spellings of them, got {topology!r}")
 
 
-def _read_method(text: str) -> str:
+def read_method(text: str) -> str:
     """Return the method's spelling without spaces, once its name is known to exist."""
     from .registry import methods
 
@@ -320,35 +330,3 @@ def _read_method(text: str) -> str:
         hint = f"; did you mean {close[0]}?" if close else ""
         raise ValueError(f"methods must be among {', '.join(methods())}, got {text!r}{hint}")
     return "".join(text.split())
-
-
-def _part_lines(part: Part) -> list[str]:
-    for topology in part.topologies:
-        _check_spelling(topology)
-    spelled = {
-        "topologies": [topology.spec for topology in part.topologies],
-        "methods": list(part.methods),
-        "loads": [loads.spec for loads in part.loads],
-    }
-    return [f"{key} = {json.dumps(values, ensure_ascii=False)}" for key, values in spelled.items()]
-
-
-def _check_spelling(topology: Topology) -> None:
-    try:
-        same = parse_topology(topology.spec) == topology
-    except ValueError:
-        same = False
-    if not same:
-        raise ValueError(f"topologies of a TOML file must have a spelling, got {topology!r}")
-
-
-def _check_keys(keys: dict[str, Any], known: list[str], where: str) -> None:
-    for key in keys:
-        if key not in known:
-            close = difflib.get_close_matches(key, known, n=1)
-            hint = f"; did you mean {close[0]}?" if close else ""
-            raise ValueError(f"{where} takes {', '.join(known)}, got {key!r}{hint}")
-    required = ("name", "topologies", "methods", "loads")
-    missing = [key for key in known if key in required and key not in keys]
-    if missing:
-        raise ValueError(f"{where} needs {', '.join(missing)}")

@@ -17,13 +17,75 @@ def report():
 
 
 def test_a_study_in_general_has_the_means_of_its_figures(report):
-    (table,) = report.tables
+    table, *differences = report.tables
     assert table.title == "Means of 4 trials; topology ring:8; loads uniform:100"
+    assert [d.name for d in differences] == [f"differences-{x}" for x in table.columns[1:]]
     assert table.columns == ["method", "difference", "cost", "locality", "sweeps", "steps"]
     summary = report.results.summary()
     for method, *means in table.rows:
         figures = summary["ring:8", method, "uniform:100"]
         assert means == [figures[name].mean for name in table.columns[1:]]
+
+
+def test_a_study_in_general_has_the_differences_of_its_methods(report):
+    compared = report.results.compare()["ring:8", "uniform:100", "gde", "dde"]
+    table = next(table for table in report.tables if table.name == "differences-cost")
+    assert table.title == (
+        "Paired differences in cost; topology ring:8; loads uniform:100; gde minus dde"
+    )
+    assert table.columns == ["mean", "s.e.", "from", "to", "less %", "equal %", "more %"]
+    cost = compared["cost"]
+    assert table.rows == [
+        [
+            *(cost.mean, cost.standard_error, cost.low, cost.high),
+            *(100 * share for share in (cost.less, cost.equal, cost.greater)),
+        ]
+    ]
+    # Two digits of the standard error.
+    shown = table.printed()[1][1]
+    assert float(shown) == pytest.approx(cost.standard_error, rel=0.05)
+    document = report.to_dict()["differences"]
+    assert [(d["first"], d["second"]) for d in document] == [("gde", "dde")]
+    assert document[0]["figures"]["cost"]["low"] == cost.low
+
+
+def test_trials_stand_in_the_table_where_they_differ():
+    study = dataclasses.replace(
+        STUDY,
+        topologies=["ring:8", "ring:32"],
+        trials=300,
+        target_error={"difference": 0.1},
+        minimum_trials=20,
+    )
+    results = lb.run(study, rows=False)
+    table = overview(results).tables[0]
+    trials = [results.trials(cell) for cell in study.cells]
+    assert table.title == f"Means of {results.trials_text} trials; loads uniform:100"
+    assert [row[table.columns.index("trials")] for row in table.rows] == trials
+    assert len(set(trials)) > 1
+    assert table.note.startswith("Trials ended at standard errors of at most: difference 0.1.")
+    hard = dataclasses.replace(study, target_error={"difference": "0.0001%"})
+    note = overview(lb.run(hard)).tables[0].note
+    assert note.endswith("Not reached: ring:8 with uniform:100; ring:32 with uniform:100.")
+
+
+def test_pairs_of_several_methods_are_named():
+    study = dataclasses.replace(STUDY, methods=["gde", "dde", "dde:exchange=sbr"])
+    table = study.report(lb.run(study)).tables[1]
+    assert table.title.endswith("; first method minus second")
+    assert table.columns[:2] == ["first", "second"]
+    assert [row[:2] for row in table.rows] == [
+        ["gde", "dde"],
+        ["gde", "dde:exchange=sbr"],
+        ["dde", "dde:exchange=sbr"],
+    ]
+
+
+def test_one_trial_tells_no_spread():
+    study = dataclasses.replace(STUDY, trials=1)
+    report = study.report(lb.run(study))
+    assert report.tables[1].rows[0][1:4] == [None, None, None]
+    json.dumps(report.to_dict(), allow_nan=False)
 
 
 def test_tables_are_printed_with_their_places_and_saved_in_full():
@@ -47,7 +109,11 @@ def test_files(report, tmp_path):
     folder = tmp_path / "out"
     written = report.write(folder)
     assert sorted(path.name for path in folder.iterdir()) == sorted(path.name for path in written)
-    assert [path.name for path in written] == ["report.json", "study.toml", "overview.csv"]
+    assert [path.name for path in written] == [
+        "report.json",
+        "study.toml",
+        *(f"{table.name}.csv" for table in report.tables),
+    ]
     assert lb.Study.read(folder / "study.toml") == STUDY
     assert json.loads((folder / "report.json").read_text()) == report.to_dict()
 

@@ -1,3 +1,4 @@
+import dataclasses
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from multiprocessing import get_context
 
@@ -42,6 +43,12 @@ def test_the_same_bits_for_any_threads_and_chunks(results, threads, chunk):
 def test_the_same_bits_on_two_processes(results):
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
         assert same(lb.run(STUDY, executor=executor, chunk=50), results)
+        early = dataclasses.replace(STUDY, target_error={"difference": "5%"}, minimum_trials=20)
+        found = lb.run(early, executor=executor, chunk=15, rows=False)
+    here = lb.run(early)
+    assert len({here.trials(cell) for cell in early.cells}) > 1
+    assert found.summary() == here.summary()
+    assert found.compare() == here.compare()
 
 
 def test_figures_are_those_of_the_methods(results):
@@ -120,10 +127,9 @@ def test_a_table_beyond_all_memory_is_refused_at_once(monkeypatch, trials):
 
 def test_rehearsal_knows_the_size_of_the_table():
     results = lb.run(STUDY)
-    found = {cell: results.columns(cell).values() for cell in STUDY.cells}
     assert rehearse(STUDY) == {
-        cell: sum(values.nbytes for values in columns) // STUDY.trials
-        for cell, columns in found.items()
+        cell: {name: values.itemsize for name, values in results.columns(cell).items()}
+        for cell in STUDY.cells
     }
 
 

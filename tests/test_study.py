@@ -5,6 +5,7 @@ import pytest
 
 import fastlb as lb
 from fastlb.study import parse_method
+from fastlb.studyfile import located
 
 GIVEN = {"topologies": ["mesh:8x8"], "methods": ["dde"], "loads": "uniform:1000"}
 
@@ -156,17 +157,47 @@ def test_wrong_files(tmp_path, text, message):
         (TOML + "trails = 3", "line 5: study takes "),
         (TOML + 'trials = "3"', "line 5: trials must be"),
         (TOML + "trials = 0", "line 5: trials must be at least 1"),
-        (TOML.replace("mesh:4x4", 'ring:4", \n"mesh:4x'), "line 3: topology must be spelled"),
+        (
+            TOML.replace("mesh:4x4", 'ring:4", \n"mesh:4x'),
+            "line 3: topologies: topology must be spelled",
+        ),
         (
             TOML.replace('["dde"]', '["dda", # "dda"\n"dda"]'),
             "line 3: methods must be",
         ),
         (
             TOML.replace('["dde"]', '["dda"] # "dda"') + '[[further]] # "dda"\nmethods = [1]\n',
-            ": further needs topologies, loads",
+            "line 5: further needs topologies, loads",
         ),
         (TOML.replace("uniform:3", "unifrom:3"), "line 4: loads must be one of"),
         ('name = "s"', ": study needs topologies, methods, loads"),
+        (TOML.replace('"mesh:4x4"', "4"), "line 2: topologies must be topologies or spellings"),
+        (TOML.replace("mesh:4x4", "mesh:0x4"), "line 2: topologies: shape of a Mesh"),
+        (TOML.replace('["mesh:4x4"]', "[]"), "line 2: topologies must not be empty"),
+        (TOML.replace('"dde"', '"dde", "dde"'), "line 3: methods must differ, got dde twice"),
+        (TOML.replace('["dde"]', "{ dde = 1 }"), "line 3: methods must be a list"),
+        (TOML.replace("uniform:3", "uniform:-3"), "line 4: loads: mean must be between"),
+        (TOML.replace('"s"', "3"), "line 1: name must be printable text, got 3"),
+        (TOML + "seed = -1", "line 5: seed must be between"),
+        (TOML + "minimum_trials = 1", "line 5: minimum_trials must be at least 2"),
+        (TOML + "target_error = 0.1", "line 5: target_error must be errors by figure"),
+        (TOML + "target_error = { cost = 0 }", "line 5: target_error of cost must be positive"),
+        (TOML + '[target_error]\n"cost" = "x"', "line 6: target_error of cost must be a number"),
+        (
+            TOML
+            + '\n[[further]]\ntopologies = ["rng:4"]\nmethods = ["dde"]\nloads = ["uniform:3"]',
+            "line 7: topologies: topology must begin with",
+        ),
+        (
+            TOML + '[[further]]\ntopologies = ["ring:4"]\nmethods = ["dde"]\nloads = []',
+            "line 8: loads must not be empty",
+        ),
+        (
+            TOML
+            + '[[further]]\ntopologies = ["ring:4"]\nmethods = ["dde"]\nloads = []\ntrials = 1',
+            "line 9: further takes topologies, methods, loads, got 'trials'",
+        ),
+        (TOML + "name = 3", ": study is not valid TOML: Cannot overwrite a value (at line 5"),
     ],
 )
 def test_errors_name_the_line_where_it_is_plain(tmp_path, wrong, says):
@@ -175,6 +206,32 @@ def test_errors_name_the_line_where_it_is_plain(tmp_path, wrong, says):
     with pytest.raises(ValueError) as caught:
         lb.Study.read(path)
     assert str(caught.value).removeprefix(str(path)).lstrip().startswith(says)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        (
+            TOML.replace('"dde"', '"gde",\n"dde:exchnge=sbr"'),
+            "line 4: methods: dde:exchnge=sbr on mesh:4x4: dde takes axes, exchange, got exchnge",
+        ),
+        (TOML.replace("dde", "gde:lam=7"), "line 3: methods: gde:lam=7 on mesh:4x4: lam must lie"),
+        (TOML + 'target_error = { "cots" = 1 }', "line 5: target_error must be among"),
+        (TOML + "[target_error]\ncost = 1\ncots = 2", "line 7: target_error must be among"),
+    ],
+)
+def test_errors_of_running_a_file_are_located(tmp_path, wrong, says):
+    path = tmp_path / "wrong.toml"
+    path.write_text(wrong)
+    with pytest.raises((ValueError, TypeError)) as caught:
+        lb.run(lb.Study.read(path))
+    assert str(located(caught.value, "wrong.toml", wrong)).startswith(f"wrong.toml {says}")
+
+
+def test_an_error_of_something_else_has_no_line():
+    assert str(located(ValueError("no such thing"), "a.toml", TOML)) == "a.toml: no such thing"
+    other = located(ValueError("target_error must be among cost, got 'x'"), "a.toml", TOML)
+    assert str(other).startswith("a.toml: target_error")
 
 
 def test_a_byte_order_mark_and_other_encodings(tmp_path):
@@ -195,7 +252,7 @@ def test_a_bundled_study_on_other_topologies_has_the_general_report(name):
         changed["loads"] = lb.studies.load(name).loads[:1]
     study = dataclasses.replace(lb.studies.load(name), **changed)
     report = study.report(lb.run(study))
-    assert [table.name for table in report.tables] == ["overview"]
+    assert report.tables[0].name == "overview"
 
 
 def test_a_missing_file(tmp_path):

@@ -5,13 +5,14 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from rich.console import RenderableType
 
@@ -25,7 +26,10 @@ Examples:
   fastlb study wu-shu                       Table I and Figures 12-16, 100 trials each
   fastlb study wu-shu --trials 20000 --out wu-shu
                                             the same, files of tables and plots as well
+  fastlb study wu-shu --report wu-shu.html  the same as one page for a browser
   fastlb study mine.toml --seed 7 --json    your own, for another program
+  fastlb study mine.toml --trials 1000000 --target-error cost=0.1% --no-rows
+                                            until the means are as certain
 
 \b
 A study of your own is a TOML file:
@@ -35,13 +39,18 @@ A study of your own is a TOML file:
   loads = ["uniform:1000"]
   trials = 100
   seed = 1995
+  target_error = { sweeps = 0.01, cost = "0.1%" }
+  minimum_trials = 256
+target_error may be left out; minimum_trials says when it is first looked at.
 
 \b
 --out writes into DIR: report.json (what --json prints), study.toml, every table
 as .csv, every plot as .png and .svg, worked examples as examples.txt.
 --json prints one object: schema "fastlb.study", version, fastlb, study, trials,
-seed, tables, statements, and summary: for each topology, method and loads the
-mean, standard error, extremes and quantiles of every figure.
+seed, target_error, tables, statements, summary: for each topology, method and
+loads the mean, standard error, extremes and quantiles of every figure, and
+differences: the same of each two methods' differences, trial by trial.
+The exit code is 1 if a target error was not reached.
 """
 
 
@@ -52,15 +61,29 @@ mean, standard error, extremes and quantiles of every figure.
 @click.option(
     "--threads", type=click.IntRange(1), metavar="T", help="Threads.  [default: all processors]"
 )
+@click.option(
+    "--target-error",
+    "targets",
+    multiple=True,
+    metavar="FIGURE=ERROR",
+    help="Stop where standard errors are at most this, such as sweeps=0.01 or cost=0.1%.",
+)
+@click.option("--no-rows", is_flag=True, help="Keep no trial, so that memory does not grow.")
 @click.option("-o", "--out", metavar="DIR", help="Write tables and plots to a folder.")
-@click.option("--force", is_flag=True, help="Overwrite files in DIR.")
+@click.option("--report", metavar="FILE.html", help="Write a page with all of it.")
+@click.option("--force", is_flag=True, help="Overwrite files in DIR, or FILE.html.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
+@click.pass_context
 def study(
+    ctx: click.Context,
     name: str | None,
     trials: int | None,
     seed: int | None,
     threads: int | None,
+    targets: tuple[str, ...],
+    no_rows: bool,
     out: str | None,
+    report: str | None,
     force: bool,
     as_json: bool,
 ) -> None:
@@ -69,8 +92,8 @@ def study(
     The results depend on the study, the trials and the seed alone, not on the threads.
     """
     if name is None:
-        given = (trials, seed, threads, out)
-        if force or any(value is not None for value in given):
+        given = (trials, seed, threads, out, report)
+        if force or no_rows or targets or any(value is not None for value in given):
             raise click.UsageError("NAME or FILE.toml is needed with these options")
         _list_studies(as_json)
         return
@@ -78,32 +101,62 @@ def study(
     from ..report import check_folder
     from ..runner import run
     from ..writing import as_json as in_json
+    from ..writing import check_target
     from .terminal import output, working
 
     found = _find(name)
-    found = dataclasses.replace(
-        found,
-        trials=found.trials if trials is None else trials,
-        seed=found.seed if seed is None else seed,
-    )
+    asked = {"trials": trials, "seed": seed, "target_error": _targets(targets) or None}
+    changed: dict[str, Any] = {key: value for key, value in asked.items() if value is not None}
+    found = dataclasses.replace(found, **changed)
     if out is not None:
         check_folder(out, force=force)
         for library in found.needs:
             extra(library)
+    if report is not None:
+        check_target(report, force=force, suffixes=(".html",))
+        extra("matplotlib")
     with working() as work:
         work.step(f"{found.name}: {found.trials:,} trials x {len(found.cells)} combinations")
-        results = run(found, threads=threads or _processors(), progress=work.count)
-        report = found.report(results)
+        with _located(name):
+            results = run(
+                found,
+                threads=threads or _processors(),
+                rows=not no_rows,
+                progress=work.count,
+                watch=work.summary(found),
+            )
+        told = found.report(results)
         if out is not None:
             work.step(f"writing to {out}")
-            written = report.write(out, force=force)
+            written = told.write(out, force=force)
+        if report is not None:
+            work.step(f"writing {report}")
+            told.write_html(report, force=force)
     if as_json:
-        click.echo(in_json(report.to_dict()), nl=False)
-        return
-    console = output()
-    console.print(*_shown(report), sep="\n", crop=False)
-    if out is not None:
-        console.print(f"\nwrote {len(written)} files to {out}", markup=False)
+        click.echo(in_json(told.to_dict()), nl=False)
+    else:
+        console = output()
+        console.print(*_shown(told), sep="\n", crop=False)
+        if out is not None:
+            console.print(f"\nwrote {len(written)} files to {out}", markup=False)
+        if report is not None:
+            console.print(f"\nwrote {report}", markup=False)
+    if results.unreached():
+        ctx.exit(1)
+
+
+def _targets(given: Iterable[str]) -> dict[str, float | str]:
+    """Read ``FIGURE=ERROR``, an error as a number or in per cent."""
+    targets: dict[str, float | str] = {}
+    for text in given:
+        figure, equals, error = map(str.strip, text.partition("="))
+        if not equals or figure in targets:
+            raise click.UsageError(f"--target-error is FIGURE=ERROR, each once, got {text!r}")
+        try:
+            targets[figure] = float(error)
+        except ValueError:
+            targets[figure] = error
+    return targets
 
 
 def _find(name: str) -> Study:
@@ -111,11 +164,26 @@ def _find(name: str) -> Study:
     from .. import studies
     from ..study import Study
 
-    if name in studies.names():
-        return studies.load(name)
-    if name.endswith(".toml") or Path(name).exists():
-        return Study.read(name)
-    return studies.load(name)
+    return Study.read(name) if _is_file(name) else studies.load(name)
+
+
+def _is_file(name: str) -> bool:
+    from .. import studies
+
+    return name not in studies.names() and (name.endswith(".toml") or Path(name).exists())
+
+
+@contextmanager
+def _located(name: str) -> Iterator[None]:
+    """Name the line of a study's file where a method's options or fit turn out wrong."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        if not _is_file(name):
+            raise
+        from ..studyfile import located
+
+        raise located(error, name, Path(name).read_text(encoding="utf-8-sig")) from error
 
 
 def _processors() -> int:
@@ -139,8 +207,9 @@ def _list_studies(as_json: bool) -> None:
 def _shown(report: Report) -> Iterator[RenderableType]:
     from rich.text import Text
 
-    study = report.results.study
-    trials = f"{study.trials:,} trial{'s' if study.trials > 1 else ''}"
+    results = report.results
+    study = results.study
+    trials = f"{results.trials_text} trial{'s' if study.trials > 1 else ''}"
     yield Text(
         f"{study.name}: {trials} of each of {len(study.cells)} combinations, seed {study.seed}"
     )

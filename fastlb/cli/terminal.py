@@ -12,7 +12,12 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
+
+    from rich.console import RenderableType
+
+    from ..runner import Watch
+    from ..study import Study
 
 
 def output() -> Console:
@@ -20,15 +25,27 @@ def output() -> Console:
     return Console(highlight=False, soft_wrap=False)
 
 
+class _Bar(Progress):
+    """A progress bar with something below it."""
+
+    below: RenderableType | None = None
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        yield from super().get_renderables()
+        if self.below is not None:
+            yield self.below
+
+
 class Work:
     """What is being done now, shown on a terminal and nowhere else."""
 
-    def __init__(self, progress: Progress) -> None:
+    def __init__(self, progress: _Bar) -> None:
         self._progress = progress
         self._task: TaskID | None = None
 
     def step(self, text: str) -> None:
         """Begin a step of unknown length."""
+        self._progress.below = None
         if self._task is not None:
             self._progress.remove_task(self._task)
         self._task = self._progress.add_task(text, total=None, counted="")
@@ -39,12 +56,22 @@ class Work:
             counted = f"{done:,}/{total:,}"
             self._progress.update(self._task, completed=done, total=total, counted=counted)
 
+    def summary(self, study: Study) -> Watch | None:
+        """Show a study's means below the bar; returns what is to be told the figures."""
+        if self._progress.disable:
+            return None
+        from .live import Summary
+
+        found = Summary(study)
+        self._progress.below = found
+        return found.watch
+
 
 @contextmanager
 def working() -> Iterator[Work]:
     """Show a progress bar on standard error while work goes on, if that is a terminal."""
     console = Console(stderr=True)
-    progress = Progress(
+    progress = _Bar(
         TextColumn("{task.description}"),
         BarColumn(),
         TextColumn("{task.fields[counted]}"),

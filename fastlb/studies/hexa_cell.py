@@ -62,7 +62,10 @@ class HexaCell(Study):
                 hexa_cell_tables.errata(),
             ],
             statements=hexa_cell_sentences.statements(found),
-            plots=[Plot(f.name, partial(hexa_cell_plots.lines, f)) for f in figures],
+            plots=[
+                Plot(f.name, partial(hexa_cell_plots.lines, f), f"{f.title}, as lines.")
+                for f in figures
+            ],
         )
 
 

@@ -12,7 +12,7 @@ from .hexa_cell import DIMENSIONS, FIXED_UNITS, NETWORKS, UNITS
 from .hexa_cell_found import COORDINATOR, LEFT, Found
 
 if TYPE_CHECKING:
-    from ..results import Statistic
+    from ..statistic import Statistic
 
 PRINTED, CORRECTED, SIMULATED, RANDOM = "printed", "corrected", "simulated", "random"
 

@@ -13,7 +13,8 @@ from .hexa_cell import METHODS, random_loads
 
 if TYPE_CHECKING:
     from ..result import Balance
-    from ..results import Results, Statistic
+    from ..results import Results
+    from ..statistic import Statistic
 
 COORDINATOR, LEFT = 0, 1
 POSITIONS = range(len(INTERIOR))

@@ -47,7 +47,14 @@ class MinimaxStudy(Study):
         return Report(
             results,
             tables=minimax_tables.tables(found, real),
-            plots=[Plot("routing", partial(minimax_tables.routing_plot, found))],
+            plots=[
+                Plot(
+                    "routing",
+                    partial(minimax_tables.routing_plot, found),
+                    "Contention under e-cube and dimension-order routing over the least, a point "
+                    "a trial, for each network.",
+                )
+            ],
         )
 
 

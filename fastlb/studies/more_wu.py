@@ -122,7 +122,7 @@ class MoreWu(Study):
 
     def report(self, results: Results) -> Report:
         """Return speedups over dimension, rows, columns and faults, and the observations."""
-        if not results.study.covers(study()):
+        if not (results.study.covers(study()) and results.has_rows):
             return super().report(results)
         from . import more_wu_plots
         from .more_wu_tables import Found
@@ -133,7 +133,11 @@ class MoreWu(Study):
             tables=found.tables(),
             statements=found.statements(),
             plots=[
-                Plot(f"speedup-over-{over}", partial(more_wu_plots.over, found, over))
+                Plot(
+                    f"speedup-over-{over}",
+                    partial(more_wu_plots.over, found, over),
+                    f"Mean speedup over {over}, with two standard errors, for both families.",
+                )
                 for over in ("dimension", "columns", "rows", "faults", "variants")
             ],
         )

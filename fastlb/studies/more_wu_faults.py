@@ -67,14 +67,21 @@ class MoreWuFaults(Study):
 
     def report(self, results: Results) -> Report:
         """Return the tables, the paper's sentences tested, and the plots."""
-        if not results.study.covers(study()):
+        if not (results.study.covers(study()) and results.has_rows):
             return super().report(results)
         found = Found(results)
         return Report(
             results,
             tables=[found.figure_1(), *(found.table(m, f) for f in FIGURES for m in LABELS)],
             statements=found.statements(),
-            plots=[Plot(f.name, partial(found.draw, f)) for f in FIGURES],
+            plots=[
+                Plot(
+                    f.name,
+                    partial(found.draw, f),
+                    f"{f.title} of both methods over the number of faulty links, by dimension.",
+                )
+                for f in FIGURES
+            ],
         )
 
 

@@ -56,9 +56,26 @@ class WuShu(Study):
             tables=[found.table_1(), *(found.table(figure) for figure in figures)],
             statements=found.statements(),
             plots=[
-                Plot("table-1", partial(wu_shu_plots.table_1, found)),
-                Plot("figure-11", partial(wu_shu_plots.example, example)),
-                *(Plot(f.name, partial(wu_shu_plots.bars, found, f)) for f in figures),
+                Plot(
+                    "table-1",
+                    partial(wu_shu_plots.table_1, found),
+                    "Sweeps of GDE over the average load: this run, the long run and the paper.",
+                ),
+                Plot(
+                    "figure-11",
+                    partial(wu_shu_plots.example, example),
+                    "Loads and flows on a 4x4 torus in the first and the second dimension, and "
+                    "the result.",
+                ),
+                *(
+                    Plot(
+                        f.name,
+                        partial(wu_shu_plots.bars, found, f),
+                        f"{f.title} of GDE and DDE on the four networks, as bars with two "
+                        "standard errors.",
+                    )
+                    for f in figures
+                ),
             ],
             examples=[wu_shu_example.text(example)],
         )

@@ -13,7 +13,8 @@ from . import wu_shu as paper
 from .wu_shu import DDE, GDE, GROWING, LONG_RUN_SWEEPS, MEAN, MEANS, NETWORKS, PRINTED_SWEEPS
 
 if TYPE_CHECKING:
-    from ..results import Results, Statistic
+    from ..results import Results
+    from ..statistic import Statistic
 
 
 @dataclass(frozen=True)

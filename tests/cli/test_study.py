@@ -74,7 +74,7 @@ def test_files(run: Run, mine: Path, tmp_path: Path) -> None:
     folder = tmp_path / "out"
     done = run("study", mine, "--out", folder)
     assert done.code == 0
-    assert f"wrote 3 files to {folder}" in done.out.replace("\n", " ")
+    assert f"wrote 8 files to {folder}" in done.out.replace("\n", " ")
     assert lb.Study.read(folder / "study.toml") == lb.Study.read(mine)
     before = (folder / "report.json").read_bytes()
     again = run("study", mine, "--out", folder, "--seed", 4)
@@ -83,6 +83,43 @@ def test_files(run: Run, mine: Path, tmp_path: Path) -> None:
     assert (folder / "report.json").read_bytes() == before
     assert run("study", mine, "--out", folder, "--seed", 4, "--force").code == 0
     assert (folder / "report.json").read_bytes() != before
+
+
+def test_a_page(run: Run, mine: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    done = run("study", mine, "--report", page)
+    assert (done.code, done.err) == (0, "")
+    assert done.out.replace("\n", " ").endswith(f"wrote {page} ")
+    before = page.read_bytes()
+    assert before.startswith(b"<!DOCTYPE html>")
+    again = run("study", mine, "--report", page, "--seed", 4)
+    assert (again.code, again.out) == (2, "")
+    assert "is there already (--force overwrites it)" in again.err
+    assert page.read_bytes() == before
+    assert run("study", mine, "--report", page, "--no-rows", "--force").code == 0
+    assert page.read_bytes() == before
+
+
+def test_it_ends_at_a_target_error(run: Run, mine: Path) -> None:
+    reached = run("study", mine, "--trials", 3000, "--target-error", "cost=5%", "--no-rows")
+    assert reached.code == 0
+    assert "256 trials of each of 4 combinations" in reached.out
+    assert "Trials ended at standard errors of at most: cost 5%." in reached.out
+    mine.write_text(TOML + "target_error = { cost = 1e-9 }\n")
+    missed = run("study", mine, "--json")
+    assert (missed.code, missed.err) == (1, "")
+    assert json.loads(missed.out)["target_error"] == {"cost": 1e-9}
+
+
+def test_a_bundled_study_that_may_stop_early_has_the_general_report(run: Run) -> None:
+    done = run("study", "wu-shu", "--trials", 5, "--target-error", "difference=9", "--no-rows")
+    assert done.code == 0
+    assert "Means of 5 trials" in done.out
+
+
+def test_without_rows_nothing_changes(run: Run, mine: Path) -> None:
+    rows, none = (run("study", mine, "--json", *given).out for given in ((), ("--no-rows",)))
+    assert rows == none
 
 
 @pytest.mark.parametrize(
@@ -95,6 +132,13 @@ def test_files(run: Run, mine: Path, tmp_path: Path) -> None:
         (["wu-shu", "--seed", str(2**128)], "seed must be between 0 and 2**128 - 1"),
         (["--trials", "3"], "NAME or FILE.toml is needed"),
         (["wu-shu", "--out", "none/out"], "no such folder"),
+        (["wu-shu", "--report", "none/page.html"], "no such folder"),
+        (["wu-shu", "--report", "page.pdf"], "out must end in .html, got 'page.pdf'"),
+        (["wu-shu", "--target-error", "0.1"], "--target-error is FIGURE=ERROR"),
+        (["wu-shu", "--target-error", "cost=x"], "target_error of cost must be a number"),
+        (["wu-shu", "--target-error", "cots=1"], "got 'cots'; did you mean cost?"),
+        (["--no-rows"], "NAME or FILE.toml is needed"),
+        (["--target-error", "cost=1"], "NAME or FILE.toml is needed"),
     ],
 )
 def test_bad_input_is_told_in_a_line(
@@ -119,7 +163,8 @@ def test_large_numbers_are_never_cut(run: Run, mine: Path) -> None:
     done = run("study", mine)
     assert done.code == 0
     assert "…" not in done.out
-    assert len([line for line in done.out.splitlines() if line.count(",") >= 5]) == 4
+    means = done.out.partition("Paired differences")[0]
+    assert len([line for line in means.splitlines() if line.count(",") >= 5]) == 4
 
 
 def test_too_many_trials_are_refused_at_once(run: Run, tmp_path: Path) -> None:

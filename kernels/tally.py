@@ -1,0 +1,99 @@
+"""Exact sums of float64 columns and counts of their values, the same in any order and division."""
+
+from numba import njit
+
+MANTISSA = (1 << 52) - 1
+IMPLICIT = 1 << 52
+EXPONENTS = 2047
+MAGNITUDE = (1 << 63) - 1
+
+# Squares of mantissas are added as products of halves of 27 and 26 bits: 256 of them fit an int64.
+HALF = 26
+HALF_MASK = (1 << HALF) - 1
+STRIP = 256
+
+# Strips are added up in words of 32 bits.
+WORD = 32
+WORD_MASK = (1 << WORD) - 1
+
+
+@njit(cache=True, nogil=True)
+def exponents(bits):
+    """Return the least and largest exponent field (1 for subnormals), zeros left out.
+
+    bits (n,) int64: float64 values as they are stored. Without any, the least is above the
+    largest.
+    """
+    least = EXPONENTS + 1
+    largest = 0
+    for i in range(bits.size):
+        if bits[i] & MAGNITUDE == 0:
+            continue
+        exponent = max(1, (bits[i] >> 52) & EXPONENTS)
+        least = min(least, exponent)
+        largest = max(largest, exponent)
+    return least, largest
+
+
+@njit(cache=True, nogil=True)
+def add(bits, least, sums, strip):
+    """Add finite values to the sums of their exponents, and return how many are negative and zero.
+
+    bits (n,) int64, at most 2**30; sums (E, 8) int64, row e for the exponent field ``least + e``:
+    low and high words of the signed mantissas, and of the squares of their low halves, twice the
+    products of both, and the squares of the high ones. strip (E, 4) int64 is room for 256 values.
+    """
+    negative = 0
+    zero = 0
+    for start in range(0, bits.size, STRIP):
+        strip[:] = 0
+        part = bits[start : start + STRIP]
+        for i in range(part.size):
+            b = part[i]
+            exponent = (b >> 52) & EXPONENTS
+            mantissa = b & MANTISSA
+            if exponent > 0:
+                mantissa |= IMPLICIT
+            elif mantissa == 0:
+                zero += 1
+                continue
+            else:
+                exponent = 1
+            low = mantissa & HALF_MASK
+            high = mantissa >> HALF
+            row = strip[exponent - least]
+            row[1] += low * low
+            row[2] += 2 * low * high
+            row[3] += high * high
+            if b < 0:
+                negative += 1
+                mantissa = -mantissa
+            row[0] += mantissa
+        for e in range(sums.shape[0]):
+            for j in range(4):
+                sums[e, 2 * j] += strip[e, j] & WORD_MASK
+                sums[e, 2 * j + 1] += strip[e, j] >> WORD
+    return negative, zero
+
+
+@njit(cache=True, nogil=True)
+def count(keys, weights, table, counts, used, limit):
+    """Count keys in a hash table; return how many were taken and how many slots are used.
+
+    keys (n,) int64; weights (n,) int64, or (1,) for all of them; table, counts (2**k,) int64, a
+    slot is free where its count is 0. Stops before the key that would take the slot ``limit + 1``.
+    """
+    mask = table.size - 1
+    for i in range(keys.size):
+        key = keys[i]
+        # The factor is Fibonacci hashing's; the product of 31 and 32 bits does not overflow.
+        slot = ((((key ^ (key >> 32)) & 0x7FFFFFFF) * 0x9E3779B1) >> 20) & mask
+        while counts[slot] > 0 and table[slot] != key:
+            slot = (slot + 1) & mask
+        if counts[slot] == 0:
+            if used == limit:
+                return i, used
+            used += 1
+            table[slot] = key
+        counts[slot] += weights[i if weights.size > 1 else 0]
+    return keys.size, used
