@@ -17,7 +17,7 @@ from .network import Network
 from .plan import MinimaxPlan
 from .quantities import Number, Numbers, Quantities, read_number, read_quantities
 from .routing import Expanded, Routing, expand
-from .scaling import Integers, Units, checked, exact_sum, scale
+from .scaling import Integers, Units, checked, common_kind, exact_sum, scale
 
 METHODS = ("budget", "odfs")
 
@@ -191,7 +191,8 @@ def _work(
 ) -> _Work:
     both = np.concatenate([sizes.values, -rooms.values])
     given = Quantities(both, np.zeros(len(both), dtype=bool))
-    scaled = scale(given, network.capacities, network.traffics)
+    kind = common_kind(given, network.capacities, network.traffics)
+    scaled = scale(kind, given, network.capacities, network.traffics)
     per_one = scaled.units.per_one
     # Rounded up, so that what fits the scaled capacities fits the given ones.
     size = [-math.floor(-Fraction(s) * per_one) for s in sizes.values.tolist()]

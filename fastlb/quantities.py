@@ -18,6 +18,7 @@ Numbers = ArrayLike | Sequence[Number | str]
 Kind = Literal["integer", "rational", "float"]
 
 _INFINITE = re.compile(r"\s*[+]?inf(inity)?\s*", re.IGNORECASE)
+_LONG_EXPONENT = re.compile(r"e[+-]?\d{5,}", re.IGNORECASE)
 _LARGEST = 2**63 - 1
 
 
@@ -104,6 +105,8 @@ def read_number(name: str, value: Any) -> Number:
         if _INFINITE.fullmatch(value):
             return math.inf
         try:
+            if _LONG_EXPONENT.search(value):
+                raise ValueError("the exponent alone would fill the memory")
             value = Fraction(value)
         except (ValueError, ZeroDivisionError):
             raise ValueError(f"{name} must be a number such as 12 or 41/7, got {value!r}") from None

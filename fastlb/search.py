@@ -72,8 +72,8 @@ class Problem:
         """
         if beta is None:
             return self.usable, 1
+        self.check_beta(beta)
         p, q = beta.numerator, beta.denominator
-        checked("the exact contention's numerator", p)
         scaled = self.scaled(q)
         within = np.minimum(scaled.usable, np.maximum(p - scaled.base, 0))
         return np.where(self.counted, within, scaled.usable), q
@@ -97,6 +97,12 @@ class Problem:
             room=self.room * q,
             limit=self.limit * q,
         )
+
+    def check_beta(self, beta: Fraction) -> None:
+        """Raise OverflowError if the flow at ``beta`` does not fit the kernels."""
+        checked("the exact contention's numerator", beta.numerator)
+        if beta.denominator > 1:
+            self.check_scale(beta.denominator)
 
     def check_scale(self, q: int) -> None:
         """Raise OverflowError if a total in units ``q`` times smaller exceeds ``2**61``."""
@@ -163,7 +169,7 @@ def search(problem: Problem, method: str, *, whole: bool) -> Found:
         fixed = replace(problem, limit=value)
         beta, beta_side, raises, proved = _fused_beta(fixed, whole)
         if proved:
-            fixed.check_scale(beta.denominator)
+            fixed.check_beta(beta)
             return Found(value, beta, side, beta_side, raises + 1, None)
         return _newton(fixed, side, beta, beta_side, raises, engine, whole=whole)
     value, _, side, _ = engine(problem, None)
