@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .accelerate import kernels
+from .accelerate import heeding, kernels
 from .minimax import minimax_flow
 from .network import Network
 from .plan import MinimaxPlan
@@ -240,7 +240,9 @@ def _budget(
         if trial:
             # Sizes blurred by up to a factor of two: still large before small, on the whole.
             order = np.argsort(-work.size * draws.uniform(0.5, 1.0, len(order)), kind="stable")
-        found = search(
+        found = heeding(
+            len(order) * len(graph.tail),
+            search,
             work.start,
             work.out,
             graph.tail,
@@ -265,7 +267,9 @@ def _budget(
 def _ordered(work: _Work, plan: MinimaxPlan, order: Integers, template: Numbers | None) -> Found:
     target, room_target, parts = _template(work, plan, template)
     checked("total size times the template's denominator", exact_sum(work.size) * parts)
-    found: Found = kernels("entities").ordered_search(
+    found: Found = heeding(
+        len(order) * len(work.graph.head),
+        kernels("entities").ordered_search,
         work.start,
         work.out,
         work.graph.head,

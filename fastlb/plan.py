@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .accelerate import kernels
+from .accelerate import heeding, kernels
 from .certificate import Level, level_values, require, verify, verify_given
 from .network import Network
 from .quantities import Number, Quantities
@@ -186,21 +186,29 @@ class MinimaxPlan:
         """
         problem = self.stages[0].problem
         start, head, _, link = problem.arcs
-        source, sink, amount, ends, arcs = kernels("routes").strip(
-            start, head, problem.along(self._flow), len(problem.excess)
+        source, sink, amount, ends, arcs = heeding(
+            len(head),
+            kernels("routes").strip,
+            *(start, head, problem.along(self._flow), len(problem.excess)),
         )
-        hops = self.graph.origin[link[arcs]]
+        if not len(amount):
+            return []
         nodes = np.argsort(self.graph.entry), np.argsort(self.graph.exit)
         entry, exit_ = np.sort(self.graph.entry), np.sort(self.graph.exit)
         sources = nodes[0][np.searchsorted(entry, source)].tolist()
         sinks = nodes[1][np.searchsorted(exit_, sink)].tolist()
-        # One object a node, shared by all paths: they may be millions of links long.
-        heads = np.arange(self.network.size).astype(object)[self.network.edges[:, 1]]
+        # Paths may hold 10**8 nodes: one object a node serves them all.
+        node = np.arange(self.network.size).astype(object)
+        hop = np.where(link >= 0, self.graph.origin[link], -1)
+        entered = node[self.network.edges[hop, 1]]
+        inner = bool((self.graph.origin < 0).any())
         found = []
         begin = 0
         for u, v, units, end in zip(sources, sinks, amount.tolist(), ends.tolist(), strict=True):
-            links = hops[begin:end]
-            path = (u, *heads[links[links >= 0]].tolist())
+            along = arcs[begin:end]
+            if inner:
+                along = along[hop[along] >= 0]
+            path = (u, *entered[along].tolist())
             found.append(Route(u, v, path, self._number(Fraction(units, self._parts))))
             begin = end
         return found
