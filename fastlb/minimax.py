@@ -155,10 +155,14 @@ def _search(
 
 def _problem(graph: Expanded, scaled: Scaled, weights: Nodes, contention: str) -> Problem:
     inner = graph.origin < 0
-    link = np.where(inner, 0, graph.origin)
-    counted = weights[link] & ~inner
-    usable = np.where(inner, scaled.sendable, scaled.usable[link])
-    base = np.where(counted, scaled.traffic[link], 0) if contention == "total" else 0
+    link = graph.origin[~inner]
+    counted = np.zeros(len(inner), dtype=bool)
+    counted[~inner] = weights[link]
+    usable = np.full(len(inner), scaled.sendable)
+    usable[~inner] = scaled.usable[link]
+    base = np.zeros(len(inner), dtype=np.int64)
+    if contention == "total":
+        base[~inner] = np.where(weights, scaled.traffic, 0)[link]
     excess = np.zeros(graph.n, dtype=np.int64)
     room = np.zeros(graph.n, dtype=np.int64)
     excess[graph.entry] = scaled.excess
@@ -168,7 +172,7 @@ def _problem(graph: Expanded, scaled: Scaled, weights: Nodes, contention: str) -
         graph.head,
         graph.arcs,
         usable,
-        np.broadcast_to(base, usable.shape).astype(np.int64),
+        base,
         counted,
         (~inner).astype(np.int64),
         excess,
@@ -193,7 +197,7 @@ def _whole(integral: bool | None, kind: Kind, levels: int) -> bool:
         raise ValueError(f"integral=True needs integer data, got {kind} data")
     whole = kind == "integer" if integral is None else bool(integral)
     if whole and levels > 1:
-        raise ValueError("levels above 1 need divisible load: pass integral=False")
+        raise ValueError("levels above 1 need divisible load: pass integral=False (--divisible)")
     return whole
 
 

@@ -39,7 +39,8 @@ def plan_document(
     capacities, traffic, excess and options), ``input`` (source, kind, nodes, links, the loads
     file), ``options``; then ``asked`` (load that has room), ``eliminated``, ``contention``,
     ``bound`` (what the contention cannot go below: it is proved), ``levels``, ``traffic``,
-    ``iterations``, ``quantum``; ``bottleneck``, the links that prove the contention, and
+    ``iterations``, ``quantum`` (by how much rounding of float data may have changed eliminated
+    and contention, 0 for exact data); ``bottleneck``, the links that prove the contention, and
     ``links``, those that carry load (source, target, flow, capacity, traffic, link number);
     ``routes`` (source, sink, amount, path of names); ``nodes`` (name, excess, left). Numbers
     are ints or floats, fractions texts such as "7/2", no limit null.

@@ -165,11 +165,11 @@ def _quantity(name: str, value: Any, unlimited: bool, signed: bool) -> Number | 
         return None if unlimited else 0
     number = read_number(name, value)
     if number != number:
-        raise ValueError(f"{name} must not be negative or NaN, got {value!r}")
+        raise ValueError(f"{name} must not be NaN, got {value!r}")
     if isinstance(number, float) and math.isinf(number):
         if unlimited and number > 0:
             return None
         raise ValueError(f"{name} must be finite, got {value!r}")
     if number < 0 and not signed:
-        raise ValueError(f"{name} must not be negative or NaN, got {value!r}")
+        raise ValueError(f"{name} must not be negative, got {value!r}")
     return number

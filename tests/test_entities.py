@@ -171,6 +171,17 @@ def test_routing_schemes_hold_for_entities() -> None:
     assert (stays.paths, stays.contention, stays.bound) == ([[]], 0, 0)
 
 
+@pytest.mark.parametrize("method", ["odfs", "budget"])
+def test_entities_stay_where_there_is_room_whatever_the_scheme(method: str) -> None:
+    scheme = lb.RoutingScheme(lambda u, via, w: u < via < w)
+    network = lb.Chain(3).network(capacity=4)
+    r = lb.route_entities(
+        network, [(0, 9), (0, 4), (2, 1)], [9, 0, 5], method=method, routing=scheme
+    )
+    assert (r.paths[0], r.paths[2], r.unrouted) == ([], [], [])
+    assert (r.eliminated, r.contention, r.bound) == (14, 4, 4)
+
+
 def test_entities_of_every_number() -> None:
     network = lb.Network([(0, 1), (0, 1)], capacity=["7/2", 3.5])
     exact = lb.route_entities(
