@@ -76,22 +76,28 @@ class _Work:
 
     @property
     def excess(self) -> list[Any]:
-        """What every node (N,) holds in entities less its room."""
-        excess = [-room for room in self.rooms]
+        """What every node (N,) holds in entities less its room, exactly."""
+        excess = [-_exact(room) for room in self.rooms]
         for node, size in zip(self.at.tolist(), self.sizes, strict=True):
-            excess[node] += size
+            excess[node] += _exact(size)
         return excess
 
     @property
     def kept(self) -> list[Any]:
         """What every node (N,) could keep of its own load, were it divisible."""
         pairs = zip(self.excess, self.rooms, strict=True)
-        return [room + min(excess, 0) for excess, room in pairs]
+        return [_exact(room) + min(excess, 0) for excess, room in pairs]
+
+    @property
+    def rounded_excess(self) -> list[Any]:
+        """The same as floats where there are floats among the data."""
+        real = self.units.kind == "float"
+        return [float(x) if real and isinstance(x, Fraction) else x for x in self.excess]
 
     def divisible(self, most: Number | None = None) -> MinimaxPlan:
         """Phase I: the minimax flow of the same load as if divisible, own room taken first."""
         plan = minimax_flow(
-            self.network, self.excess, routing=self.routing, integral=False, max_moves=most
+            self.network, self.rounded_excess, routing=self.routing, integral=False, max_moves=most
         )
         assert isinstance(plan, MinimaxPlan)
         return plan
@@ -340,23 +346,39 @@ def _result(
         eliminated,
         work.number(int(on_links.max(initial=0))),
         work.number(exact_sum(on_links)),
-        _bound(work, plan, eliminated, unrouted),
+        _bound(work, plan, moved, unrouted),
         unrouted,
     )
 
 
-def _bound(work: _Work, plan: MinimaxPlan, eliminated: Any, unrouted: list[int]) -> Number:
-    """Return a contention that no routing of this much load undercuts.
+def _exact(number: Number) -> Any:
+    return Fraction(number) if isinstance(number, float) else number
+
+
+def _surely(work: _Work, plan: MinimaxPlan) -> Number:
+    """Return what the contention is at least for the data before any rounding.
+
+    Entities make whole units where no number had to be rounded, and beta* is one then.
+    """
+    pairs = zip(work.excess, work.rounded_excess, strict=True)
+    off = sum(math.ulp(near) for exact, near in pairs if near != exact)
+    if plan.units.blur <= 1 and off == 0:
+        return plan.contention
+    return math.nextafter(max(plan.contention - plan.quantum - off, 0.0), 0.0)
+
+
+def _bound(work: _Work, plan: MinimaxPlan, moved: list[Any], unrouted: list[int]) -> Number:
+    """Return a contention that no routing of the sizes moved (K,) undercuts.
 
     When everything is routed it is at least the largest entity that cannot stay at its node;
     else the least contention of the routed amount, were it divisible.
     """
     if unrouted:
-        away = eliminated - sum(work.kept)
-        contention = work.divisible(max(away, 0)).contention if away > 0 else 0
+        away = sum(map(_exact, moved)) - sum(work.kept)
+        contention = _surely(work, work.divisible(max(away, 0))) if away > 0 else 0
         sizes: list[Number] = []
     else:
-        contention = plan.contention
+        contention = _surely(work, plan)
         pairs = zip(work.at.tolist(), work.sizes, strict=True)
         sizes = [size for node, size in pairs if size > work.rooms[node]]
     bound: Number = max([contention, *sizes])
