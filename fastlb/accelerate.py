@@ -9,6 +9,8 @@ import atexit
 import importlib
 import os
 import tempfile
+import threading
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -26,6 +28,9 @@ EXTRAS = {
     "pyarrow": "table",
     "pandas": "table",
 }
+
+# Links, arcs or the like from which a kernel may take so long that a thread costs nothing.
+SMALL = 20_000
 
 
 @cache
@@ -47,6 +52,33 @@ def kernels(name: str) -> ModuleType:
         if hasattr(function, "_cache"):
             function._cache = _ForgivingCache(function._cache)
     return module
+
+
+def heeding(size: int, kernel: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a kernel that may take long so that Ctrl-C is heard meanwhile.
+
+    Python hears it between its own steps alone, and numba turns one that waited for the end of
+    a kernel into a ``SystemError``. So the kernel runs in a thread of its own, which is left
+    behind by an interrupt. Below ``SMALL`` and outside the main thread, where no interrupt
+    arrives, it is called as it is.
+    """
+    if size < SMALL or threading.current_thread() is not threading.main_thread():
+        return kernel(*arguments)
+    outcome: list[Any] = []
+    errors: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            outcome.append(kernel(*arguments))
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=work, name="fastlb-kernel", daemon=True)
+    thread.start()
+    thread.join()
+    if errors:
+        raise errors[0]
+    return outcome[0]
 
 
 class _ForgivingCache:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .quantities import Quantities
 from .scaling import Integers, exact_sum
 from .search import Nodes, Problem
 
@@ -110,21 +112,70 @@ def verify(stages: Sequence[Level], flow: Integers, parts: int, whole: bool) -> 
     first = stages[0]
     _feasible(first.problem, flow, parts)
     if whole:
-        _require(parts == 1, "the flow moves whole units")
+        require(parts == 1, "the flow moves whole units")
     value, beta = first.problem.limit, first.beta
-    _require(_sent(first.problem, flow) == value * parts, "the flow moves the load eliminated")
-    _require(
+    require(_sent(first.problem, flow) == value * parts, "the flow moves the load eliminated")
+    require(
         first.complete or value == cut_capacity(first.problem, first.value_side, None),
         "a cut proves the load eliminated",
     )
-    _require(beta >= first.problem.lowest, "the contention is at least the existing one")
+    require(beta >= first.problem.lowest, "the contention is at least the existing one")
     for stage in stages:
         problem = stage.problem
         finer = parts // stage.parts
         carried = (problem.base * finer + flow)[problem.counted & (flow > 0)]
         worst = max(Fraction(int(carried.max(initial=0)), finer), Fraction(problem.lowest))
-        _require(worst <= stage.beta, "no counted link exceeds the contention")
-        _require(_proved(stage), "a cut proves the contention")
+        require(worst <= stage.beta, "no counted link exceeds the contention")
+        require(_proved(stage), "a cut proves the contention")
+
+
+def verify_given(
+    edges: Integers,
+    capacity: Quantities,
+    traffic: Quantities,
+    excess: Quantities,
+    flow: Integers,
+    per_one: Fraction,
+) -> None:
+    """Check a flow (E,), ``per_one`` units a number, against the numbers as they were given.
+
+    Raises
+    ------
+    ValueError
+        If it exceeds a capacity, an excess or a room.
+    """
+    used = np.flatnonzero((flow > 0) & ~capacity.unlimited)
+    left = _difference(capacity.values[used], traffic.values[used])
+    require(_within(flow[used], per_one, left), "no flow exceeds the capacity left by traffic")
+    net = np.zeros(len(excess.values), dtype=np.int64)
+    np.add.at(net, edges[:, 0], flow)
+    np.subtract.at(net, edges[:, 1], flow)
+    gives, takes = np.flatnonzero(net > 0), np.flatnonzero(net < 0)
+    require(_within(net[gives], per_one, excess.values[gives]), "no node gives more than it has")
+    nothing = np.zeros(len(takes), dtype=np.int64)
+    room = _difference(nothing, excess.values[takes])
+    require(_within(-net[takes], per_one, room), "no node takes more than it has room for")
+
+
+def _difference(large: NDArray[Any], small: NDArray[Any]) -> NDArray[Any]:
+    """Return the exact difference of given numbers (K,)."""
+    if large.dtype.kind == small.dtype.kind == "i":
+        difference: NDArray[Any] = np.asarray(large - small)
+        if not (((large ^ small) & (large ^ difference)) < 0).any():
+            return difference
+    pairs = zip(large.tolist(), small.tolist(), strict=True)
+    exact = np.empty(len(large), dtype=object)
+    exact[:] = [Fraction(a) - Fraction(b) for a, b in pairs]
+    return exact
+
+
+def _within(amounts: Integers, per_one: Fraction, limits: NDArray[Any]) -> bool:
+    """Tell whether amounts (K,) above 0, ``per_one`` units a number, keep to given limits."""
+    units = per_one.numerator
+    if limits.dtype.kind == "i" and per_one.denominator == 1 and units < 2**62:
+        return bool((-(-amounts // units) <= limits).all())
+    pairs = zip(amounts.tolist(), limits.tolist(), strict=True)
+    return all(amount <= Fraction(limit) * per_one for amount, limit in pairs)
 
 
 def _proved(stage: Level) -> bool:
@@ -137,11 +188,11 @@ def _proved(stage: Level) -> bool:
 
 
 def _feasible(problem: Problem, flow: Integers, parts: int) -> None:
-    _require(bool((flow >= 0).all()), "no flow is negative")
-    _require(bool((flow <= problem.usable * parts).all()), "no flow exceeds a capacity")
+    require(bool((flow >= 0).all()), "no flow is negative")
+    require(bool((flow <= problem.usable * parts).all()), "no flow exceeds a capacity")
     net = _net(problem, flow)
-    _require(bool((net <= problem.excess * parts).all()), "no node gives more than its excess")
-    _require(bool((-net <= problem.room * parts).all()), "no node takes more than its room")
+    require(bool((net <= problem.excess * parts).all()), "no node gives more than its excess")
+    require(bool((-net <= problem.room * parts).all()), "no node takes more than its room")
 
 
 def _sent(problem: Problem, flow: Integers) -> int:
@@ -157,6 +208,7 @@ def _net(problem: Problem, flow: Integers) -> Integers:
     return net
 
 
-def _require(holds: bool, what: str) -> None:
+def require(holds: bool, what: str) -> None:
+    """Raise a ValueError where what should be does not hold."""
     if not holds:
         raise ValueError(f"the plan does not hold: it should be that {what}")

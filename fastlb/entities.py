@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .accelerate import kernels
+from .accelerate import heeding, kernels
 from .minimax import minimax_flow
 from .network import Network
 from .plan import MinimaxPlan
 from .quantities import Number, Numbers, Quantities, read_number, read_quantities
 from .routing import Expanded, Routing, expand
-from .scaling import Integers, Units, checked, exact_sum, scale
+from .scaling import Integers, Units, checked, common_kind, exact_sum, scale
 
 METHODS = ("budget", "odfs")
 
@@ -76,22 +76,28 @@ class _Work:
 
     @property
     def excess(self) -> list[Any]:
-        """What every node (N,) holds in entities less its room."""
-        excess = [-room for room in self.rooms]
+        """What every node (N,) holds in entities less its room, exactly."""
+        excess = [-_exact(room) for room in self.rooms]
         for node, size in zip(self.at.tolist(), self.sizes, strict=True):
-            excess[node] += size
+            excess[node] += _exact(size)
         return excess
 
     @property
     def kept(self) -> list[Any]:
         """What every node (N,) could keep of its own load, were it divisible."""
         pairs = zip(self.excess, self.rooms, strict=True)
-        return [room + min(excess, 0) for excess, room in pairs]
+        return [_exact(room) + min(excess, 0) for excess, room in pairs]
+
+    @property
+    def rounded_excess(self) -> list[Any]:
+        """The same as floats where there are floats among the data."""
+        real = self.units.kind == "float"
+        return [float(x) if real and isinstance(x, Fraction) else x for x in self.excess]
 
     def divisible(self, most: Number | None = None) -> MinimaxPlan:
         """Phase I: the minimax flow of the same load as if divisible, own room taken first."""
         plan = minimax_flow(
-            self.network, self.excess, routing=self.routing, integral=False, max_moves=most
+            self.network, self.rounded_excess, routing=self.routing, integral=False, max_moves=most
         )
         assert isinstance(plan, MinimaxPlan)
         return plan
@@ -191,7 +197,8 @@ def _work(
 ) -> _Work:
     both = np.concatenate([sizes.values, -rooms.values])
     given = Quantities(both, np.zeros(len(both), dtype=bool))
-    scaled = scale(given, network.capacities, network.traffics)
+    kind = common_kind(given, network.capacities, network.traffics)
+    scaled = scale(kind, given, network.capacities, network.traffics)
     per_one = scaled.units.per_one
     # Rounded up, so that what fits the scaled capacities fits the given ones.
     size = [-math.floor(-Fraction(s) * per_one) for s in sizes.values.tolist()]
@@ -239,7 +246,9 @@ def _budget(
         if trial:
             # Sizes blurred by up to a factor of two: still large before small, on the whole.
             order = np.argsort(-work.size * draws.uniform(0.5, 1.0, len(order)), kind="stable")
-        found = search(
+        found = heeding(
+            len(order) * len(graph.tail),
+            search,
             work.start,
             work.out,
             graph.tail,
@@ -264,7 +273,9 @@ def _budget(
 def _ordered(work: _Work, plan: MinimaxPlan, order: Integers, template: Numbers | None) -> Found:
     target, room_target, parts = _template(work, plan, template)
     checked("total size times the template's denominator", exact_sum(work.size) * parts)
-    found: Found = kernels("entities").ordered_search(
+    found: Found = heeding(
+        len(order) * len(work.graph.head),
+        kernels("entities").ordered_search,
         work.start,
         work.out,
         work.graph.head,
@@ -335,23 +346,39 @@ def _result(
         eliminated,
         work.number(int(on_links.max(initial=0))),
         work.number(exact_sum(on_links)),
-        _bound(work, plan, eliminated, unrouted),
+        _bound(work, plan, moved, unrouted),
         unrouted,
     )
 
 
-def _bound(work: _Work, plan: MinimaxPlan, eliminated: Any, unrouted: list[int]) -> Number:
-    """Return a contention that no routing of this much load undercuts.
+def _exact(number: Number) -> Any:
+    return Fraction(number) if isinstance(number, float) else number
+
+
+def _surely(work: _Work, plan: MinimaxPlan) -> Number:
+    """Return what the contention is at least for the data before any rounding.
+
+    Entities make whole units where no number had to be rounded, and beta* is one then.
+    """
+    pairs = zip(work.excess, work.rounded_excess, strict=True)
+    off = sum(math.ulp(near) for exact, near in pairs if near != exact)
+    if plan.units.blur <= 1 and off == 0:
+        return plan.contention
+    return math.nextafter(max(plan.contention - plan.quantum - off, 0.0), 0.0)
+
+
+def _bound(work: _Work, plan: MinimaxPlan, moved: list[Any], unrouted: list[int]) -> Number:
+    """Return a contention that no routing of the sizes moved (K,) undercuts.
 
     When everything is routed it is at least the largest entity that cannot stay at its node;
     else the least contention of the routed amount, were it divisible.
     """
     if unrouted:
-        away = eliminated - sum(work.kept)
-        contention = work.divisible(max(away, 0)).contention if away > 0 else 0
+        away = sum(map(_exact, moved)) - sum(work.kept)
+        contention = _surely(work, work.divisible(max(away, 0))) if away > 0 else 0
         sizes: list[Number] = []
     else:
-        contention = plan.contention
+        contention = _surely(work, plan)
         pairs = zip(work.at.tolist(), work.sizes, strict=True)
         sizes = [size for node, size in pairs if size > work.rooms[node]]
     bound: Number = max([contention, *sizes])

@@ -32,7 +32,7 @@ def excess_load(loads: Numbers, *, target: ArrayLike | None = None) -> NDArray[A
     TypeError, ValueError
         If loads or target are no finite numbers or their shapes do not fit.
     OverflowError
-        If an integer does not fit int64.
+        If an integer does not fit int64, or a total of floats float64.
 
     Examples
     --------
@@ -53,7 +53,11 @@ def excess_load(loads: Numbers, *, target: ArrayLike | None = None) -> NDArray[A
             )
         return _difference(given, np.broadcast_to(wanted, given.shape))
     if given.dtype.kind == "f":
-        return np.asarray(given - given.mean(axis=-1, keepdims=True))
+        with np.errstate(over="ignore"):
+            mean = given.mean(axis=-1, keepdims=True)
+        if not np.isfinite(mean).all():
+            raise OverflowError("loads must have totals that fit float64")
+        return np.asarray(given - mean)
     n = given.shape[-1]
     rows = given.reshape(-1, n)
     totals = [exact_sum(row) for row in rows]

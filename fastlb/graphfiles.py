@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import csv
 import html
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 from xml.parsers import expat
+
+from .memory import require_memory
+from .textfiles import csv_rows, flag, once, read_json, read_text, refuse
 
 READERS = (".graphml", ".gml", ".json", ".max", ".csv")
 SOURCE_WORDS = ("source", "from", "tail", "u", "src")
 TARGET_WORDS = ("target", "to", "head", "v", "dst")
+
+# What a node or link takes while a file is read.
+_BYTES = 300
 
 Attributes = dict[str, Any]
 
@@ -87,18 +91,6 @@ def read_graph_file(path: str | Path) -> FileGraph:
     return graph
 
 
-def refuse(place: str, rule: str) -> NoReturn:
-    """Raise a ValueError that begins with a place in a file."""
-    raise ValueError(f"{place}: {rule}") from None
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        refuse(str(path), "is no text (UTF-8)")
-
-
 class _GraphmlReader:
     """Expat handlers that gather a graph; document types and entities are refused."""
 
@@ -134,7 +126,9 @@ class _GraphmlReader:
             self.graphs += 1
             if self.graphs > 1:
                 refuse(self.place, "must hold one graph, got a second")
-            self.graph.directed = attributes.get("edgedefault") == "directed"
+            words = {"directed": True, "undirected": False}
+            given = attributes.get("edgedefault", "undirected")
+            self.graph.directed = flag(self.place, "edgedefault", given, words)
         elif name == "node":
             if "id" not in attributes:
                 refuse(self.place, "a node must have an id")
@@ -143,6 +137,8 @@ class _GraphmlReader:
             if not {"source", "target"} <= set(attributes):
                 refuse(self.place, "an edge must have a source and a target")
             self.owner = ("edge", {}, self.place, attributes)
+        elif name == "hyperedge":
+            refuse(self.place, "hyperedges are not read")
         elif name == "data" and self.owner is not None:
             key = attributes.get("key", "")
             if key not in self.keys:
@@ -161,7 +157,10 @@ class _GraphmlReader:
             for kind in ("node", "edge") if target == "all" else (target,):
                 self.defaults[kind, label] = text
         elif name == "data" and self.owner is not None and self.reading is not None:
-            self.owner[1][self.keys[self.reading[1]][0]] = text
+            label = self.keys[self.reading[1]][0]
+            if label in self.owner[1]:
+                refuse(self.place, f"{label!r} must be named once, got it again")
+            self.owner[1][label] = text
             self.reading = None
         elif name in ("node", "edge") and self.owner is not None:
             self._add(*self.owner)
@@ -186,6 +185,10 @@ def _graphml(path: Path) -> FileGraph:
         reader.parser.Parse(path.read_bytes(), True)
     except expat.ExpatError as error:
         refuse(f"{path} line {error.lineno}", f"is no well-formed XML: {error}")
+    except (LookupError, ValueError) as error:
+        if str(error).startswith(str(path)):
+            raise
+        refuse(str(path), f"is in no encoding that can be read: {error}")
     if reader.graphs == 0:
         refuse(str(path), "holds no <graph>")
     return reader.graph
@@ -200,18 +203,19 @@ _GML_TOKEN = re.compile(
 
 def _gml(path: Path) -> FileGraph:
     graph = FileGraph(str(path), "gml")
-    tokens = _gml_tokens(_text(path), graph.source)
+    tokens = _gml_tokens(read_text(path), graph.source)
     entries = [value for key, value, _ in _gml_entries(tokens, graph.source, 0) if key == "graph"]
     if len(entries) != 1 or not isinstance(entries[0], list):
         refuse(graph.source, f"must hold one graph, got {len(entries)}")
     for key, value, line in entries[0]:
         place = f"{graph.source} line {line}"
         if key in ("directed", "multigraph"):
-            setattr(graph, "directed" if key == "directed" else "parallel", value == "1")
+            told = flag(place, key, value, {"0": False, "1": True})
+            setattr(graph, "directed" if key == "directed" else "parallel", told)
         elif key in ("node", "edge"):
             if not isinstance(value, list):
                 refuse(place, f"a {key} must be a list in brackets, got {value!r}")
-            own = {name: item for name, item, _ in value if not isinstance(item, list)}
+            own = once(place, [(k, item) for k, item, _ in value if not isinstance(item, list)])
             missing = [
                 n for n in (("id",) if key == "node" else ("source", "target")) if n not in own
             ]
@@ -264,17 +268,13 @@ def _gml_entries(
 
 def _node_link(path: Path) -> FileGraph:
     graph = FileGraph(str(path), "json")
-    try:
-        given = json.loads(_text(path))
-    except json.JSONDecodeError as error:
-        refuse(f"{path} line {error.lineno}", f"is no JSON: {error.msg}")
-    except RecursionError:
-        refuse(str(path), "is nested too deeply")
+    given = read_json(path)
     listed = given.get("links", given.get("edges")) if isinstance(given, dict) else None
     if not isinstance(listed, list) or not isinstance(given.get("nodes"), list):
         refuse(str(path), 'must be node-link JSON: an object with "nodes" and "links"')
-    graph.directed = given.get("directed", False) is True
-    graph.parallel = given.get("multigraph", False) is True
+    words = {True: True, False: False}
+    graph.directed = flag(str(path), "directed", given.get("directed", False), words)
+    graph.parallel = flag(str(path), "multigraph", given.get("multigraph", False), words)
     for what, entries, needed in (("nodes", given["nodes"], {"id"}), ("links", listed, set())):
         for i, entry in enumerate(entries):
             place = f"{path} {what}[{i}]"
@@ -295,17 +295,17 @@ def _dimacs(path: Path) -> FileGraph:
     graph = FileGraph(str(path), "dimacs", directed=True, parallel=True)
     ends: dict[str, str] = {}
     counts: tuple[int, int] | None = None
-    for number, line in enumerate(_text(path).splitlines(), start=1):
+    for number, line in enumerate(read_text(path).splitlines(), start=1):
         place = f"{path} line {number}"
         match line.split():
             case [] | ["c", *_]:
                 continue
-            case ["p", "max", nodes, arcs] if counts is None and nodes.isdecimal():
-                if not arcs.isdecimal():
-                    refuse(place, f"must count arcs, got {arcs!r}")
-                counts = int(nodes), int(arcs)
+            case ["p", "max", nodes, arcs] if counts is None:
+                counts = _count(place, "nodes", nodes), _count(place, "arcs", arcs)
                 graph.nodes = [FileNode(str(i + 1), {}, place) for i in range(counts[0])]
             case ["n", node, "s" | "t" as end] if counts is not None and end not in ends:
+                if node in ends.values():
+                    refuse(place, f"source and sink must be two nodes, got {node} for both")
                 ends[end] = node
             case ["a", u, v, capacity] if counts is not None:
                 graph.links.append(FileLink(u, v, {"capacity": capacity}, place))
@@ -323,34 +323,35 @@ def _dimacs(path: Path) -> FileGraph:
     return graph
 
 
+def _count(place: str, what: str, given: str) -> int:
+    if not given.isdecimal():
+        refuse(place, f"must count {what}, got {given!r}")
+    if len(given) > 9:
+        refuse(place, f"must count less than 10**9 {what}, got {given}")
+    require_memory(_BYTES * int(given), f"a graph of {given} {what}")
+    return int(given)
+
+
 def _csv(path: Path) -> FileGraph:
     graph = FileGraph(str(path), "csv", directed=True)
     names: list[str] | None = None
     seen: dict[str, None] = {}
-    with path.open(encoding="utf-8-sig", newline="") as stream:
-        rows = csv.reader(stream)
-        try:
-            for row in rows:
-                cells = [cell.strip() for cell in row]
-                if not any(cells) or cells[0].startswith("#"):
-                    continue
-                place = f"{path} line {rows.line_num}"
-                if names is None:
-                    names = _csv_header(cells)
-                    if names is not None:
-                        continue
-                    names = ["source", "target", "capacity", "traffic"][: len(cells)]
-                if len(cells) != len(names) or len(cells) < 2:
-                    refuse(place, f"must have {max(len(names), 2)} cells, got {len(cells)}")
-                own = dict(zip(names, cells, strict=True))
-                u, v = own.pop("source"), own.pop("target")
-                if not u or not v:
-                    refuse(place, "must name a source and a target")
-                seen |= {u: None, v: None}
-                given = {name: cell for name, cell in own.items() if cell}
-                graph.links.append(FileLink(u, v, given, place))
-        except (csv.Error, UnicodeDecodeError) as error:
-            refuse(f"{path} line {rows.line_num}", f"is no CSV text: {error}")
+    for cells, place in csv_rows(path):
+        if names is None:
+            names = _csv_header(cells)
+            if names is not None:
+                once(place, [(name, None) for name in names])
+                continue
+            names = ["source", "target", "capacity", "traffic"][: len(cells)]
+        if len(cells) != len(names) or len(cells) < 2:
+            refuse(place, f"must have {max(len(names), 2)} cells, got {len(cells)}")
+        own = dict(zip(names, cells, strict=True))
+        u, v = own.pop("source"), own.pop("target")
+        if not u or not v:
+            refuse(place, "must name a source and a target")
+        seen |= {u: None, v: None}
+        given = {name: cell for name, cell in own.items() if cell}
+        graph.links.append(FileLink(u, v, given, place))
     graph.nodes = [FileNode(name, {}, str(path)) for name in seen]
     return graph
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any, cast
 
@@ -11,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from .certificate import Level, level_values
 from .network import Network
 from .plan import MinimaxBatch, MinimaxPlan
-from .quantities import Numbers, Quantities, read_number, read_quantities
+from .quantities import Kind, Number, Numbers, Quantities, read_number, read_quantities
 from .routing import Expanded, Routing, expand
-from .scaling import Scaled, scale
+from .scaling import Integers, Scaled, common_kind, scale
 from .search import METHODS, MaxFlow, Nodes, Problem, least_flow, search, short_flow
 
 PLANS: dict[str, MaxFlow] = {"short": short_flow, "least": least_flow}
@@ -53,7 +54,8 @@ def minimax_flow(
     pinned : (N,) bool or node numbers, optional
         Nodes whose own load stays: they neither give nor take, and still forward.
     max_moves : number, optional
-        Most load to move in all.
+        Most load to move in all; rounded down to whole units where only those move. A float
+        means its shortest decimal where the other data are exact.
     plan : {"short", "least"}
         Routes along shortest layers, or the exact least traffic at the least contention.
     levels : int
@@ -78,7 +80,8 @@ def minimax_flow(
     -----
     Minimax section 2.2, Fig. 2. The step of MMC01 counts the links of the current minimum cut
     that can still grow; counting all saturated links, as the text may be read, need not end.
-    Float data are rounded to ``quantum``, so that the plan never exceeds what was given.
+    Float data are rounded so that the plan never exceeds what was given; ``eliminated`` and
+    ``contention`` are within ``quantum`` of those of the data before that.
 
     Examples
     --------
@@ -97,32 +100,41 @@ def minimax_flow(
     held = _pinned(pinned, network.size)
     graph = expand(network, routing)
     rows, shape = _rows(excess, network.size)
+    limits, carried, most = network.capacities, _traffic(network, contention), _most(max_moves)
     plans = []
     for row in rows:
         given = read_quantities("excess", row, network.size, "nodes", signed=True)
-        scaled = scale(_held(given, held), network.capacities, _traffic(network, contention))
-        whole = _whole(integral, scaled, levels)
-        problem = _problem(graph, scaled, weights, contention, max_moves)
-        plans.append(_solve(network, graph, scaled, problem, whole, levels, method, PLANS[plan]))
+        kind = common_kind(given, limits, network.traffics)
+        whole = _whole(integral, kind, levels)
+        movable = _held(given, held)
+        scaled = scale(kind, movable, limits, carried, most, whole=whole)
+        problem = _problem(graph, scaled, weights, contention)
+        stages, iterations, at_hand = _search(problem, whole or kind == "float", levels, method)
+        planner = PLANS[plan]
+        found = MinimaxPlan(
+            network,
+            movable,
+            scaled.units,
+            whole,
+            graph,
+            stages,
+            iterations,
+            planner,
+            at_hand if planner is short_flow else None,
+        )
+        plans.append(found)
     if shape is None:
         return plans[0]
     return MinimaxBatch(plans, shape, network.edge_count)
 
 
-def _solve(
-    network: Network,
-    graph: Expanded,
-    scaled: Scaled,
-    problem: Problem,
-    whole: bool,
-    levels: int,
-    method: str,
-    planner: MaxFlow,
-) -> MinimaxPlan:
+def _search(
+    problem: Problem, rounded: bool, levels: int, method: str
+) -> tuple[tuple[Level, ...], int, tuple[Integers, int] | None]:
+    """Return the levels of contention, the values of beta tried and the last flow at hand."""
     stages: list[Level] = []
     iterations = 0
     parts = 1
-    rounded = whole or scaled.units.kind == "float"
     while True:
         found = search(problem, method, whole=rounded)
         fixed = replace(problem, limit=found.value)
@@ -135,27 +147,22 @@ def _solve(
         if found.beta == 0 or distinct == levels:
             break
         problem = stage.next_problem()
+        if not problem.counted.any():
+            break
         parts *= found.beta.denominator
-    at_hand = found.flow if planner is short_flow else None
-    return MinimaxPlan(
-        network, scaled.units, whole, graph, tuple(stages), iterations, planner, at_hand
-    )
+    return tuple(stages), iterations, found.flow
 
 
-def _problem(
-    graph: Expanded, scaled: Scaled, weights: Nodes, contention: str, max_moves: Any
-) -> Problem:
+def _problem(graph: Expanded, scaled: Scaled, weights: Nodes, contention: str) -> Problem:
     inner = graph.origin < 0
-    link = np.where(inner, 0, graph.origin)
-    counted = weights[link] & ~inner
-    usable = np.where(inner, scaled.sendable, scaled.usable[link])
-    base = np.where(counted, scaled.traffic[link], 0) if contention == "total" else 0
-    limit = scaled.sendable
-    if max_moves is not None:
-        most = read_number("max_moves", max_moves)
-        if not most >= 0:
-            raise ValueError(f"max_moves must not be negative or NaN, got {max_moves!r}")
-        limit = limit if most == float("inf") else min(limit, scaled.units.read(most))
+    link = graph.origin[~inner]
+    counted = np.zeros(len(inner), dtype=bool)
+    counted[~inner] = weights[link]
+    usable = np.full(len(inner), scaled.sendable)
+    usable[~inner] = scaled.usable[link]
+    base = np.zeros(len(inner), dtype=np.int64)
+    if contention == "total":
+        base[~inner] = np.where(weights, scaled.traffic, 0)[link]
     excess = np.zeros(graph.n, dtype=np.int64)
     room = np.zeros(graph.n, dtype=np.int64)
     excess[graph.entry] = scaled.excess
@@ -165,24 +172,32 @@ def _problem(
         graph.head,
         graph.arcs,
         usable,
-        np.broadcast_to(base, usable.shape).astype(np.int64),
+        base,
         counted,
         (~inner).astype(np.int64),
         excess,
         room,
-        limit,
+        scaled.limit,
     )
 
 
-def _whole(integral: bool | None, scaled: Scaled, levels: int) -> bool:
+def _most(max_moves: Any) -> Number:
+    if max_moves is None:
+        return math.inf
+    most = read_number("max_moves", max_moves)
+    if not most >= 0:
+        raise ValueError(f"max_moves must not be negative or NaN, got {max_moves!r}")
+    return most
+
+
+def _whole(integral: bool | None, kind: Kind, levels: int) -> bool:
     if integral is not None and not isinstance(integral, bool | np.bool_):
         raise TypeError(f"integral must be True, False or None, got {integral!r}")
-    kind = scaled.units.kind
     if integral and kind != "integer":
         raise ValueError(f"integral=True needs integer data, got {kind} data")
     whole = kind == "integer" if integral is None else bool(integral)
     if whole and levels > 1:
-        raise ValueError("levels above 1 need divisible load: pass integral=False")
+        raise ValueError("levels above 1 need divisible load: pass integral=False (--divisible)")
     return whole
 
 
@@ -242,6 +257,8 @@ def _mask(name: str, given: ArrayLike | None, count: int, of: str, *, default: b
     if given is None:
         return np.full(count, default)
     mask: NDArray[Any] = np.asarray(given)
+    if mask.size == 0:
+        mask = mask.astype(bool)
     whole = mask.dtype.kind in "iu" and bool(np.isin(mask, (0, 1)).all())
     if not (mask.dtype == bool or whole) or mask.shape != (count,):
         raise ValueError(

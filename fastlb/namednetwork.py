@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import json
 import math
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,10 +13,13 @@ from typing import Any
 import numpy as np
 
 from .formats import read_npy
-from .graphfiles import READERS, FileGraph, FileLink, read_graph_file, refuse
+from .graphfiles import READERS, FileGraph, FileLink, read_graph_file
 from .network import Network
 from .parse import parse_topology
 from .quantities import Number, read_number
+from .textfiles import csv_rows, read_json, refuse
+
+LARGEST = int(sys.float_info.max)
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,14 +173,22 @@ def file_number(
     try:
         number = read_number(what, value)
     except (ValueError, TypeError):
-        refuse(place, f"{what} must be a number such as 12 or 41/7, got {value!r}")
+        refuse(place, f"{what} must be a number such as 12 or 41/7, got {_short(value)}")
+    if isinstance(number, int) and abs(number) > LARGEST:
+        refuse(place, f"{what} must be less than 1.8e308, got {_short(value)}")
     if isinstance(value, str) and isinstance(number, Fraction) and "/" not in value:
         number = float(number)
-    if number != number or (math.isinf(number) and not (limit and number > 0)):
-        refuse(place, f"{what} must be a finite number, got {value!r}")
+    if number != number or (number in (math.inf, -math.inf) and not (limit and number > 0)):
+        refuse(place, f"{what} must be a finite number, got {_short(value)}")
     if number < 0 and not signed:
-        refuse(place, f"{what} must not be negative, got {value!r}")
+        refuse(place, f"{what} must not be negative, got {_short(value)}")
     return int(number) if isinstance(number, float) and number.is_integer() else number
+
+
+def _short(value: Any) -> str:
+    """Return what was got, cut where it would fill a screen."""
+    text = repr(value) if not isinstance(value, int) or abs(value) <= LARGEST else hex(value)
+    return text if len(text) <= 60 else f"{text[:40]}.. ({len(text)} characters)"
 
 
 def _places(path: str | Path, count: int) -> list[str]:
@@ -186,19 +196,13 @@ def _places(path: str | Path, count: int) -> list[str]:
 
 
 def _csv_loads(path: Path, network: NamedNetwork) -> list[tuple[str, Any, str]]:
-    rows: list[tuple[list[str], str]] = []
-    with path.open(encoding="utf-8-sig", newline="") as stream:
-        reader = csv.reader(stream, delimiter="\t" if path.suffix == ".tsv" else ",")
-        try:
-            for row in reader:
-                cells = [cell.strip() for cell in row]
-                if any(cells) and not cells[0].startswith("#"):
-                    rows.append((cells, f"{path} line {reader.line_num}"))
-        except (csv.Error, UnicodeDecodeError) as error:
-            refuse(f"{path} line {reader.line_num}", f"is no CSV text: {error}")
+    rows = list(csv_rows(path, "\t" if path.suffix == ".tsv" else ","))
     if rows and all(len(cells) == 1 for cells, _ in rows):
         if not _is_number(rows[0][0][0]):
             rows = rows[1:]
+        for (cell,), place in rows:
+            if not _is_number(cell):
+                refuse(place, f"must be a load, or a node and its load, got {cell!r}")
         if len(rows) != len(network.names):
             refuse(
                 str(path),
@@ -222,24 +226,7 @@ def _is_number(text: str) -> bool:
 
 
 def _json_loads(path: Path, network: NamedNetwork) -> list[tuple[str, Any, str]]:
-    repeated: list[str] = []
-
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        made: dict[str, Any] = {}
-        for key, value in pairs:
-            if key in made:
-                repeated.append(key)
-            made[key] = value
-        return made
-
-    try:
-        given = json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=once)
-    except json.JSONDecodeError as error:
-        refuse(f"{path} line {error.lineno}", f"is no JSON: {error.msg}")
-    except (RecursionError, UnicodeDecodeError):
-        refuse(str(path), "is no JSON of loads")
-    if isinstance(given, dict) and repeated:
-        refuse(str(path), f"node {repeated[0]!r} must be named once, got it again")
+    given = read_json(path)
     if isinstance(given, dict):
         return [(name, value, f"{path} {name!r}") for name, value in given.items()]
     if not isinstance(given, list) or len(given) != len(network.names):
@@ -248,16 +235,29 @@ def _json_loads(path: Path, network: NamedNetwork) -> list[tuple[str, Any, str]]
 
 
 def _for_all(what: str, given: str | None) -> Number | None:
-    return None if given is None else file_number(what, what, given, limit=what == "capacity")
+    return (
+        None if given is None else file_number("--" + what, what, given, limit=what == "capacity")
+    )
 
 
 def _ids(graph: FileGraph) -> dict[str, int]:
     ids: dict[str, int] = {}
     for node in graph.nodes:
+        if not _writable(node.id):
+            refuse(node.place, f"a node's id must be valid Unicode, got {node.id!r}")
         if node.id in ids:
             refuse(node.place, f"node {node.id!r} must be listed once, got it again")
         ids[node.id] = len(ids)
     return ids
+
+
+def _writable(name: str) -> bool:
+    """Tell whether a name has no halves of surrogate pairs, which JSON can spell."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _links(graph: FileGraph, ids: dict[str, int], directed: bool, parallel: bool) -> list[FileLink]:
@@ -313,7 +313,7 @@ def _names(graph: FileGraph, asked: str | None) -> tuple[str, ...]:
                 refuse(node.place, f"node {node.id} must have the attribute {asked!r}")
     for label in (asked,) if asked is not None else ("label", "name"):
         found = [str(node.attributes.get(label, "")) for node in graph.nodes]
-        if len(set(found)) == len(found) and all(found):
+        if len(set(found)) == len(found) and all(found) and all(map(_writable, found)):
             return tuple(found)
     if asked is not None:
         refuse(graph.source, f"the attribute {asked!r} must name every node differently")
@@ -326,6 +326,9 @@ def _terminals(graph: FileGraph, limits: list[Number | None]) -> tuple[Number, .
         return None
     s, t = graph.terminals
     pairs = list(zip(graph.links, limits, strict=True))
+    for link, limit in pairs:
+        if limit == math.inf and (link.source == s or link.target == t):
+            refuse(link.place, "a link at the source or the sink must have a finite capacity")
     out: Any = sum(c or 0 for k, c in pairs if k.source == s and k.target != s)
     into: Any = sum(c or 0 for k, c in pairs if k.target == t and k.source != t)
     return tuple(out if node.id == s else -into if node.id == t else 0 for node in graph.nodes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .accelerate import kernels
-from .certificate import Level, level_values, verify
+from .accelerate import heeding, kernels
+from .certificate import Level, level_values, require, verify, verify_given
 from .network import Network
-from .quantities import Number
+from .quantities import Number, Quantities
 from .routing import Expanded
 from .scaling import Integers, Units, exact_sum
 from .search import MaxFlow
@@ -56,10 +57,12 @@ class MinimaxPlan:
     iterations : int
         Values of beta tried.
     quantum : float or 0
-        What float data were rounded to; 0 for exact data.
+        Float data: ``eliminated`` and ``contention`` are within it of those of the data before
+        they were rounded. 0 for exact data.
     """
 
     network: Network
+    excess: Quantities
     units: Units
     whole: bool
     graph: Expanded
@@ -87,9 +90,10 @@ class MinimaxPlan:
         return self._sent[1]
 
     def _number(self, amount: Fraction) -> Number:
+        """Return an amount in units as a number; as a float never less than it is."""
         real = amount / self.units.per_one
         if self.units.kind == "float":
-            return float(real)
+            return _float_above(real)
         return int(real) if self.whole else real
 
     @property
@@ -106,38 +110,55 @@ class MinimaxPlan:
 
     @property
     def quantum(self) -> Number:
-        return self.units.quantum
+        if self.units.kind != "float":
+            return 0
+        beta = self.stages[0].beta / self.units.per_one
+        # Existing traffic may make the contention longer than the digits of a float.
+        return _float_above(self.units.blur / self.units.per_one + Fraction(self.contention) - beta)
 
     @cached_property
     def flow(self) -> NDArray[Any]:
+        flow = self._flow_numbers()
+        flow.flags.writeable = False
+        return flow
+
+    def _link_units(self) -> Integers:
+        """Return the flow (E,) on the links of the network in units of 1/parts."""
         units = np.zeros(self.network.edge_count, dtype=np.int64)
         link = self.graph.origin >= 0
         units[self.graph.origin[link]] = self._flow[link]
-        units.flags.writeable = False
-        if self.whole and self.units.kind != "float":
-            return units
+        return units
+
+    def _flow_numbers(self) -> NDArray[Any]:
+        units = self._link_units()
         if self.units.kind == "float":
-            real = np.ldexp(units.astype(np.float64), _exponent(1 / self.units.per_one))
-            real.flags.writeable = False
-            return real
+            return np.ldexp(units.astype(np.float64), _exponent(1 / self.units.per_one))
+        if self.whole:
+            return units
         different, place = np.unique(units, return_inverse=True)
         numbers = np.empty(len(different), dtype=object)
         numbers[:] = [self._number(Fraction(f, self._parts)) for f in different.tolist()]
         exact: NDArray[Any] = numbers[place]
-        exact.flags.writeable = False
         return exact
 
-    @cached_property
+    @property
     def traffic(self) -> Number:
         on_links = self._flow[self.graph.origin >= 0]
         return self._number(Fraction(exact_sum(on_links), self._parts))
 
     @cached_property
     def bottleneck(self) -> NDArray[np.int64]:
+        links = self._tight_links()
+        links.flags.writeable = False
+        return links
+
+    def _tight_links(self) -> NDArray[np.int64]:
         return self.graph.origin[self.stages[0].tight()]
 
     def verify(self) -> bool:
         """Check feasibility, value and both cuts in exact arithmetic, whatever solver was used.
+
+        The flow is held against the numbers as they were given, not as they were scaled.
 
         Returns
         -------
@@ -150,6 +171,12 @@ class MinimaxPlan:
             If anything does not hold, naming it.
         """
         verify(self.stages, self._flow, self._parts, self.whole)
+        given = self.network.capacities, self.network.traffics, self.excess
+        per_one = self.units.per_one * self._parts
+        verify_given(self.network.edges, *given, self._link_units(), per_one)
+        require(np.array_equal(self.flow, self._flow_numbers()), "flow is the one that was found")
+        same = np.array_equal(self.bottleneck, self._tight_links())
+        require(same, "the bottleneck is the cut that proves the contention")
         return True
 
     def routes(self) -> list[Route]:
@@ -159,20 +186,29 @@ class MinimaxPlan:
         """
         problem = self.stages[0].problem
         start, head, _, link = problem.arcs
-        source, sink, amount, ends, arcs = kernels("routes").strip(
-            start, head, problem.along(self._flow), len(problem.excess)
+        source, sink, amount, ends, arcs = heeding(
+            len(head),
+            kernels("routes").strip,
+            *(start, head, problem.along(self._flow), len(problem.excess)),
         )
-        hops = self.graph.origin[link[arcs]]
+        if not len(amount):
+            return []
         nodes = np.argsort(self.graph.entry), np.argsort(self.graph.exit)
         entry, exit_ = np.sort(self.graph.entry), np.sort(self.graph.exit)
         sources = nodes[0][np.searchsorted(entry, source)].tolist()
         sinks = nodes[1][np.searchsorted(exit_, sink)].tolist()
-        heads = self.network.edges[:, 1]
+        # Paths may hold 10**8 nodes: one object a node serves them all.
+        node = np.arange(self.network.size).astype(object)
+        hop = np.where(link >= 0, self.graph.origin[link], -1)
+        entered = node[self.network.edges[hop, 1]]
+        inner = bool((self.graph.origin < 0).any())
         found = []
         begin = 0
         for u, v, units, end in zip(sources, sinks, amount.tolist(), ends.tolist(), strict=True):
-            links = hops[begin:end]
-            path = (u, *heads[links[links >= 0]].tolist())
+            along = arcs[begin:end]
+            if inner:
+                along = along[hop[along] >= 0]
+            path = (u, *entered[along].tolist())
             found.append(Route(u, v, path, self._number(Fraction(units, self._parts))))
             begin = end
         return found
@@ -280,6 +316,14 @@ def plain(number: Number) -> int | float | str:
     if isinstance(number, Fraction):
         return number.numerator if number.denominator == 1 else str(number)
     return number
+
+
+def _float_above(real: Fraction) -> float:
+    try:
+        near = float(real)
+    except OverflowError:
+        raise OverflowError("the plan's numbers must fit a float64; they exceed 1.8e308") from None
+    return near if Fraction(near) >= real else math.nextafter(near, math.inf)
 
 
 def _exponent(power: Fraction) -> int:

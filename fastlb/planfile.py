@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import quoteattr
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 PLAN_SCHEMA = "fastlb.plan"
 PLAN_SCHEMA_VERSION = 1
 SUFFIXES = (".json", ".graphml", ".csv")
+# What XML 1.0 has no way to write, not even as a reference.
+_NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+_FIXED = {"name": "string", "bottleneck": "boolean"}
 
 
 def plan_document(
@@ -35,7 +39,8 @@ def plan_document(
     capacities, traffic, excess and options), ``input`` (source, kind, nodes, links, the loads
     file), ``options``; then ``asked`` (load that has room), ``eliminated``, ``contention``,
     ``bound`` (what the contention cannot go below: it is proved), ``levels``, ``traffic``,
-    ``iterations``, ``quantum``; ``bottleneck``, the links that prove the contention, and
+    ``iterations``, ``quantum`` (by how much rounding of float data may have changed eliminated
+    and contention, 0 for exact data); ``bottleneck``, the links that prove the contention, and
     ``links``, those that carry load (source, target, flow, capacity, traffic, link number);
     ``routes`` (source, sink, amount, path of names); ``nodes`` (name, excess, left). Numbers
     are ints or floats, fractions texts such as "7/2", no limit null.
@@ -99,7 +104,13 @@ def write_plan(path: Path, document: dict[str, Any], plan: MinimaxPlan, *, force
     """Write a plan in the form that the suffix names.
 
     ``.json`` holds the document; ``.graphml`` the network with names, excess and what is left
-    on the nodes, and flow, capacity, traffic and bottleneck on all links; ``.csv`` the routes.
+    on the nodes, and flow, capacity, traffic and bottleneck on all links, as numbers where no
+    fraction is among them; ``.csv`` the routes.
+
+    Raises
+    ------
+    ValueError
+        If a name holds characters that XML, and so GraphML, cannot.
     """
     with replacing(path, force=force) as stream:
         if path.suffix == ".json":
@@ -153,35 +164,55 @@ def _cell(text: str) -> str:
 
 
 def _graphml(document: dict[str, Any], plan: MinimaxPlan) -> str:
-    keys = [("node", name, "string") for name in ("name", "excess", "left")]
-    keys += [("edge", name, "string") for name in ("flow", "capacity", "traffic")]
-    keys += [("edge", "bottleneck", "boolean")]
+    tight = set(plan.bottleneck.tolist())
+    nodes: dict[str, list[Any]] = {
+        "name": [node["name"] for node in document["nodes"]],
+        "excess": [node["excess"] for node in document["nodes"]],
+        "left": [node["left"] for node in document["nodes"]],
+    }
+    links: dict[str, list[Any]] = {
+        "flow": [plain(f) for f in plan.flow.tolist()],
+        "capacity": ["inf" if c is None else plain(c) for c in plan.network.capacity],
+        "traffic": [plain(f) for f in plan.network.traffic],
+        "bottleneck": ["true" if k in tight else "false" for k in range(len(plan.flow))],
+    }
+    for name in nodes["name"]:
+        if _NO_XML.search(name):
+            raise ValueError(f"GraphML cannot hold the control characters of the name {name!r}")
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">',
     ]
-    for target, name, kind in keys:
-        lines.append(f'  <key id="{name}" for="{target}" attr.name="{name}" attr.type="{kind}"/>')
+    for target, columns in (("node", nodes), ("edge", links)):
+        for name, values in columns.items():
+            kind = _FIXED.get(name) or _kind(values)
+            lines.append(
+                f'  <key id="{name}" for="{target}" attr.name="{name}" attr.type="{kind}"/>'
+            )
     lines.append('  <graph edgedefault="directed">')
-    for i, node in enumerate(document["nodes"]):
-        lines += [f'    <node id="n{i}">', *_data(node, ("name", "excess", "left")), "    </node>"]
-    tight = set(plan.bottleneck.tolist())
-    limits, carried = plan.network.capacity, plan.network.traffic
-    flows = plan.flow.tolist()
+    for i in range(plan.network.size):
+        lines += [f'    <node id="n{i}">', *_data(nodes, i), "    </node>"]
     for k, (u, v) in enumerate(plan.network.edges.tolist()):
-        limit = limits[k]
-        own = {
-            "flow": plain(flows[k]),
-            "capacity": "inf" if limit is None else plain(limit),
-            "traffic": plain(carried[k]),
-            "bottleneck": "true" if k in tight else "false",
-        }
         lines.append(f'    <edge id="e{k}" source="n{u}" target="n{v}">')
-        lines += [*_data(own, tuple(own)), "    </edge>"]
+        lines += [*_data(links, k), "    </edge>"]
     return "\n".join([*lines, "  </graph>", "</graphml>"]) + "\n"
 
 
-def _data(values: dict[str, Any], names: tuple[str, ...]) -> list[str]:
+def _kind(values: list[Any]) -> str:
+    """Return the GraphML type that holds all the numbers as they are."""
+    infinite = "inf" in values
+    numbers = [value for value in values if value != "inf"]
+    if all(isinstance(number, int) for number in numbers):
+        largest = max(map(abs, numbers), default=0)
+        if not infinite and largest < 2**63:
+            return "long"
+        return "double" if largest <= 2**53 else "string"
+    exact = all(isinstance(x, float) or (isinstance(x, int) and abs(x) <= 2**53) for x in numbers)
+    return "double" if exact else "string"
+
+
+def _data(columns: dict[str, list[Any]], i: int) -> list[str]:
     return [
-        f'      <data key="{name}">{quoteattr(str(values[name]))[1:-1]}</data>' for name in names
+        f'      <data key="{name}">{quoteattr(str(values[i]))[1:-1]}</data>'
+        for name, values in columns.items()
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +26,8 @@ def plan_image(plan: MinimaxPlan, named: NamedNetwork, excess: list[Number], suf
     """Return a drawing of a plan as PNG or SVG bytes.
 
     Overloaded nodes are orange, nodes with room blue, larger ones for more load. Links are as
-    wide as the load they carry; those of the bottleneck are green.
+    wide as the load they carry; those of the bottleneck are green. Names are drawn as they are,
+    with boxes for letters that the font lacks.
 
     Raises
     ------
@@ -37,7 +39,9 @@ def plan_image(plan: MinimaxPlan, named: NamedNetwork, excess: list[Number], suf
             f"network must have at most {MOST_NODES} nodes to be drawn, got {plan.network.size}"
         )
     places = _places(plan)
-    return image(lambda: _draw(plan, named, excess, places), suffix)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
+        return image(lambda: _draw(plan, named, excess, places), suffix)
 
 
 def _draw(
@@ -77,13 +81,27 @@ def _draw(
     axes.scatter(*places.T, s=25 + 130 * share, c=colours, zorder=3, edgecolors="white")
     if plan.network.size <= NAMED_NODES:
         for name, (x, y) in zip(named.names, places.tolist(), strict=True):
-            axes.text(x, y + 0.025 * size, name, ha="center", va="bottom", fontsize=7, zorder=4)
+            axes.text(
+                x,
+                y + 0.025 * size,
+                name,
+                ha="center",
+                va="bottom",
+                fontsize=7,
+                zorder=4,
+                parse_math=False,
+            )
     axes.set_title(
         f"{named.source}: {_shown(plan.eliminated)} moved, at most {_shown(plan.contention)} "
-        f"on a link (bottleneck: {len(tight)}, green)"
+        f"on a link (bottleneck: {len(tight)}, green)\n"
+        "orange has too much, blue has room; wider arrows carry more",
+        parse_math=False,
     )
-    axes.margins(0.06)
-    axes.autoscale_view()
+    # Nodes on a line, too, get a picture with room for arcs, names and circles.
+    (left, low), (right, high) = places.min(axis=0), places.max(axis=0)
+    for bound, first, last in ((axes.set_xlim, left, right), (axes.set_ylim, low, high)):
+        spare = max(0.08 * size, (0.3 * size - (last - first)) / 2)
+        bound(first - spare, last + spare)
     return figure
 
 

@@ -18,6 +18,7 @@ Numbers = ArrayLike | Sequence[Number | str]
 Kind = Literal["integer", "rational", "float"]
 
 _INFINITE = re.compile(r"\s*[+]?inf(inity)?\s*", re.IGNORECASE)
+_LONG_EXPONENT = re.compile(r"e[+-]?\d{5,}", re.IGNORECASE)
 _LARGEST = 2**63 - 1
 
 
@@ -104,6 +105,8 @@ def read_number(name: str, value: Any) -> Number:
         if _INFINITE.fullmatch(value):
             return math.inf
         try:
+            if _LONG_EXPONENT.search(value):
+                raise ValueError("the exponent alone would fill the memory")
             value = Fraction(value)
         except (ValueError, ZeroDivisionError):
             raise ValueError(f"{name} must be a number such as 12 or 41/7, got {value!r}") from None
@@ -162,11 +165,11 @@ def _quantity(name: str, value: Any, unlimited: bool, signed: bool) -> Number | 
         return None if unlimited else 0
     number = read_number(name, value)
     if number != number:
-        raise ValueError(f"{name} must not be negative or NaN, got {value!r}")
+        raise ValueError(f"{name} must not be NaN, got {value!r}")
     if isinstance(number, float) and math.isinf(number):
         if unlimited and number > 0:
             return None
         raise ValueError(f"{name} must be finite, got {value!r}")
     if number < 0 and not signed:
-        raise ValueError(f"{name} must not be negative or NaN, got {value!r}")
+        raise ValueError(f"{name} must not be negative, got {value!r}")
     return number

@@ -137,28 +137,34 @@ def routing_graph(network: Network, scheme: Routing) -> RoutingGraph:
 
 def expand(network: Network, routing: Routing) -> Expanded:
     """Return the graph on which plans for this network and routing are searched."""
-    if routing is None:
-        nodes = np.arange(network.size)
-        tail, head = np.ascontiguousarray(network.edges.T)
-        return Expanded(network.size, tail, head, np.arange(len(tail)), nodes, nodes, network.arcs)
     if isinstance(routing, RoutingScheme):
         return _by_rules(network, routing)
-    return _layered(network, *ordered_axes(network, routing))
+    if routing is not None:
+        topology, order = ordered_axes(network, routing)
+        if network.edge_count:
+            return _layered(network, topology, order)
+    nodes = np.arange(network.size)
+    tail, head = np.ascontiguousarray(network.edges.T)
+    return Expanded(network.size, tail, head, np.arange(len(tail)), nodes, nodes, network.arcs)
 
 
 def _by_rules(network: Network, scheme: RoutingScheme) -> Expanded:
-    """R1-R5; R4's nodes are split into an entry and an exit, so that nothing passes through."""
+    """R1-R5; R4's nodes are split into an entry and an exit, so that nothing passes through.
+
+    Load goes from its entry straight to the exit of the same node where it stays.
+    """
     E, n = network.edge_count, network.size
     tail, head = network.edges.T
     turns = _turns(network, scheme.allows)
     links = np.arange(E)
+    entry, exit_ = 2 * E + np.arange(n), 2 * E + n + np.arange(n)
     return _expanded(
         2 * E + 2 * n,
-        np.concatenate([2 * links, 2 * turns[:, 0] + 1, 2 * E + tail, 2 * links + 1]),
-        np.concatenate([2 * links + 1, 2 * turns[:, 1], 2 * links, 2 * E + n + head]),
-        np.concatenate([links, np.full(len(turns) + 2 * E, -1)]),
-        2 * E + np.arange(n),
-        2 * E + n + np.arange(n),
+        np.concatenate([2 * links, 2 * turns[:, 0] + 1, entry[tail], 2 * links + 1, entry]),
+        np.concatenate([2 * links + 1, 2 * turns[:, 1], 2 * links, exit_[head], exit_]),
+        np.concatenate([links, np.full(len(turns) + 2 * E + n, -1)]),
+        entry,
+        exit_,
     )
 
 
@@ -221,6 +227,7 @@ def ordered_axes(
             f"routing {_name(routing)} needs a network made by topology.network() of a grid or "
             f"hypercube, got {network!r}"
         )
+    _check_links(network, topology)
     axes = tuple(range(topology.ndim))
     if routing == "e-cube":
         if not isinstance(topology, Hypercube):
@@ -238,6 +245,24 @@ def ordered_axes(
             "violates P3; route on the mesh, or without a scheme"
         )
     return topology, axes
+
+
+def _check_links(network: Network, topology: Grid | Hypercube) -> None:
+    """Refuse links that are not the topology's: a network may name any topology as its own."""
+    if network.size != topology.size:
+        raise ValueError(
+            f"network must have the {topology.size} nodes of {topology!r}, got {network.size}"
+        )
+    if not network.edge_count:
+        return
+    apart = np.abs(np.diff(_coordinates(topology, network.edges.T), axis=1))[:, 0]
+    shape = np.array(topology.shape).reshape(-1, 1)
+    wraps = _wraps(topology).reshape(-1, 1)
+    near = (apart == 1) | wraps & (apart == shape - 1) & (shape > 1)
+    fits = (near | (apart == 0)).all(axis=0) & ((apart > 0).sum(axis=0) == 1)
+    if not fits.all():
+        u, v = network.edges[int(np.argmin(fits))].tolist()
+        raise ValueError(f"network must have links of {topology!r} alone, got {(u, v)}")
 
 
 def _name(routing: str | DimensionOrder) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .quantities import Kind, Number, Quantities
+from .rational import read_rational
 
 Integers = NDArray[np.int64]
 
@@ -32,19 +33,13 @@ class Units:
     per_one : Fraction
         Units in the number 1: 1 for integers, the common denominator of rationals, a power of
         two for floats.
+    blur : int
+        Units by which v* and beta* may differ from those of the data before they were rounded.
     """
 
     kind: Kind
     per_one: Fraction
-
-    @property
-    def quantum(self) -> Number:
-        """What one unit is worth for float data, which are rounded to it; 0 where exact."""
-        return float(1 / self.per_one) if self.kind == "float" else 0
-
-    def read(self, amount: Number) -> int:
-        """Return a limit in whole units, rounded down."""
-        return math.floor(Fraction(amount) * self.per_one)
+    blur: int = 0
 
 
 @dataclass(frozen=True)
@@ -63,6 +58,8 @@ class Scaled:
         Existing traffic F, rounded up for floats.
     sendable : int
         The smaller of the total excess and the total room.
+    limit : int
+        Most units that may move, at most ``sendable``.
     """
 
     units: Units
@@ -71,13 +68,37 @@ class Scaled:
     usable: Integers
     traffic: Integers
     sendable: int
+    limit: int
 
 
-def scale(excess: Quantities, capacity: Quantities, traffic: Quantities) -> Scaled:
+def common_kind(*columns: Quantities) -> Kind:
+    """Return ``"float"`` if any column is of floats, else ``"rational"`` if any is, or integer."""
+    kinds = {column.kind for column in columns}
+    return "float" if "float" in kinds else "rational" if "rational" in kinds else "integer"
+
+
+def scale(
+    kind: Kind,
+    excess: Quantities,
+    capacity: Quantities,
+    traffic: Quantities,
+    most: Number = math.inf,
+    *,
+    whole: bool = False,
+) -> Scaled:
     """Scale a problem to integers: exact for int and Fraction, down to a quantum for floats.
 
     Floats are multiplied by a power of two; excess, room and capacity are rounded down and
     traffic up, so a plan for the scaled data is always feasible for the given ones.
+
+    Parameters
+    ----------
+    kind : str
+        What the data are, see :func:`common_kind`; pinned nodes may hide it.
+    most : number
+        Most load that may move. A float means its shortest decimal where the data are exact.
+    whole : bool
+        Whether only whole units move, so that ``most`` is rounded down to them.
 
     Raises
     ------
@@ -85,14 +106,31 @@ def scale(excess: Quantities, capacity: Quantities, traffic: Quantities) -> Scal
         If a scaled total or traffic exceeds ``2**61``.
     """
     excess = _sensible(excess)
-    kinds = {excess.kind, capacity.kind, traffic.kind}
-    if "float" in kinds:
-        return _floats(excess, capacity, traffic)
-    one = _common_denominator(excess, capacity, traffic) if "rational" in kinds else 1
-    units = Units("rational" if "rational" in kinds else "integer", Fraction(one))
+    if kind == "float":
+        return _floats(excess, capacity, traffic, most)
+    limit = None if most == math.inf else read_rational("max_moves", most)
+    if limit is not None and limit >= _exact_sendable(excess):
+        limit = None
+    elif limit is not None and whole:
+        limit = Fraction(math.floor(limit))
+    one = _common_denominator(excess, capacity, traffic)
+    if limit is not None:
+        one = math.lcm(one, limit.denominator)
     columns = (excess, capacity, traffic)
     amounts, limits, carried = (_widened(c, one) if one > 1 else c.values for c in columns)
-    return _finish(units, amounts, limits, capacity.unlimited, carried)
+    scaled = _finish(Units(kind, Fraction(one)), amounts, limits, capacity.unlimited, carried)
+    return scaled if limit is None else _limited(scaled, int(limit * one))
+
+
+def _limited(scaled: Scaled, limit: int) -> Scaled:
+    return replace(scaled, limit=min(limit, scaled.sendable))
+
+
+def _exact_sendable(excess: Quantities) -> Number:
+    numbers = excess.values.tolist()
+    gives: Number = sum(value for value in numbers if value > 0)
+    takes: Number = -sum(value for value in numbers if value < 0)
+    return min(gives, takes)
 
 
 def _sensible(excess: Quantities) -> Quantities:
@@ -105,11 +143,11 @@ def _sensible(excess: Quantities) -> Quantities:
     small = LARGEST_TOTAL // max(values.size, 1)
     if values.dtype != object and -small < values.min(initial=0) and values.max(initial=0) < small:
         return excess
-    numbers = values.tolist()
-    gives = sum((value for value in numbers if value > 0), start=0)
-    takes = sum((-value for value in numbers if value < 0), start=0)
+    numbers = [Fraction(v) if isinstance(v, float) else v for v in values.tolist()]
+    total_given = sum((value for value in numbers if value > 0), start=0)
+    total_taken = sum((-value for value in numbers if value < 0), start=0)
     cut = np.empty(len(numbers), dtype=object)
-    cut[:] = [max(min(value, takes), -gives) for value in numbers]
+    cut[:] = [max(min(value, total_taken), -total_given) for value in numbers]
     return Quantities(cut, excess.unlimited)
 
 
@@ -129,7 +167,9 @@ def checked(name: str, value: int) -> int:
         If it exceeds ``2**61``.
     """
     if value > LARGEST_TOTAL:
-        raise OverflowError(f"{name} must be at most 2**61 units after scaling, got {value}")
+        # Python refuses to write out integers of thousands of digits.
+        got = str(value) if value < 2**200 else f"about 2**{value.bit_length() - 1}"
+        raise OverflowError(f"{name} must be at most 2**61 units after scaling, got {got}")
     return value
 
 
@@ -172,21 +212,33 @@ def _finish(
         usable.astype(np.int64),
         carried.astype(np.int64),
         sendable,
+        sendable,
     )
 
 
-def _floats(excess: Quantities, capacity: Quantities, traffic: Quantities) -> Scaled:
+def _floats(excess: Quantities, capacity: Quantities, traffic: Quantities, most: Number) -> Scaled:
     gives, takes, top = _float_totals(excess), _float_totals(excess, -1), _largest(traffic)
+    if math.isinf(top + min(gives, takes)):
+        raise OverflowError("traffic and load on a link must together fit a float64")
     k = SMALLEST_EXPONENT
     if min(gives, takes) > 0:
         k = min(k, FLOAT_BITS - math.frexp(min(gives, takes))[1])
     if max(gives, takes, top) > 0:
         k = min(k, LARGEST_TOTAL.bit_length() - 1 - math.frexp(max(gives, takes, top))[1])
-    units = Units("float", Fraction(2) ** k)
-    amounts = _rounded(excess, k, np.floor, -1)
-    carried = _rounded(traffic, k, np.ceil, 1)
-    limits = _rounded(capacity, k, np.floor, 1)
-    return _finish(units, amounts, limits, capacity.unlimited, carried)
+    amounts, cut_amounts = _rounded(excess, k, np.trunc)
+    carried, raised = _rounded(traffic, k, np.ceil)
+    limits, cut_limits = _rounded(capacity, k, np.floor)
+    per_one = Fraction(2) ** k
+    scaled = _finish(Units("float", per_one), amounts, limits, capacity.unlimited, carried)
+    # What a cut lets pass loses less than a unit a number rounded, and so does beta.
+    narrowed = cut_limits & (scaled.usable < scaled.sendable)
+    blur = int(cut_amounts.sum() + raised.sum() + narrowed.sum())
+    if most != math.inf:
+        asked = Fraction(most) * per_one
+        blur += asked.denominator > 1
+        scaled = _limited(scaled, math.floor(asked))
+    # Beta is rounded up to whole units.
+    return replace(scaled, units=Units("float", per_one, blur + 1))
 
 
 def _float_totals(column: Quantities, sign: int = 1) -> float:
@@ -201,25 +253,31 @@ def _float_totals(column: Quantities, sign: int = 1) -> float:
 
 
 def _largest(column: Quantities) -> float:
-    return float(column.values.max(initial=0))
+    try:
+        return float(column.values.max(initial=0))
+    except OverflowError:
+        raise OverflowError("traffic must fit a float64 where other numbers are floats") from None
 
 
-def _rounded(column: Quantities, k: int, way: Any, sign: int) -> NDArray[Any]:
-    """Return values times ``2**k`` as integers; toward zero where signed (``sign`` -1)."""
+def _rounded(column: Quantities, k: int, way: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Return values times ``2**k`` as integers, and where they had to be rounded.
+
+    ``way`` is ``np.trunc``, ``np.floor`` or ``np.ceil``.
+    """
     given = column.values
     if given.dtype.kind == "i" and np.abs(given).max(initial=0) < 2**FLOAT_BITS:
         given = given.astype(np.float64)
     if given.dtype.kind != "f":
         exact = [Fraction(value) * Fraction(2) ** k for value in column.values.tolist()]
-        if sign < 0:
-            whole = [math.trunc(value) for value in exact]
-        else:
-            whole = [math.floor(v) if way is np.floor else math.ceil(v) for v in exact]
-        values = np.empty(len(whole), dtype=object)
-        values[:] = whole
-        return values
+        exactly: Any = {np.trunc: math.trunc, np.floor: math.floor, np.ceil: math.ceil}[way]
+        values = np.empty(len(exact), dtype=object)
+        values[:] = [exactly(value) for value in exact]
+        return values, np.array([value.denominator > 1 for value in exact], dtype=bool)
     with np.errstate(over="ignore", under="ignore"):
         scaled = np.ldexp(given, k)
-    scaled = np.trunc(scaled) if sign < 0 else way(scaled)
+    # Small numbers may be rounded, or vanish, on the way.
+    small = (np.abs(scaled) < np.finfo(np.float64).tiny) & (given != 0)
+    units = np.where(small & (way is np.ceil), 1.0, way(scaled))
+    inexact = small | (units != scaled)
     # Capacities beyond any total are as good as none.
-    return np.asarray(np.minimum(scaled, 2.0**62)).astype(np.int64)
+    return np.minimum(units, 2.0**62).astype(np.int64), inexact

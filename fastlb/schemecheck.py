@@ -13,6 +13,8 @@ from .topology import Topology
 Path = tuple[int, ...]
 
 MOST_PATHS = 1_000_000
+# Walks looked at whatever their parts are.
+MOST_WALKS = 20_000
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,12 @@ def check_routing(
     ValueError
         If a named scheme does not fit the network, or more than a million paths are feasible.
 
+    Notes
+    -----
+    Paths are followed link by link while a part of them is feasible. A feasible path none of
+    whose parts is, which violates P2, is looked for up to the length at which there are 20,000
+    walks in all.
+
     Examples
     --------
     >>> from fastlb import Ring
@@ -74,15 +82,13 @@ def check_routing(
     for link in sorted(links):
         if not feasible(link):
             return RoutingCheck("P1", (link,), f"the link {link} is not a feasible path")
-    for u, v in sorted(links):
-        for w, x in [(a, b) for a in following[v] for b in following[a]]:
-            parts = [part for part in ((u, v, w), (v, w, x)) if not feasible(part)]
-            if parts and feasible((u, v, w, x)):
-                reason = f"{(u, v, w, x)} is feasible and its part {parts[0]} is not"
-                return RoutingCheck("P2", (parts[0], (u, v, w, x)), reason)
+    most = longest or network.size
     paths: list[Path] = sorted(links)
+    broken = _orphan(paths, following, feasible, most)
+    if broken is not None:
+        return broken
     seen = len(paths)
-    for _ in range((longest or network.size) - 1):
+    for _ in range(most - 1):
         longer = []
         for path in paths:
             found = _extended(path, following, preceding, feasible)
@@ -97,6 +103,27 @@ def check_routing(
                 "pass longest= or a smaller network"
             )
     return RoutingCheck(None, (), "P1, P2 and P3 hold")
+
+
+def _orphan(
+    walks: list[Path],
+    following: dict[int, list[int]],
+    feasible: Callable[[Path], bool],
+    longest: int,
+) -> RoutingCheck | None:
+    """Look for a feasible walk with a part that is not, in as many walks as are soon seen."""
+    seen = 0
+    for _ in range(longest - 1):
+        walks = [(*walk, w) for walk in walks for w in following[walk[-1]]]
+        seen += len(walks)
+        if seen > MOST_WALKS:
+            return None
+        for walk in walks:
+            parts = [part for part in (walk[:-1], walk[1:]) if not feasible(part)]
+            if parts and feasible(walk):
+                reason = f"{walk} is feasible and its part {parts[0]} is not"
+                return RoutingCheck("P2", (parts[0], walk), reason)
+    return None
 
 
 def _extended(

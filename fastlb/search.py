@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .accelerate import kernels
+from .accelerate import heeding, kernels
 from .scaling import Integers, checked, exact_sum
 
 Arcs = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
@@ -72,8 +72,8 @@ class Problem:
         """
         if beta is None:
             return self.usable, 1
+        self.check_beta(beta)
         p, q = beta.numerator, beta.denominator
-        checked("the exact contention's numerator", p)
         scaled = self.scaled(q)
         within = np.minimum(scaled.usable, np.maximum(p - scaled.base, 0))
         return np.where(self.counted, within, scaled.usable), q
@@ -97,6 +97,12 @@ class Problem:
             room=self.room * q,
             limit=self.limit * q,
         )
+
+    def check_beta(self, beta: Fraction) -> None:
+        """Raise OverflowError if the flow at ``beta`` does not fit the kernels."""
+        checked("the exact contention's numerator", beta.numerator)
+        if beta.denominator > 1:
+            self.check_scale(beta.denominator)
 
     def check_scale(self, q: int) -> None:
         """Raise OverflowError if a total in units ``q`` times smaller exceeds ``2**61``."""
@@ -163,7 +169,7 @@ def search(problem: Problem, method: str, *, whole: bool) -> Found:
         fixed = replace(problem, limit=value)
         beta, beta_side, raises, proved = _fused_beta(fixed, whole)
         if proved:
-            fixed.check_scale(beta.denominator)
+            fixed.check_beta(beta)
             return Found(value, beta, side, beta_side, raises + 1, None)
         return _newton(fixed, side, beta, beta_side, raises, engine, whole=whole)
     value, _, side, _ = engine(problem, None)
@@ -175,7 +181,9 @@ def short_flow(problem: Problem, beta: Fraction | None) -> tuple[int, Integers, 
     """Return (value, flow, cut side, q) of a short maximum flow at ``beta``, in units of 1/q."""
     capacity, q = problem.capacity(beta)
     scaled = problem.scaled(q)
-    value, flow, side = kernels("shortplan").short_plan(
+    value, flow, side = heeding(
+        len(problem.arcs[1]),
+        kernels("shortplan").short_plan,
         *problem.arcs[:3],
         problem.along(capacity),
         scaled.excess,
@@ -189,7 +197,9 @@ def least_flow(problem: Problem, beta: Fraction | None) -> tuple[int, Integers, 
     """Return the same of least total traffic; the value must be possible at ``beta``."""
     capacity, q = problem.capacity(beta)
     scaled = problem.scaled(q)
-    value, flow = kernels("leastplan").least_plan(
+    value, flow = heeding(
+        len(problem.arcs[1]),
+        kernels("leastplan").least_plan,
         *problem.arcs[:3],
         problem.along(capacity),
         problem.along(problem.costs),
@@ -242,7 +252,9 @@ def _fused_value(problem: Problem) -> tuple[int, Nodes]:
         return 0, nobody
     if kernels("arcs").strongly_connected(start, head, rev, usable, np.int64(sendable)):
         return sendable, nobody
-    value, _, _, side, *_ = kernels("minimax").fused_search(
+    value, _, _, side, *_ = heeding(
+        len(head),
+        kernels("minimax").fused_search,
         start,
         head,
         rev,
@@ -269,7 +281,9 @@ def _fused_beta(problem: Problem, whole: bool) -> tuple[Fraction, Nodes | None, 
     bits = max(0, min(wanted, SEARCH_TOTAL.bit_length() - 1 - largest.bit_length()))
     fine = 1 << bits
     scaled = problem.scaled(fine)
-    _, beta, raises, side, before, short, rho = kernels("minimax").fused_search(
+    _, beta, raises, side, before, short, rho = heeding(
+        len(problem.arcs[1]),
+        kernels("minimax").fused_search,
         *problem.arcs[:3],
         problem.along(scaled.usable),
         problem.along(scaled.base),

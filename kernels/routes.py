@@ -25,7 +25,7 @@ def strip(start, head, flow, n):
     sink = np.empty(most, dtype=np.int64)
     amount = np.empty(most, dtype=np.int64)
     end = np.empty(most, dtype=np.int64)
-    arcs = np.empty(max(4 * used, 16), dtype=np.int64)
+    arcs = np.empty(max(4 * used, 16), dtype=np.int32)
     current = start[:-1].copy()
     R = 0
     place = 0
@@ -39,7 +39,7 @@ def strip(start, head, flow, n):
                     current[u] += 1
                 a = current[u]
                 if place == arcs.size:
-                    arcs = np.concatenate((arcs, np.empty(arcs.size, dtype=np.int64)))
+                    arcs = np.concatenate((arcs, np.empty(arcs.size, dtype=np.int32)))
                 arcs[place] = a
                 place += 1
                 least = min(least, flow[a])

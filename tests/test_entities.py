@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -171,6 +172,17 @@ def test_routing_schemes_hold_for_entities() -> None:
     assert (stays.paths, stays.contention, stays.bound) == ([[]], 0, 0)
 
 
+@pytest.mark.parametrize("method", ["odfs", "budget"])
+def test_entities_stay_where_there_is_room_whatever_the_scheme(method: str) -> None:
+    scheme = lb.RoutingScheme(lambda u, via, w: u < via < w)
+    network = lb.Chain(3).network(capacity=4)
+    r = lb.route_entities(
+        network, [(0, 9), (0, 4), (2, 1)], [9, 0, 5], method=method, routing=scheme
+    )
+    assert (r.paths[0], r.paths[2], r.unrouted) == ([], [], [])
+    assert (r.eliminated, r.contention, r.bound) == (14, 4, 4)
+
+
 def test_entities_of_every_number() -> None:
     network = lb.Network([(0, 1), (0, 1)], capacity=["7/2", 3.5])
     exact = lb.route_entities(
@@ -179,6 +191,27 @@ def test_entities_of_every_number() -> None:
     assert (exact.eliminated, exact.contention) == (Fraction(31, 6), Fraction(7, 2))
     real = lb.route_entities(network, [(0, 0.1), (0, 3.4)], [0, 9.0])
     assert (real.eliminated, real.unrouted) == (3.5, [])
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_bounds_of_floats_are_true(seed: int) -> None:
+    draws = np.random.default_rng(seed)
+    links = draws.integers(0, 4, (8, 2))
+    capacity, sizes, room = draws.random(8) * 2, draws.random(6), draws.random(4) * 2
+    entities = [
+        (int(node), float(size)) for node, size in zip(draws.integers(0, 4, 6), sizes, strict=True)
+    ]
+    r = lb.route_entities(lb.Network(links, n=4, capacity=capacity), entities, room)
+    exact = lb.route_entities(
+        lb.Network(links, n=4, capacity=[Fraction(c) for c in capacity]),
+        [(node, Fraction(size)) for node, size in entities],
+        [Fraction(x) for x in room],
+    )
+    assert r.paths == exact.paths
+    # Whole entities load links by multiples of what divides all sizes.
+    parts = math.lcm(*(Fraction(size).denominator for size in sizes))
+    assert Fraction(r.bound) <= Fraction(math.ceil(exact.bound * parts), parts)
+    assert float(exact.bound) - r.bound < 1e-12
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from pathlib import Path
@@ -11,6 +12,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
+from matplotlib.image import imread
 
 import fastlb as lb
 from fastlb.cli.commands import commands
@@ -140,11 +142,7 @@ def test_outputs(tmp_path: Path, loads: Path) -> None:
     assert json.loads((tmp_path / "plan.json").read_text()) == plan
     graph = nx.read_graphml(tmp_path / "plan.graphml")
     names = nx.get_node_attributes(graph, "name")
-    flow = {
-        (names[u], names[v]): float(d["flow"])
-        for u, v, d in graph.edges(data=True)
-        if float(d["flow"])
-    }
+    flow = {(names[u], names[v]): d["flow"] for u, v, d in graph.edges(data=True) if d["flow"]}
     assert flow == {(row["source"], row["target"]): row["flow"] for row in plan["links"]}
     assert sum(d["bottleneck"] for *_, d in graph.edges(data=True)) == len(plan["bottleneck"])
     lines = (tmp_path / "plan.csv").read_text().splitlines()
@@ -207,6 +205,20 @@ GML = """graph [
         ('<node id="Bern"/>', "line 7: .*listed once"),
         ("<node/>", "line 7: .*must have an id"),
         ("<node id='x'>", "is no well-formed XML"),
+        ("<hyperedge/>", "line 7: hyperedges"),
+        (
+            '<edge source="Bern" target="Bern"><data key="c">2</data><data key="c">3</data></edge>',
+            "line 7: 'capacity' must be named once",
+        ),
+        ('<edge source="Bern" target="Delft"><data key="c">1e400</data></edge>', "7: .*than 1.8e"),
+        (
+            '<edge source="Bern" target="Delft"><data key="c">1e999999999</data></edge>',
+            "7: .*a num",
+        ),
+        (
+            f'<edge source="Bern" target="Delft"><data key="c">{"9" * 5000}</data></edge>',
+            "7: .*chara",
+        ),
     ],
 )
 def test_malformed_graphml(tmp_path: Path, loads: Path, line: str, text: str) -> None:
@@ -241,6 +253,8 @@ def test_xml_entities_are_refused(tmp_path: Path, loads: Path, doctype: str) -> 
         ("edge 5", "line 5: .*list in brackets"),
         ('node [ id 2 label "D ]', "line 5"),
         ("7", "line 5: .*key here"),
+        ("directed yes", "line 5: directed must be"),
+        ("edge [ source 1 target 0 capacity 2 capacity 3 ]", "line 5: 'capacity' must be named"),
     ],
 )
 def test_malformed_gml(tmp_path: Path, loads: Path, line: str, text: str) -> None:
@@ -269,7 +283,17 @@ def test_malformed_gml(tmp_path: Path, loads: Path, line: str, text: str) -> Non
         ("n.csv", "source,target,capacity\na,b,x\n", "n.csv line 2: capacity of a - b must be"),
         ("n.csv", "source,target,capacity\na,b,1\nb,c,\n", "n.csv line 3: link b - c must have"),
         ("n.csv", "source,target\na,\n", "n.csv line 2: must name"),
+        ("n.json", '{"nodes": [], "nodes": []}', "n.json: 'nodes' must be named once"),
+        ("n.json", '{"directed": 1, "nodes": [], "links": []}', "directed must be true or false"),
+        ("n.json", f"[{'9' * 5000}]", "n.json: must hold numbers of at most 4300 digits"),
+        ("n.json", '{"nodes": [{"id": "\\ud800"}], "links": []}', "nodes[0]: a node's id must be"),
         ("n.csv", "", "holds no nodes"),
+        ("n.csv", '"a,b,1\na,c,2\n', "is no CSV text: unexpected end of data"),
+        ("n.csv", "source,target,capacity,capacity\n", "n.csv line 1: 'capacity' must be named"),
+        ("n.max", "p max 999999999999 1\n", "n.max line 1: must count less than 10**9 nodes"),
+        ("n.max", "p max ² 1\n", "n.max line 1: must count nodes"),
+        ("n.max", "p max 2 1\nn 1 s\nn 1 t\n", "n.max line 3: source and sink must be two"),
+        ("n.max", "p max 2 1\nn 1 s\nn 2 t\na 1 2 inf\n", "n.max line 4: a link at the source"),
         ("n.max", "p max 2 1\nn 1 s\nn 2 t\na 1 2\n", "n.max line 4: is no line"),
         ("n.max", "p max 2 2\nn 1 s\nn 2 t\na 1 2 3\n", "must have the 2 arcs"),
         ("n.max", "p max 2 1\nn 1 s\nn 2 t\na 1 3 3\n", "n.max line 4: a link must join"),
@@ -295,6 +319,9 @@ def test_malformed_networks(
         ("l.csv", LOADS.replace("Bern,0", "Bern,-1"), "line 3: load of Bern must not be negati"),
         ("l.csv", LOADS.replace("Bern,0\n", ""), "'Bern' has none"),
         ("l.csv", LOADS.replace("Bern,0", "Bern,0,0"), "line 3: must be a node and its load"),
+        ("l.csv", "load\n1\nBern;2\n", "l.csv line 3: must be a load, .* got 'Bern;2'"),
+        ("l.csv", LOADS.replace("0", "1e309"), "line 3: load of Bern must be less than 1.8e308"),
+        ("l.json", f'{{"Bern": {"9" * 5000}}}', "l.json: must hold numbers of at most 4300"),
         ("l.csv", "1\n2\n", "must have a line for each of 4 nodes, got 2"),
         ("l.json", '{"Bern": 1, "Bern": 2}', "must be named once"),
         ("l.json", "[1, 2]", "a list of 4 loads"),
@@ -318,8 +345,66 @@ def test_malformed_loads(tmp_path: Path, name: str, content: str, text: str) -> 
         (["nowhere.graphml"], "nowhere.graphml"),
         (["mesh:2x2", "--loads", "nowhere.csv"], "nowhere.csv"),
         (["mesh:2x2", "--loads", "a.csv", "--excess", "b.csv"], "exclude each other"),
-        (["mesh:2x2", "--capacity", "-1"], "capacity must not be negative"),
+        (["mesh:2x2", "--capacity", "-1"], "--capacity: capacity must not be negative"),
     ],
 )
 def test_what_is_missing_or_wrong(arguments: list[Any], text: str) -> None:
     assert text in refused(*arguments)
+
+
+@pytest.mark.parametrize("encoding", ["weird", "utf-7"])
+def test_unknown_encodings(tmp_path: Path, loads: Path, encoding: str) -> None:
+    text = GRAPHML.format(line="").replace("?>", f' encoding="{encoding}"?>')
+    assert "net.graphml" in refused(_file(tmp_path / "net.graphml", text), "--loads", loads)
+
+
+@pytest.mark.parametrize(
+    ("capacity", "loads", "kind", "values"),
+    [
+        ("5", "[9, 0]", "long", [4, 0]),
+        ("inf", "[9, 0]", "long", [4, 0]),
+        ("1.5", "[9, 0]", "double", [1.5, 0.0]),
+        ("4/3", "[9, 0]", "string", ["4/3", "0"]),
+    ],
+)
+def test_graphml_holds_numbers(
+    tmp_path: Path, capacity: str, loads: str, kind: str, values: list[Any]
+) -> None:
+    out = tmp_path / "plan.graphml"
+    given = _file(tmp_path / "loads.json", loads)
+    assert run("chain:2", "--loads", given, "--capacity", capacity, "--out", out).exit_code < 2
+    assert f'attr.name="flow" attr.type="{kind}"' in out.read_text()
+    links = nx.read_graphml(out).edges(data=True)
+    assert [data["flow"] for *_, data in links] == values
+    assert {str(data["capacity"]) for *_, data in links} == {capacity}
+
+
+NAMES = ["$x$", "$\\frac", "a > b", 'c,"d"', "日本", "<tag>&", "[red]r[/red]", "bell\x07"]
+
+
+def test_names_of_every_kind(tmp_path: Path) -> None:
+    ring = [{"source": u, "target": v} for u, v in zip(NAMES, NAMES[1:] + NAMES[:1], strict=True)]
+    network = {"directed": True, "nodes": [{"id": name} for name in NAMES], "links": ring}
+    path = _file(tmp_path / "net$1$.json", json.dumps(network))
+    loads = _file(tmp_path / "loads.json", json.dumps({n: i * i for i, n in enumerate(NAMES)}))
+    plan = json.loads(run(path, "--loads", loads, "--json").output)
+    assert [node["name"] for node in plan["nodes"]] == NAMES
+    for name in ("plan.png", "plan.svg", "plan.csv"):
+        option = "--out" if name.endswith("csv") else "--draw"
+        assert run(path, "--loads", loads, option, tmp_path / name).exit_code == 0
+    rows = list(csv.reader((tmp_path / "plan.csv").read_text().splitlines()))
+    assert [row[:2] for row in rows[1:]] == [[r["source"], r["sink"]] for r in plan["routes"]]
+    out = tmp_path / "plan.graphml"
+    assert "bell" in refused(path, "--loads", loads, "--out", out)
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("network", ["chain:1", "chain:2", "chain:5", "hypercube:1"])
+def test_nodes_on_a_line_are_drawn(tmp_path: Path, network: str) -> None:
+    n = lb.parse_topology(network).size
+    loads = _file(tmp_path / "loads.json", json.dumps(list(range(n))))
+    out = tmp_path / "plan.png"
+    assert run(network, "--loads", loads, "--draw", out).exit_code == 0
+    pixels = imread(out)[..., :3]
+    below = int(np.flatnonzero((pixels < 0.97).any(axis=(1, 2)))[0]) + 60
+    assert (pixels[below:] < 0.97).any()

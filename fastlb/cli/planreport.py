@@ -26,7 +26,7 @@ def plan_report(document: dict[str, Any]) -> Iterator[RenderableType]:
         f"{document['contention']} on a link, {document['traffic']} units x links in all"
     )
     if document["quantum"]:
-        yield Text(f"float data, rounded to {document['quantum']:.3g}")
+        yield Text(f"float data: load moved and most on a link within {document['quantum']:.3g}")
     if len(document["levels"]) > 1:
         yield Text("levels: " + ", ".join(str(level) for level in document["levels"]))
     yield Text()

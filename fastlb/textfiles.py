@@ -1,0 +1,69 @@
+"""Text files of others, JSON and CSV: whatever is wrong in one is told with its place."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NoReturn
+
+
+def refuse(place: str, rule: str) -> NoReturn:
+    """Raise a ValueError that begins with a place in a file."""
+    raise ValueError(f"{place}: {rule}") from None
+
+
+def once(place: str, pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """Return pairs as a mapping; refuse one that is given twice."""
+    made: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in made:
+            refuse(place, f"{key!r} must be named once, got it again")
+        made[key] = value
+    return made
+
+
+def flag(place: str, what: str, value: Any, words: dict[Any, bool]) -> bool:
+    """Return what a word says, one of a few."""
+    for word, meant in words.items():
+        if type(value) is type(word) and value == word:
+            return meant
+    choices = " or ".join(json.dumps(word) for word in words)
+    refuse(place, f"{what} must be {choices}, got {value!r}")
+
+
+def read_json(path: Path) -> Any:
+    """Return what a JSON file holds; objects that hold a name twice are refused."""
+    try:
+        return json.loads(read_text(path), object_pairs_hook=lambda pairs: once(str(path), pairs))
+    except json.JSONDecodeError as error:
+        refuse(f"{path} line {error.lineno}", f"is no JSON: {error.msg}")
+    except RecursionError:
+        refuse(str(path), "is nested too deeply")
+    except ValueError as error:
+        if str(error).startswith(f"{path}:"):
+            raise
+        refuse(str(path), "must hold numbers of at most 4300 digits")
+
+
+def csv_rows(path: Path, delimiter: str = ",") -> Iterator[tuple[list[str], str]]:
+    """Yield the cells of every line and its place, without empty lines and # comments."""
+    stream = io.StringIO(read_text(path), newline="")
+    rows = csv.reader(stream, delimiter=delimiter, strict=True)
+    try:
+        for row in rows:
+            cells = [cell.strip() for cell in row]
+            if any(cells) and not cells[0].startswith("#"):
+                yield cells, f"{path} line {rows.line_num}"
+    except csv.Error as error:
+        refuse(f"{path} line {rows.line_num}", f"is no CSV text: {error}")
+
+
+def read_text(path: Path) -> str:
+    """Return what a text file holds."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        refuse(str(path), "is no text (UTF-8)")
