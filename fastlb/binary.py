@@ -9,6 +9,7 @@ import numpy as np
 
 from .accelerate import kernels
 from .program import read_programs
+from .whole_numbers import LARGEST
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -87,8 +88,8 @@ def solve_binary(
 ) -> BinarySolution:
     """Minimise c.x subject to A x >= b over x in {0, 1}^n, exactly (More-Wu section 3).
 
-    Integers are computed with as they are, floats as their shortest decimals; only rows
-    whose decimals do not fit int64 are rounded and hold within a relative tolerance of 1e-9.
+    Integers are computed with as they are, floats as their shortest decimals: rows and costs of
+    any range are exact, those beyond int64 at the price of further variables and searches.
     Any optimal x may be returned.
 
     Parameters
@@ -115,7 +116,8 @@ def solve_binary(
     ValueError
         If shapes do not fit together, a number is NaN or infinite, or n is beyond the method.
     OverflowError
-        If the absolute sum of integer costs, or of a row with its b, does not fit int64.
+        If the absolute sum of integer costs, or of a row of integers with its b, does not fit
+        int64, or that of float costs no float.
 
     Examples
     --------
@@ -134,12 +136,52 @@ def solve_binary(
     if n > most:
         raise ValueError(f"c must have at most {most} variables for {method}, got {n}")
     if method == "enumeration" or (method == "auto" and n <= SMALL):
-        return _enumerated(given)
-    outcomes = [
-        _solve_one(*program, int(node_limit), method, given.bound)
-        for program in zip(given.c, given.A, given.b, strict=True)
-    ]
-    return _collected(given, outcomes)
+        x, bound, known = _enumerated(given)
+        codes, nodes = np.where(known, OPTIMAL, INFEASIBLE), np.zeros(len(x), dtype=np.int64)
+        wide = given.wide.keys() | given.wide_rows.keys()
+        if not wide:
+            return _solution(given, codes, x, bound, known, bound, np.array("enumeration"), nodes)
+        one_by_one = sorted(wide)
+    else:
+        x, known = np.zeros(given.c.shape, dtype=np.int8), np.zeros(len(given.c), dtype=bool)
+        codes, bound, nodes = np.zeros((3, len(x)), dtype=np.int64)
+        one_by_one = list(range(len(x)))
+    names = np.full(len(x), "enumeration")
+    if given.wide:
+        bound = bound.astype(object)
+    for i in one_by_one:
+        found = _outcome(given, i, int(node_limit), method)
+        codes[i], bound[i], names[i], nodes[i] = (
+            found.status,
+            found.bound,
+            found.method,
+            found.nodes,
+        )
+        known[i] = found.x is not None
+        x[i] = 0 if found.x is None else found.x
+    return _solution(given, codes, x, given.costs(x), known, bound, names, nodes)
+
+
+def _outcome(given: Programs, i: int, node_limit: int, method: str) -> Outcome:
+    """Solve one program of a batch."""
+    c, A, b = given.c[i], given.A[i], given.b[i]
+    if i not in given.wide and i not in given.wide_rows:
+        return _solve_one(c, A, b, node_limit, method, given.bound)
+    from .wide_costs import solve_wide
+    from .wide_rows import split_rows
+
+    if i in given.wide_rows:
+        A, b = split_rows(A, b, given.wide_rows[i])
+        method = "search" if method == "enumeration" else method
+
+    def solve(c: NDArray[Any], A: NDArray[Any], b: NDArray[Any], node_limit: int) -> Outcome:
+        return _solve_one(c, A, b, node_limit, method, LARGEST)
+
+    costs = given.wide.get(i) or c.tolist()
+    found = solve_wide(costs + [0] * (A.shape[1] - c.size), A, b, node_limit, solve)
+    if found.x is not None:
+        found.x = found.x[: c.size]
+    return found
 
 
 def _solve_one(
@@ -153,11 +195,11 @@ def _solve_one(
     fixed_cost = int(c[value == 1].sum() + c[free][flipped[free]].sum())
     if free.size == 0:
         found = Outcome(OPTIMAL, np.zeros(0, dtype=np.int8), 0, name, 0)
-    elif method == "milp" or free.size > MOST_SEARCHED:
+    elif method == "milp" or (method == "auto" and free.size > MOST_SEARCHED):
         from .handover import hand_over
 
         found = hand_over(rc, rA, rb, node_limit)
-    elif method == "auto" and free.size <= SMALL:
+    elif method == "enumeration" or (method == "auto" and free.size <= SMALL):
         found = _enumerate_one(rc, rA, rb)
     else:
         found = _search(rc, rA, rb, node_limit, bound)
@@ -165,6 +207,8 @@ def _solve_one(
             from .handover import hand_over
 
             found = hand_over(rc, rA, rb, node_limit, found)
+    if found.status == INFEASIBLE:
+        return found
     if found.x is not None:
         value[free] = found.x ^ flipped[free]
         found.x = value
@@ -189,8 +233,11 @@ def _search(
         spent += int(nodes)
         if complete or spent == node_limit:
             break
-    status = LIMIT if not complete else OPTIMAL if found else INFEASIBLE
-    return Outcome(status, x[:n] if found else None, int(least), "search", spent)
+    if not complete:
+        return Outcome(LIMIT, x[:n] if found else None, max(int(least), 0), "search", spent)
+    if not found:
+        return Outcome(INFEASIBLE, None, 0, "search", spent)
+    return Outcome(OPTIMAL, x[:n], int(cost), "search", spent)
 
 
 def _enumerate_one(c: NDArray[Any], A: NDArray[Any], b: NDArray[Any]) -> Outcome:
@@ -205,33 +252,13 @@ def _lanes(bound: int) -> NDArray[Any]:
     return _NARROW if bound < _SAFE_INT32 else _WIDE
 
 
-def _enumerated(given: Programs) -> BinarySolution:
-    x, cost, found = kernels("binary").enumerate_sequences(
-        given.c,
-        given.A,
-        given.b,
-        # int16 takes half the time of int32 with 5 variables, five sixths with 9.
-        _SHORT if given.bound < _SAFE_INT16 else _lanes(given.bound),
-    )
-    codes = np.where(found, OPTIMAL, INFEASIBLE)
-    nodes = np.zeros(len(codes), dtype=np.int64)
-    return _solution(given, codes, x, cost, found, cost, np.array("enumeration"), nodes)
-
-
-def _collected(given: Programs, outcomes: list[Outcome]) -> BinarySolution:
-    B, n = given.c.shape
-    known = np.zeros(B, dtype=bool)
-    x = np.zeros((B, n), dtype=np.int8)
-    for i, outcome in enumerate(outcomes):
-        if outcome.x is not None:
-            known[i] = True
-            x[i] = outcome.x
-    cost = (given.c * x).sum(axis=1)
-    codes = np.array([o.status for o in outcomes], dtype=np.int64)
-    bound = np.array([o.bound for o in outcomes], dtype=np.int64)
-    names = np.array([o.method for o in outcomes], dtype="U11")
-    nodes = np.array([o.nodes for o in outcomes], dtype=np.int64)
-    return _solution(given, codes, x, cost, known, bound, names, nodes)
+def _enumerated(given: Programs) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return (x, cost, whether feasible) of all programs."""
+    # int16 takes half the time of int32 with 5 variables, five sixths with 9.
+    kind = _SHORT if given.bound < _SAFE_INT16 else _lanes(given.bound)
+    found: tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
+    found = kernels("binary").enumerate_sequences(given.c, given.A, given.b, kind)
+    return found
 
 
 def _solution(
@@ -244,11 +271,10 @@ def _solution(
     names: NDArray[Any],
     nodes: NDArray[Any],
 ) -> BinarySolution:
-    objective = given.objectives(cost, x)
+    objective = given.objectives(cost)
     lower = objective
     if bound is not cost:
-        proven = codes == OPTIMAL
-        lower = np.where(proven, objective, given.objectives(np.where(proven, cost, bound)))
+        lower = given.bounds(np.where(codes == OPTIMAL, cost, bound), codes == LIMIT)
     if not given.batch:
         something = known[0]
         return BinarySolution(

@@ -45,7 +45,7 @@ def count_tests(c: ArrayLike, A: ArrayLike, b: ArrayLike, *, prune: str = ">=") 
 
     Sequences are tested in increasing order. One is abandoned when its cost reaches the
     incumbent, which only a lower cost replaces; the others' rows are tested in order until
-    the first that is violated.
+    the first that is violated. Rows that do not fit int64 hold within 1e-9 of their absolute sum.
 
     Parameters
     ----------
@@ -59,7 +59,8 @@ def count_tests(c: ArrayLike, A: ArrayLike, b: ArrayLike, *, prune: str = ">=") 
     Raises
     ------
     TypeError, ValueError, OverflowError
-        For numbers, shapes and sums that do not fit; see ``solve_binary``.
+        For numbers, shapes and sums that do not fit; see ``solve_binary``. Costs also where no
+        integers of int64 are found whose sums compare as theirs.
 
     Examples
     --------
@@ -74,17 +75,18 @@ def count_tests(c: ArrayLike, A: ArrayLike, b: ArrayLike, *, prune: str = ">=") 
     n = given.c.shape[1]
     if n > LARGEST_N:
         raise ValueError(f"c must have at most {LARGEST_N} variables to count tests, got {n}")
-    found = kernels("counters").count_tests(given.c, given.A, given.b, prune == ">")
-    none = found[1] < 0
+    found = kernels("counters").count_tests(given.ordered_costs(), given.A, given.b, prune == ">")
+    argmin = found[0]
+    none = argmin < 0
     numbers = np.arange(n)[::-1]
-    x = np.where(none, 0, found[1])[:, None] >> numbers & 1
+    x = np.where(none, 0, argmin)[:, None] >> numbers & 1
     fields: dict[str, Any] = {
-        "optimum": np.ma.masked_array(given.objectives(found[0], x), none),
-        "argmin": np.ma.masked_array(found[1], none),
-        "abandoned": found[2],
-        "violated": found[3],
-        "feasible": found[4],
-        "rows": found[5],
+        "optimum": np.ma.masked_array(given.objectives(given.costs(x)), none),
+        "argmin": np.ma.masked_array(argmin, none),
+        "abandoned": found[1],
+        "violated": found[2],
+        "feasible": found[3],
+        "rows": found[4],
     }
     if given.batch:
         return Counters(**{name: v.reshape(given.batch) for name, v in fields.items()})

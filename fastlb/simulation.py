@@ -126,7 +126,7 @@ def simulate_search(
     Raises
     ------
     TypeError, ValueError, OverflowError
-        For programs as in :func:`solve_binary`; for a topology that is no hypercube, unknown
+        For programs as in :func:`count_tests`; for a topology that is no hypercube, unknown
         options, negative costs, a period below 1, n beyond 24.
     FaultError
         If the faults leave no plan to balance by.
@@ -160,7 +160,7 @@ def simulate_search(
     if balance:
         pairs = fault_plan(topology, order=order, donor=donor).pairs
     found = kernel.simulate(
-        given.c,
+        given.ordered_costs(),
         given.A,
         given.b,
         topology.n,
@@ -212,7 +212,6 @@ def _search_run(
     work: NDArray[Any],
     moved: NDArray[Any],
     balances: NDArray[Any],
-    objective: NDArray[Any],
     argmin: NDArray[Any],
 ) -> SearchRun:
     n = given.c.shape[1]
@@ -224,7 +223,7 @@ def _search_run(
         work,
         moved,
         balances,
-        np.ma.masked_array(given.objectives(objective, x), none),
+        np.ma.masked_array(given.objectives(given.costs(x)), none),
         np.ma.masked_array(argmin, none),
     ]
     if given.batch:

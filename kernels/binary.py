@@ -188,7 +188,9 @@ def enumerate_sequences(c, A, b, kind):
 
 @njit(cache=True, nogil=True)
 def search(most_cost, bounds, variables, tables, leaves, rows, x, cost, found, node_limit):
-    """Search one program depth first; return (x, cost, found, bound, nodes, complete).
+    """Search one program depth first; return (x, cost, found, least, nodes, complete).
+
+    ``least`` is a bound where the search is not complete, else 0.
 
     ``bounds``, ``variables``, ``tables``, ``leaves`` are those of ``branching.prepare``, and
     most_cost the sum of all costs. ``rows`` (m,) is an order of the rows for the leaves, the
@@ -265,14 +267,18 @@ def search(most_cost, bounds, variables, tables, leaves, rows, x, cost, found, n
             paid[d + 1] = paid[d] + price[d, v]
             d += 1
             branch[d] = 1 if v == 1 and d < depth and twin[d] else 0
-    open_bound = ceiling + 1
+    complete = True
+    open_bound = ceiling
     while d >= 0:
         if d < depth and branch[d] < 2:
-            open_bound = min(open_bound, bound[d] + branch[d] * penalty[d])
+            here = bound[d] + branch[d] * penalty[d]
+            if here <= ceiling:
+                complete = False
+                open_bound = min(open_bound, here)
         d -= 1
-    least = cost if found else gain + divisor
-    complete = open_bound > ceiling
+    least = np.int64(0)
     if not complete:
+        # Up to a multiple of the divisor, which the highest gain is too.
         least = -(-open_bound // scale)
         least += -least % divisor
     return x, cost, found, least, nodes, complete
