@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .accelerate import kernels
+from .arguments import choice, whole_number
+from .memory import require_memory
 from .program import read_programs
 from .whole_numbers import LARGEST
 
@@ -126,10 +128,8 @@ def solve_binary(
     >>> s.objective, s.status, s.bound
     (4, 'optimal', 4)
     """
-    if method not in METHODS:
-        raise ValueError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
-    if not isinstance(node_limit, int | np.integer) or node_limit < 0:
-        raise ValueError(f"node_limit must be a whole number, 0 or more, got {node_limit!r}")
+    choice("method", method, METHODS)
+    node_limit = whole_number("node_limit", node_limit, 0)
     given = read_programs(c, A, b)
     n = given.c.shape[1]
     most = {"enumeration": MOST_ENUMERATED, "search": MOST_SEARCHED}.get(method, n)
@@ -150,7 +150,7 @@ def solve_binary(
     if given.wide:
         bound = bound.astype(object)
     for i in one_by_one:
-        found = _outcome(given, i, int(node_limit), method)
+        found = _outcome(given, i, node_limit, method)
         codes[i], bound[i], names[i], nodes[i] = (
             found.status,
             found.bound,
@@ -254,6 +254,8 @@ def _lanes(bound: int) -> NDArray[Any]:
 
 def _enumerated(given: Programs) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return (x, cost, whether feasible) of all programs."""
+    m, n = given.A.shape[1:]
+    require_memory(8 * (m + 1) * 2 ** max(n - LEAF, 0), f"enumerating {n} variables, {m} rows")
     # int16 takes half the time of int32 with 5 variables, five sixths with 9.
     kind = _SHORT if given.bound < _SAFE_INT16 else _lanes(given.bound)
     found: tuple[NDArray[Any], NDArray[Any], NDArray[Any]]

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .accelerate import kernels
+from .arguments import choice
+from .memory import require_memory
 from .program import read_programs
 
 if TYPE_CHECKING:
@@ -69,12 +71,13 @@ def count_tests(c: ArrayLike, A: ArrayLike, b: ArrayLike, *, prune: str = ">=") 
     >>> r.optimum, r.argmin, r.abandoned, r.violated, r.feasible, r.rows
     (4, 5, 9, 6, 1, 10)
     """
-    if prune not in PRUNINGS:
-        raise ValueError(f"prune must be one of {', '.join(PRUNINGS)}, got {prune!r}")
+    choice("prune", prune, PRUNINGS)
     given = read_programs(c, A, b)
     n = given.c.shape[1]
     if n > LARGEST_N:
         raise ValueError(f"c must have at most {LARGEST_N} variables to count tests, got {n}")
+    m = given.A.shape[1]
+    require_memory(16 * (m + 1) * 2 ** ((n + 1) // 2), f"the sums of {n} variables, {m} rows")
     found = kernels("counters").count_tests(given.ordered_costs(), given.A, given.b, prune == ">")
     argmin = found[0]
     none = argmin < 0
