@@ -39,7 +39,7 @@ def test_what_is_refused() -> None:
         lb.count_tests([1], [[1]], [1], prune="<")
     with pytest.raises(ValueError, match="c must have at most 40 variables to count tests, got 41"):
         lb.count_tests(np.ones(41), np.ones((1, 41)), [1])
-    with pytest.raises(OverflowError, match=r"c must have costs whose sums compare as .* program 1"):
+    with pytest.raises(OverflowError, match=r"costs whose sums compare as .* program 1"):
         lb.count_tests([[1, 2, 3], [1e17, 1e17, 1e-9]], [[[1, 1, 1]]] * 2, [[1]] * 2)
     with pytest.raises(MemoryError, match="the sums of 40 variables, 1000000 rows"):
         lb.count_tests(np.ones(40, int), np.broadcast_to(1, (10**6, 40)), np.ones(10**6, int))
