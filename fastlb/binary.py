@@ -25,6 +25,8 @@ _STATUS_NAMES = np.array(STATUSES)
 NODE_LIMIT = 100_000_000
 # Up to here all sequences at once are faster than a search, and up to here they fit memory.
 SMALL, MOST_ENUMERATED, MOST_SEARCHED = 12, 24, 62
+# Up to here all patterns fit one word of 32 bits.
+FEW = 5
 # The search ends in leaves of 64 patterns.
 LEAF = 6
 # Subgradient steps, then nodes: most programs end in the short first search, and for the others
@@ -137,11 +139,13 @@ def solve_binary(
         raise ValueError(f"c must have at most {most} variables for {method}, got {n}")
     if method == "enumeration" or (method == "auto" and n <= SMALL):
         x, bound, known = _enumerated(given)
-        codes, nodes = np.where(known, OPTIMAL, INFEASIBLE), np.zeros(len(x), dtype=np.int64)
-        wide = given.wide.keys() | given.wide_rows.keys()
-        if not wide:
+        nodes = np.zeros(len(x), dtype=np.int64)
+        if not given.wide and not given.wide_rows:
+            # One name stands for all, as one status does where all are feasible.
+            codes = np.array(OPTIMAL) if known.all() else np.where(known, OPTIMAL, INFEASIBLE)
             return _solution(given, codes, x, bound, known, bound, np.array("enumeration"), nodes)
-        one_by_one = sorted(wide)
+        codes = np.where(known, OPTIMAL, INFEASIBLE)
+        one_by_one = sorted(given.wide.keys() | given.wide_rows.keys())
     else:
         x, known = np.zeros(given.c.shape, dtype=np.int8), np.zeros(len(given.c), dtype=bool)
         codes, bound, nodes = np.zeros((3, len(x)), dtype=np.int64)
@@ -256,10 +260,13 @@ def _enumerated(given: Programs) -> tuple[NDArray[Any], NDArray[Any], NDArray[An
     """Return (x, cost, whether feasible) of all programs."""
     m, n = given.A.shape[1:]
     require_memory(8 * (m + 1) * 2 ** max(n - LEAF, 0), f"enumerating {n} variables, {m} rows")
-    # int16 takes half the time of int32 with 5 variables, five sixths with 9.
+    # int16 takes five sixths of the time of int32 with 9 variables.
     kind = _SHORT if given.bound < _SAFE_INT16 else _lanes(given.bound)
     found: tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
-    found = kernels("binary").enumerate_sequences(given.c, given.A, given.b, kind)
+    if n <= FEW:
+        found = kernels("few_variables").enumerate_few(given.c, given.A, given.b, kind)
+    else:
+        found = kernels("binary").enumerate_sequences(given.c, given.A, given.b, kind)
     return found
 
 
@@ -282,8 +289,8 @@ def _solution(
         return BinarySolution(
             x[0] if something else None,
             objective.tolist()[0] if something else None,
-            STATUSES[codes[0]],
-            None if codes[0] == INFEASIBLE else lower.tolist()[0],
+            STATUSES[codes.flat[0]],
+            None if codes.flat[0] == INFEASIBLE else lower.tolist()[0],
             str(names.flat[0]),
             int(nodes[0]),
         )
@@ -292,11 +299,16 @@ def _solution(
     return BinarySolution(
         _masked(x, unknown, batch),
         _masked(objective, unknown, batch),
-        _STATUS_NAMES.take(codes).reshape(batch),
+        _spread(_STATUS_NAMES.take(codes), batch),
         _masked(lower, impossible, batch),
-        np.broadcast_to(names, batch) if names.ndim == 0 else names.reshape(batch),
+        _spread(names, batch),
         nodes.reshape(batch),
     )
+
+
+def _spread(values: NDArray[Any], batch: tuple[int, ...]) -> NDArray[Any]:
+    """Give one value for all (), or values (B,), the batch's shape."""
+    return np.broadcast_to(values, batch) if values.ndim == 0 else values.reshape(batch)
 
 
 def _masked(
@@ -306,5 +318,5 @@ def _masked(
     shaped = values.reshape(batch + values.shape[1:])
     if hidden is None:
         return np.ma.MaskedArray(shaped)
-    mask = hidden.reshape(batch + (1,) * (values.ndim - 1))
-    return np.ma.MaskedArray(shaped, np.broadcast_to(mask, shaped.shape).copy())
+    each = values[0].size if len(values) else 1
+    return np.ma.MaskedArray(shaped, np.repeat(hidden, each).reshape(shaped.shape))

@@ -65,7 +65,7 @@ def _knapsack(words: _Words, m: int, n: int) -> Arrays:
 
 def _symmetric(words: _Words, m: int, n: int) -> Arrays:
     groups = -(-n // _GROUP)
-    A = np.repeat(words.integers(0, 2, m, groups), _GROUP, axis=2)[:, :, :n]
+    A = np.repeat(words.integers(0, 2, m, groups), _GROUP, axis=2)[:, :, :n].copy()
     return np.ones((len(A), n), dtype=np.int64), A, A.sum(axis=2) // 2
 
 
