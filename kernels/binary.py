@@ -200,7 +200,7 @@ def search(most_cost, bounds, variables, tables, leaves, rows, x, cost, found, n
     A decision's loss is taken off the rows' room, and a negative room ends the branch. After a
     twin that took the other value only that is tried.
     """
-    scale, root, divisor = bounds
+    shift, scale, root, divisor = bounds
     order, prefers, twin = variables
     full_room, penalty, price, loss = tables
     pattern, leaf_cost, leaf_penalty, leaf_loss, most_loss = leaves
@@ -213,9 +213,9 @@ def search(most_cost, bounds, variables, tables, leaves, rows, x, cost, found, n
     bound = np.empty(depth + 1, dtype=np.int64)
     paid = np.empty(depth + 1, dtype=np.int64)
     branch = np.zeros(depth + 1, dtype=np.int8)
-    # What a gain may cost: in cost, and as a bound.
+    # What a gain may cost: in cost, and as a bound, whose costs are cut off by shift.
     gain = cost - divisor if found else most_cost
-    ceiling = scale * gain
+    ceiling = scale * (gain >> shift)
     bound[0] = root
     paid[0] = 0
     nodes = np.int64(0)
@@ -238,7 +238,7 @@ def search(most_cost, bounds, variables, tables, leaves, rows, x, cost, found, n
                 cost = paid[d] + leaf_cost[0, lane]
                 found = True
                 gain = cost - divisor
-                ceiling = scale * gain
+                ceiling = scale * (gain >> shift)
                 for k in range(LOW):
                     x[last[k]] = pattern[lane] >> k & 1
                 for e in range(depth):
@@ -279,6 +279,6 @@ def search(most_cost, bounds, variables, tables, leaves, rows, x, cost, found, n
     least = np.int64(0)
     if not complete:
         # Up to a multiple of the divisor, which the highest gain is too.
-        least = -(-open_bound // scale)
+        least = -(-open_bound // scale) << shift
         least += -least % divisor
     return x, cost, found, least, nodes, complete
