@@ -178,8 +178,10 @@ def _outcome(given: Programs, i: int, node_limit: int, method: str) -> Outcome:
         A, b = split_rows(A, b, given.wide_rows[i])
         method = "search" if method == "enumeration" else method
 
-    def solve(c: NDArray[Any], A: NDArray[Any], b: NDArray[Any], node_limit: int) -> Outcome:
-        return _solve_one(c, A, b, node_limit, method, LARGEST)
+    def solve(
+        c: NDArray[Any], A: NDArray[Any], b: NDArray[Any], node_limit: int, below: int | None
+    ) -> Outcome:
+        return _solve_one(c, A, b, node_limit, method, LARGEST, below)
 
     costs = given.wide.get(i) or c.tolist()
     found = solve_wide(costs + [0] * (A.shape[1] - c.size), A, b, node_limit, solve)
@@ -189,9 +191,18 @@ def _outcome(given: Programs, i: int, node_limit: int, method: str) -> Outcome:
 
 
 def _solve_one(
-    c: NDArray[Any], A: NDArray[Any], b: NDArray[Any], node_limit: int, method: str, bound: int
+    c: NDArray[Any],
+    A: NDArray[Any],
+    b: NDArray[Any],
+    node_limit: int,
+    method: str,
+    bound: int,
+    below: int | None = None,
 ) -> Outcome:
-    """Solve one program (n,), (m, n), (m,) of whole numbers."""
+    """Solve one program (n,), (m, n), (m,) of whole numbers.
+
+    A search leaves out what costs ``below`` or more.
+    """
     feasible, value, flipped, free, rc, rA, rb = kernels("reduction").reduce(c, A, b)
     name = "search" if method == "auto" else method
     if not feasible:
@@ -206,7 +217,8 @@ def _solve_one(
     elif method == "enumeration" or (method == "auto" and free.size <= SMALL):
         found = _enumerate_one(rc, rA, rb)
     else:
-        found = _search(rc, rA, rb, node_limit, bound)
+        below = None if below is None else below - fixed_cost
+        found = _search(rc, rA, rb, node_limit, bound, below)
         if found.status == LIMIT and method == "auto":
             from .handover import hand_over
 
@@ -221,13 +233,24 @@ def _solve_one(
 
 
 def _search(
-    c: NDArray[Any], A: NDArray[Any], b: NDArray[Any], node_limit: int, bound: int
+    c: NDArray[Any],
+    A: NDArray[Any],
+    b: NDArray[Any],
+    node_limit: int,
+    bound: int,
+    below: int | None,
 ) -> Outcome:
     n = c.size
+    step = max(int(np.gcd.reduce(c)), 1)
+    if below is not None and below <= 0:
+        return Outcome(INFEASIBLE, None, 0, "search", 0)
     if n < LEAF:
         c, A = np.pad(c, (0, LEAF - n)), np.pad(A, ((0, 0), (0, LEAF - n)))
     y, x, cost, found = np.zeros(len(b)), np.zeros(c.size, dtype=np.int8), np.int64(0), False
-    spent = 0
+    if below is not None and below <= c.sum():
+        # As if a solution of that cost were known, which is a multiple of all costs' divisor.
+        cost, found = np.int64(-(-below // step) * step), True
+    given, spent = cost if found else None, 0
     for steps, most in STAGES:
         y, x, cost, found = kernels("reduction").multipliers(c, A, b, y, x, cost, found, steps)
         layout = kernels("branching").prepare(c, A, b, y, _lanes(bound))
@@ -237,6 +260,7 @@ def _search(
         spent += int(nodes)
         if complete or spent == node_limit:
             break
+    found = bool(found and (given is None or cost < given))
     if not complete:
         return Outcome(LIMIT, x[:n] if found else None, max(int(least), 0), "search", spent)
     if not found:

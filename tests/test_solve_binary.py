@@ -263,6 +263,26 @@ def test_bounds_of_wide_costs_are_true_where_the_search_is_stopped(node_limit: i
     assert lb.solve_binary(c, A, b, method="search").objective == best.objective
 
 
+def test_costs_of_many_digits_are_searched_with_good_bounds() -> None:
+    """Without bounds 40 variables take tens of millions of nodes."""
+    _, A, b = lb.random_binary("planted", 10, 40, seed=3)
+    chance = np.random.default_rng(8)
+    for digits in (9, 17):
+        costs = np.round(chance.random(40), digits)
+        for shrunk in (costs, costs * np.where(np.arange(40) % 5 == 0, 1e-7, 1)):
+            s = lb.solve_binary(shrunk, A, b, node_limit=3_000_000, method="search")
+            assert s.status == "optimal"
+            check_feasible(shrunk, A, b, s)
+            h = milp(
+                shrunk,
+                constraints=LinearConstraint(A, lb=b),
+                integrality=np.ones(40),
+                bounds=Bounds(0, 1),
+                options={"mip_rel_gap": 0},
+            )
+            assert abs(s.objective - h.fun) < 1e-6
+
+
 def test_rows_of_mixed_magnitude_keep_their_solutions() -> None:
     chance = np.random.default_rng(2)
     assert lb.solve_binary([1, 1], [[1e30, 1.0]], [1.0]).objective == 1
@@ -285,8 +305,13 @@ def test_bounds_at_the_end_of_int64_do_not_wrap() -> None:
     for method in ("auto", "enumeration", "search"):
         for c in ([largest] + [1] * 7, [-largest] + [1] * 7):
             assert lb.solve_binary(c, A, b, method=method).status == "infeasible"
-    s = lb.solve_binary([-largest] + [1] * 7, A, b, method="search", node_limit=0)
-    assert (s.status, s.bound) == ("limit", -largest)
+    for c in ([largest] + [1] * 7, [-largest] + [1] * 7):
+        s = lb.solve_binary(c, A, b, method="search", node_limit=0)
+        assert s.status == "infeasible" or -largest <= s.bound <= largest + 7
+        s = lb.solve_binary(c, A, [4, -5], method="search", node_limit=0)
+        best = lb.solve_binary(c, A, [4, -5])
+        assert s.bound <= best.objective
+        assert s.status == "limit" or s.objective == best.objective
     batch = lb.solve_binary([[-largest] + [1] * 7] * 2, [A] * 2, [b] * 2, method="search")
     assert batch.status.tolist() == ["infeasible"] * 2
 
