@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .accelerate import kernels
+from .arguments import choice, whole_number
+from .memory import require_memory
 from .program import read_programs
+from .whole_numbers import LARGEST
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -22,6 +25,8 @@ _STATUS_NAMES = np.array(STATUSES)
 NODE_LIMIT = 100_000_000
 # Up to here all sequences at once are faster than a search, and up to here they fit memory.
 SMALL, MOST_ENUMERATED, MOST_SEARCHED = 12, 24, 62
+# Up to here all patterns fit one word of 32 bits.
+FEW = 5
 # The search ends in leaves of 64 patterns.
 LEAF = 6
 # Subgradient steps, then nodes: most programs end in the short first search, and for the others
@@ -87,8 +92,8 @@ def solve_binary(
 ) -> BinarySolution:
     """Minimise c.x subject to A x >= b over x in {0, 1}^n, exactly (More-Wu section 3).
 
-    Integers are computed with as they are, floats as their shortest decimals; only rows
-    whose decimals do not fit int64 are rounded and hold within a relative tolerance of 1e-9.
+    Integers are computed with as they are, floats as their shortest decimals: rows and costs of
+    any range are exact, those beyond int64 at the price of further variables and searches.
     Any optimal x may be returned.
 
     Parameters
@@ -115,7 +120,8 @@ def solve_binary(
     ValueError
         If shapes do not fit together, a number is NaN or infinite, or n is beyond the method.
     OverflowError
-        If the absolute sum of integer costs, or of a row with its b, does not fit int64.
+        If the absolute sum of integer costs, or of a row of integers with its b, does not fit
+        int64, or that of float costs no float.
 
     Examples
     --------
@@ -124,28 +130,79 @@ def solve_binary(
     >>> s.objective, s.status, s.bound
     (4, 'optimal', 4)
     """
-    if method not in METHODS:
-        raise ValueError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
-    if not isinstance(node_limit, int | np.integer) or node_limit < 0:
-        raise ValueError(f"node_limit must be a whole number, 0 or more, got {node_limit!r}")
+    choice("method", method, METHODS)
+    node_limit = whole_number("node_limit", node_limit, 0)
     given = read_programs(c, A, b)
     n = given.c.shape[1]
     most = {"enumeration": MOST_ENUMERATED, "search": MOST_SEARCHED}.get(method, n)
     if n > most:
         raise ValueError(f"c must have at most {most} variables for {method}, got {n}")
     if method == "enumeration" or (method == "auto" and n <= SMALL):
-        return _enumerated(given)
-    outcomes = [
-        _solve_one(*program, int(node_limit), method, given.bound)
-        for program in zip(given.c, given.A, given.b, strict=True)
-    ]
-    return _collected(given, outcomes)
+        x, bound, known = _enumerated(given)
+        nodes = np.zeros(len(x), dtype=np.int64)
+        if not given.wide and not given.wide_rows:
+            # One name stands for all, as one status does where all are feasible.
+            codes = np.array(OPTIMAL) if known.all() else np.where(known, OPTIMAL, INFEASIBLE)
+            return _solution(given, codes, x, bound, known, bound, np.array("enumeration"), nodes)
+        codes = np.where(known, OPTIMAL, INFEASIBLE)
+        one_by_one = sorted(given.wide.keys() | given.wide_rows.keys())
+    else:
+        x, known = np.zeros(given.c.shape, dtype=np.int8), np.zeros(len(given.c), dtype=bool)
+        codes, bound, nodes = np.zeros((3, len(x)), dtype=np.int64)
+        one_by_one = list(range(len(x)))
+    names = np.full(len(x), "enumeration")
+    if given.wide:
+        bound = bound.astype(object)
+    for i in one_by_one:
+        found = _outcome(given, i, node_limit, method)
+        codes[i], bound[i], names[i], nodes[i] = (
+            found.status,
+            found.bound,
+            found.method,
+            found.nodes,
+        )
+        known[i] = found.x is not None
+        x[i] = 0 if found.x is None else found.x
+    return _solution(given, codes, x, given.costs(x), known, bound, names, nodes)
+
+
+def _outcome(given: Programs, i: int, node_limit: int, method: str) -> Outcome:
+    """Solve one program of a batch."""
+    c, A, b = given.c[i], given.A[i], given.b[i]
+    if i not in given.wide and i not in given.wide_rows:
+        return _solve_one(c, A, b, node_limit, method, given.bound)
+    from .wide_costs import solve_wide
+    from .wide_rows import split_rows
+
+    if i in given.wide_rows:
+        A, b = split_rows(A, b, given.wide_rows[i])
+        method = "search" if method == "enumeration" else method
+
+    def solve(
+        c: NDArray[Any], A: NDArray[Any], b: NDArray[Any], node_limit: int, below: int | None
+    ) -> Outcome:
+        return _solve_one(c, A, b, node_limit, method, LARGEST, below)
+
+    costs = given.wide.get(i) or c.tolist()
+    found = solve_wide(costs + [0] * (A.shape[1] - c.size), A, b, node_limit, solve)
+    if found.x is not None:
+        found.x = found.x[: c.size]
+    return found
 
 
 def _solve_one(
-    c: NDArray[Any], A: NDArray[Any], b: NDArray[Any], node_limit: int, method: str, bound: int
+    c: NDArray[Any],
+    A: NDArray[Any],
+    b: NDArray[Any],
+    node_limit: int,
+    method: str,
+    bound: int,
+    below: int | None = None,
 ) -> Outcome:
-    """Solve one program (n,), (m, n), (m,) of whole numbers."""
+    """Solve one program (n,), (m, n), (m,) of whole numbers.
+
+    A search leaves out what costs ``below`` or more.
+    """
     feasible, value, flipped, free, rc, rA, rb = kernels("reduction").reduce(c, A, b)
     name = "search" if method == "auto" else method
     if not feasible:
@@ -153,18 +210,21 @@ def _solve_one(
     fixed_cost = int(c[value == 1].sum() + c[free][flipped[free]].sum())
     if free.size == 0:
         found = Outcome(OPTIMAL, np.zeros(0, dtype=np.int8), 0, name, 0)
-    elif method == "milp" or free.size > MOST_SEARCHED:
+    elif method == "milp" or (method == "auto" and free.size > MOST_SEARCHED):
         from .handover import hand_over
 
         found = hand_over(rc, rA, rb, node_limit)
-    elif method == "auto" and free.size <= SMALL:
+    elif method == "enumeration" or (method == "auto" and free.size <= SMALL):
         found = _enumerate_one(rc, rA, rb)
     else:
-        found = _search(rc, rA, rb, node_limit, bound)
+        below = None if below is None else below - fixed_cost
+        found = _search(rc, rA, rb, node_limit, bound, below)
         if found.status == LIMIT and method == "auto":
             from .handover import hand_over
 
             found = hand_over(rc, rA, rb, node_limit, found)
+    if found.status == INFEASIBLE:
+        return found
     if found.x is not None:
         value[free] = found.x ^ flipped[free]
         found.x = value
@@ -173,13 +233,24 @@ def _solve_one(
 
 
 def _search(
-    c: NDArray[Any], A: NDArray[Any], b: NDArray[Any], node_limit: int, bound: int
+    c: NDArray[Any],
+    A: NDArray[Any],
+    b: NDArray[Any],
+    node_limit: int,
+    bound: int,
+    below: int | None,
 ) -> Outcome:
     n = c.size
+    step = max(int(np.gcd.reduce(c)), 1)
+    if below is not None and below <= 0:
+        return Outcome(INFEASIBLE, None, 0, "search", 0)
     if n < LEAF:
         c, A = np.pad(c, (0, LEAF - n)), np.pad(A, ((0, 0), (0, LEAF - n)))
     y, x, cost, found = np.zeros(len(b)), np.zeros(c.size, dtype=np.int8), np.int64(0), False
-    spent = 0
+    if below is not None and below <= c.sum():
+        # As if a solution of that cost were known, which is a multiple of all costs' divisor.
+        cost, found = np.int64(-(-below // step) * step), True
+    given, spent = cost if found else None, 0
     for steps, most in STAGES:
         y, x, cost, found = kernels("reduction").multipliers(c, A, b, y, x, cost, found, steps)
         layout = kernels("branching").prepare(c, A, b, y, _lanes(bound))
@@ -189,8 +260,12 @@ def _search(
         spent += int(nodes)
         if complete or spent == node_limit:
             break
-    status = LIMIT if not complete else OPTIMAL if found else INFEASIBLE
-    return Outcome(status, x[:n] if found else None, int(least), "search", spent)
+    found = bool(found and (given is None or cost < given))
+    if not complete:
+        return Outcome(LIMIT, x[:n] if found else None, max(int(least), 0), "search", spent)
+    if not found:
+        return Outcome(INFEASIBLE, None, 0, "search", spent)
+    return Outcome(OPTIMAL, x[:n], int(cost), "search", spent)
 
 
 def _enumerate_one(c: NDArray[Any], A: NDArray[Any], b: NDArray[Any]) -> Outcome:
@@ -205,33 +280,18 @@ def _lanes(bound: int) -> NDArray[Any]:
     return _NARROW if bound < _SAFE_INT32 else _WIDE
 
 
-def _enumerated(given: Programs) -> BinarySolution:
-    x, cost, found = kernels("binary").enumerate_sequences(
-        given.c,
-        given.A,
-        given.b,
-        # int16 takes half the time of int32 with 5 variables, five sixths with 9.
-        _SHORT if given.bound < _SAFE_INT16 else _lanes(given.bound),
-    )
-    codes = np.where(found, OPTIMAL, INFEASIBLE)
-    nodes = np.zeros(len(codes), dtype=np.int64)
-    return _solution(given, codes, x, cost, found, cost, np.array("enumeration"), nodes)
-
-
-def _collected(given: Programs, outcomes: list[Outcome]) -> BinarySolution:
-    B, n = given.c.shape
-    known = np.zeros(B, dtype=bool)
-    x = np.zeros((B, n), dtype=np.int8)
-    for i, outcome in enumerate(outcomes):
-        if outcome.x is not None:
-            known[i] = True
-            x[i] = outcome.x
-    cost = (given.c * x).sum(axis=1)
-    codes = np.array([o.status for o in outcomes], dtype=np.int64)
-    bound = np.array([o.bound for o in outcomes], dtype=np.int64)
-    names = np.array([o.method for o in outcomes], dtype="U11")
-    nodes = np.array([o.nodes for o in outcomes], dtype=np.int64)
-    return _solution(given, codes, x, cost, known, bound, names, nodes)
+def _enumerated(given: Programs) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return (x, cost, whether feasible) of all programs."""
+    m, n = given.A.shape[1:]
+    require_memory(8 * (m + 1) * 2 ** max(n - LEAF, 0), f"enumerating {n} variables, {m} rows")
+    # int16 takes five sixths of the time of int32 with 9 variables.
+    kind = _SHORT if given.bound < _SAFE_INT16 else _lanes(given.bound)
+    found: tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
+    if n <= FEW:
+        found = kernels("few_variables").enumerate_few(given.c, given.A, given.b, kind)
+    else:
+        found = kernels("binary").enumerate_sequences(given.c, given.A, given.b, kind)
+    return found
 
 
 def _solution(
@@ -244,18 +304,17 @@ def _solution(
     names: NDArray[Any],
     nodes: NDArray[Any],
 ) -> BinarySolution:
-    objective = given.objectives(cost, x)
+    objective = given.objectives(cost)
     lower = objective
     if bound is not cost:
-        proven = codes == OPTIMAL
-        lower = np.where(proven, objective, given.objectives(np.where(proven, cost, bound)))
+        lower = given.bounds(np.where(codes == OPTIMAL, cost, bound), codes == LIMIT)
     if not given.batch:
         something = known[0]
         return BinarySolution(
             x[0] if something else None,
             objective.tolist()[0] if something else None,
-            STATUSES[codes[0]],
-            None if codes[0] == INFEASIBLE else lower.tolist()[0],
+            STATUSES[codes.flat[0]],
+            None if codes.flat[0] == INFEASIBLE else lower.tolist()[0],
             str(names.flat[0]),
             int(nodes[0]),
         )
@@ -264,11 +323,16 @@ def _solution(
     return BinarySolution(
         _masked(x, unknown, batch),
         _masked(objective, unknown, batch),
-        _STATUS_NAMES.take(codes).reshape(batch),
+        _spread(_STATUS_NAMES.take(codes), batch),
         _masked(lower, impossible, batch),
-        np.broadcast_to(names, batch) if names.ndim == 0 else names.reshape(batch),
+        _spread(names, batch),
         nodes.reshape(batch),
     )
+
+
+def _spread(values: NDArray[Any], batch: tuple[int, ...]) -> NDArray[Any]:
+    """Give one value for all (), or values (B,), the batch's shape."""
+    return np.broadcast_to(values, batch) if values.ndim == 0 else values.reshape(batch)
 
 
 def _masked(
@@ -278,5 +342,5 @@ def _masked(
     shaped = values.reshape(batch + values.shape[1:])
     if hidden is None:
         return np.ma.MaskedArray(shaped)
-    mask = hidden.reshape(batch + (1,) * (values.ndim - 1))
-    return np.ma.MaskedArray(shaped, np.broadcast_to(mask, shaped.shape).copy())
+    each = values[0].size if len(values) else 1
+    return np.ma.MaskedArray(shaped, np.repeat(hidden, each).reshape(shaped.shape))

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .accelerate import kernels
+from .arguments import choice
+from .memory import require_memory
 from .program import read_programs
 
 if TYPE_CHECKING:
@@ -45,7 +47,7 @@ def count_tests(c: ArrayLike, A: ArrayLike, b: ArrayLike, *, prune: str = ">=") 
 
     Sequences are tested in increasing order. One is abandoned when its cost reaches the
     incumbent, which only a lower cost replaces; the others' rows are tested in order until
-    the first that is violated.
+    the first that is violated. Rows that do not fit int64 hold within 1e-9 of their absolute sum.
 
     Parameters
     ----------
@@ -59,7 +61,8 @@ def count_tests(c: ArrayLike, A: ArrayLike, b: ArrayLike, *, prune: str = ">=") 
     Raises
     ------
     TypeError, ValueError, OverflowError
-        For numbers, shapes and sums that do not fit; see ``solve_binary``.
+        For numbers, shapes and sums that do not fit; see ``solve_binary``. Costs also where no
+        integers of int64 are found whose sums compare as theirs.
 
     Examples
     --------
@@ -68,23 +71,25 @@ def count_tests(c: ArrayLike, A: ArrayLike, b: ArrayLike, *, prune: str = ">=") 
     >>> r.optimum, r.argmin, r.abandoned, r.violated, r.feasible, r.rows
     (4, 5, 9, 6, 1, 10)
     """
-    if prune not in PRUNINGS:
-        raise ValueError(f"prune must be one of {', '.join(PRUNINGS)}, got {prune!r}")
+    choice("prune", prune, PRUNINGS)
     given = read_programs(c, A, b)
     n = given.c.shape[1]
     if n > LARGEST_N:
         raise ValueError(f"c must have at most {LARGEST_N} variables to count tests, got {n}")
-    found = kernels("counters").count_tests(given.c, given.A, given.b, prune == ">")
-    none = found[1] < 0
+    m = given.A.shape[1]
+    require_memory(16 * (m + 1) * 2 ** ((n + 1) // 2), f"the sums of {n} variables, {m} rows")
+    found = kernels("counters").count_tests(given.ordered_costs(), given.A, given.b, prune == ">")
+    argmin = found[0]
+    none = argmin < 0
     numbers = np.arange(n)[::-1]
-    x = np.where(none, 0, found[1])[:, None] >> numbers & 1
+    x = np.where(none, 0, argmin)[:, None] >> numbers & 1
     fields: dict[str, Any] = {
-        "optimum": np.ma.masked_array(given.objectives(found[0], x), none),
-        "argmin": np.ma.masked_array(found[1], none),
-        "abandoned": found[2],
-        "violated": found[3],
-        "feasible": found[4],
-        "rows": found[5],
+        "optimum": np.ma.masked_array(given.objectives(given.costs(x)), none),
+        "argmin": np.ma.masked_array(argmin, none),
+        "abandoned": found[1],
+        "violated": found[2],
+        "feasible": found[3],
+        "rows": found[4],
     }
     if given.batch:
         return Counters(**{name: v.reshape(given.batch) for name, v in fields.items()})

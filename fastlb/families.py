@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .arguments import choice, whole_number
+from .memory import require_memory
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -62,7 +65,7 @@ def _knapsack(words: _Words, m: int, n: int) -> Arrays:
 
 def _symmetric(words: _Words, m: int, n: int) -> Arrays:
     groups = -(-n // _GROUP)
-    A = np.repeat(words.integers(0, 2, m, groups), _GROUP, axis=2)[:, :, :n]
+    A = np.repeat(words.integers(0, 2, m, groups), _GROUP, axis=2)[:, :, :n].copy()
     return np.ones((len(A), n), dtype=np.int64), A, A.sum(axis=2) // 2
 
 
@@ -110,8 +113,10 @@ def random_binary(
 
     Raises
     ------
-    ValueError
-        If the family is unknown or a number is out of range.
+    TypeError, ValueError
+        If the family is unknown, or a number is not whole or out of range.
+    MemoryError
+        If there plainly is not enough.
 
     Examples
     --------
@@ -120,17 +125,16 @@ def random_binary(
     >>> c.shape, A.shape, b.shape
     ((3, 6), (3, 4, 6), (3, 4))
     """
-    if family not in FAMILIES:
-        raise ValueError(f"family must be one of {', '.join(FAMILIES)}, got {family!r}")
-    for name, value, limit in (("m", m, 2**31), ("n", n, 2**31), ("seed", seed, 2**128)):
-        if not 0 <= value < limit:
-            raise ValueError(f"{name} must be from 0 to below {limit}, got {value}")
-    if trials is not None and trials < 0:
-        raise ValueError(f"trials must be 0 or more, got {trials}")
-    if not 0 <= start < 2**63:
-        raise ValueError(f"start must be from 0 to below 2**63, got {start}")
+    choice("family", family, tuple(FAMILIES))
+    m, n = whole_number("m", m, 0, 2**31), whole_number("n", n, 0, 2**31)
+    seed = whole_number("seed", seed, 0, 2**128)
+    count = 1 if trials is None else whole_number("trials", trials, 0)
+    start = whole_number("start", start, 0)
+    width = m * n + 2 * n + 2 * m
+    # The words, and the numbers made of them with their intermediate steps.
+    require_memory(32 * count * width, f"{count} programs of {m} rows and {n} variables")
     # Every family draws at most A, the costs, the hidden x and two numbers a row.
-    rows = _draw(seed, start, 1 if trials is None else trials, m * n + 2 * n + 2 * m)
+    rows = _draw(seed, start, count, width)
     c, A, b = FAMILIES[family](_Words(rows), m, n)
     return (c[0], A[0], b[0]) if trials is None else (c, A, b)
 

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .arguments import choice
 from .errors import FaultError
+from .memory import require_memory
 from .topology import Hypercube
 
 if TYPE_CHECKING:
@@ -180,6 +182,12 @@ class FaultPlan:
           difference, rounded down, at most its load minus its holes; pegs change by as much.
         - REPAY (3), u stuck, v in the donor: v sends ``holes[v]`` to u.
         """
+        halves = 0
+        for kind, _, free, _ in self.program.tolist():
+            bits = free.bit_count()
+            halves += (1 if kind == SPLIT else bits if kind == WHOLE else bits + 4) << bits
+        # Every row three numbers, and as much again while they are joined.
+        require_memory(24 * halves, f"the pairs of the plan of {_brief(self.topology)}")
         rows = [np.empty((0, 3), np.int64)]
         for kind, base, free, bit in self.program.tolist():
             subcube = Subcube(base, free)
@@ -240,10 +248,8 @@ def fault_plan(topology: Hypercube, *, order: str = "lowest", donor: str = "late
     """
     if not isinstance(topology, Hypercube):
         raise TypeError(f"topology must be a Hypercube, got {topology!r}")
-    if order not in ORDERS:
-        raise ValueError(f"order must be one of {', '.join(ORDERS)}, got {order!r}")
-    if donor not in DONORS:
-        raise ValueError(f"donor must be one of {', '.join(DONORS)}, got {donor!r}")
+    choice("order", order, ORDERS)
+    choice("donor", donor, DONORS)
     return _planned(topology, order, donor)
 
 

@@ -56,8 +56,9 @@ def fault_tolerant_dem(
     Every subcube is balanced along a fault-free dimension and halved there; a subcube with a
     fault in each of its dimensions hands its pegs (load above its neighbour's) and holes (load
     below) to a fault-free neighbour, which levels them. Load is conserved, never negative, and
-    uses no faulty link. Loads of floats end equal; integer loads do not always end within 1,
-    and may differ by more than ``n``.
+    uses no faulty link. With at most ``n - 1`` faults loads of floats end equal; with more they
+    need not, even where a plan exists. Integer loads do not always end within 1, and may differ
+    by more than ``n``.
 
     Parameters
     ----------
@@ -287,5 +288,5 @@ def _may_overflow(plan: FaultPlan | None, before: Survey | None, dtype: np.dtype
 
 
 def _check_tree(name: str, value: Any) -> None:
-    if value not in (None, "tree"):
+    if not (value is None or (isinstance(value, str) and value == "tree")):
         raise ValueError(f"{name} must be None or 'tree', got {value!r}")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .accelerate import extra
+from .mps_check import Contents, check_mps
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -68,12 +69,15 @@ def read_mps(path: str | Path) -> ProgramFile:
     OSError
         If the file cannot be opened.
     ValueError
-        If HiGHS cannot read it, or it is no 0-1 program; the variables that are not binary
-        are named.
+        If HiGHS cannot read it, or would read something else than its text says, or it is no
+        0-1 program; the variables that are not binary are named.
     """
     highspy = extra("highspy")
-    with Path(path).open("rb"):
+    path = Path(path)
+    with path.open("rb"):
         pass
+    kinds = [suffix.lower() for suffix in path.suffixes]
+    contents = check_mps(path) if ".mps" in kinds else None
     highs = highspy.Highs()
     highs.setOptionValue("output_flag", False)
     read = highs.readModel(str(path))
@@ -85,13 +89,14 @@ def read_mps(path: str | Path) -> ProgramFile:
     n = lp.num_col_
     names = list(lp.col_names_) or [f"x{j + 1}" for j in range(n)]
     lower, upper = np.array(lp.col_lower_), np.array(lp.col_upper_)
-    if read == highspy.HighsStatus.kWarning and not (lower > upper).any():
-        # Else a program other than the file's would be solved.
+    if contents is None and read == highspy.HighsStatus.kWarning:
         raise ValueError(f"{path}: HiGHS drops tiny, repeated or misplaced entries of it")
     _check_binary(path, highspy, names, list(lp.integrality_), lower, upper)
     least, most = np.array(lp.row_lower_), np.array(lp.row_upper_)
     if n * len(least) > MOST_ENTRIES:
         raise ValueError(f"{path}: must have at most {MOST_ENTRIES} entries, rows times variables")
+    if contents is not None:
+        _check_reading(path, contents, lp, highspy)
     matrix = _dense(lp, highspy, len(least), n)
     at_least, at_most = np.isfinite(least), np.isfinite(most)
     unit = np.eye(n)
@@ -115,6 +120,36 @@ def read_mps(path: str | Path) -> ProgramFile:
         maximise=maximise,
         offset=float(lp.offset_),
     )
+
+
+def _check_reading(path: Path, contents: Contents, lp: Any, highspy: Any) -> None:
+    """Raise ``ValueError`` if HiGHS holds another program than the file's text."""
+    names, objective = contents.columns, contents.objective
+    rows = [row for row, kind in contents.rows.items() if kind != "N"]
+    held = list(lp.col_names_), list(lp.row_names_), lp.sense_ == highspy.ObjSense.kMaximize
+    agree = held == (names, rows, contents.maximise)
+    if agree:
+        row_number = {row: i for i, row in enumerate(rows)}
+        column_number = {name: j for j, name in enumerate(names)}
+        matrix, costs = np.zeros((len(rows), len(names))), np.zeros(len(names))
+        for (column, row), number in contents.entries.items():
+            if row == objective:
+                costs[column_number[column]] = number
+            elif row in row_number:
+                matrix[row_number[row], column_number[column]] = number
+        least, most = np.array([contents.interval(row) for row in rows]).reshape(-1, 2).T
+        lower, upper = np.array(lp.col_lower_), np.array(lp.col_upper_)
+        agree = (
+            np.array_equal(_dense(lp, highspy, *matrix.shape), matrix)
+            and np.array_equal(lp.col_cost_, costs)
+            and np.array_equal(lp.row_lower_, least)
+            and np.array_equal(lp.row_upper_, most)
+            and all(lower[column_number[name]] == end for name, end in contents.lower.items())
+            and all(upper[column_number[name]] == end for name, end in contents.upper.items())
+            and lp.offset_ == -contents.right.get(objective or "", 0.0)
+        )
+    if not agree:
+        raise ValueError(f"{path}: HiGHS reads another program than the text says")
 
 
 def _check_binary(

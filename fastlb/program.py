@@ -5,24 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from math import lcm, prod
+from itertools import pairwise
+from math import isfinite, prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .accelerate import kernels
+from .whole_numbers import LARGEST, as_fraction, whole_costs, whole_rows
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-_TOLERANCE_INVERSE = 10**9
-_LARGEST = 2**63 - 1
-_INFINITE = float("inf")
-# Rows that no exact scaling brings into int64 are rounded to this many bits.
-_ROUNDED_BITS = 60
-# Beyond 22 decimals a power of ten is no float, and no row gets that far.
-_POWERS = np.array([10**k for k in range(23)], dtype=object)
-_NOTHING: NDArray[Any] = np.empty(0)
+_FLOAT_LARGEST = Fraction(float(np.finfo(np.float64).max))
+# Costs of so many variables have their order checked over all sequences.
+_MOST_ORDERED = 20
+# Wide costs are rounded to this many bits where their order alone matters.
+_ORDER_BITS = 61
+_NOTHING: NDArray[np.float64] = np.empty(0)
 
 
 @dataclass(frozen=True)
@@ -34,21 +34,26 @@ class Programs:
     Attributes
     ----------
     c : (B, n) int64
+        0 for the programs in ``wide``.
     A : (B, m, n) int64
     b : (B, m) int64
-        All sums of absolute values in a row, with its b, fit int64.
+        All sums of absolute values in a row, with its b, fit int64. Those in ``wide_rows`` are
+        relaxed by 1e-9 of their absolute sum.
     batch : leading axes of the input
     bound : int
         No absolute sum exceeds it.
     kind : "i", "f" or "O"
         Integers, floats or other exact numbers: what an objective is given back as.
-    denominator : (B,) object
-        Whole number by which the given c was multiplied; empty for integers.
-    rounded : (B,) bool
-        Whether something was rounded: rows then hold within a relative tolerance of 1e-9. Empty
-        for integers.
-    given_c : (B, n)
-        The costs as they came in.
+    power : (B,) float64
+        The power of ten by which the given c was multiplied, NaN where ``denominator`` has the
+        factor; empty for integers.
+    denominator : dict
+        That factor by number of the program.
+    wide : dict
+        By number of the program whole costs whose absolute sum does not fit int64.
+    wide_rows : dict
+        By number of the program its rows, by their number, whose absolute sums do not fit
+        int64: whole coefficients and right-hand side.
     """
 
     c: NDArray[Any]
@@ -57,40 +62,93 @@ class Programs:
     batch: tuple[int, ...]
     bound: int
     kind: str
-    denominator: NDArray[Any]
-    rounded: NDArray[Any]
-    given_c: NDArray[Any]
+    power: NDArray[np.float64]
+    denominator: dict[int, Fraction]
+    wide: dict[int, list[int]]
+    wide_rows: dict[int, dict[int, list[int]]]
 
-    def objectives(self, scaled: NDArray[Any], x: NDArray[Any] | None = None) -> NDArray[Any]:
-        """Return scaled objectives (B,) in the units that came in.
+    def costs(self, x: NDArray[Any]) -> NDArray[Any]:
+        """Return whole objectives (B,) of solutions x (B, n): Python's integers if any is wide."""
+        found: NDArray[Any] = (self.c * x).sum(axis=1)
+        if self.wide:
+            found = found.astype(object)
+            for i, costs in self.wide.items():
+                found[i] = sum(v for v, chosen in zip(costs, x[i].tolist(), strict=True) if chosen)
+        return found
 
-        Parameters
-        ----------
-        scaled : (B,) int64
-        x : (B, n), optional
-            Solutions that reach them, from which the objectives of rounded costs are recomputed.
-        """
+    def objectives(self, whole: NDArray[Any]) -> NDArray[Any]:
+        """Return whole objectives (B,) in the units that came in, floats as the nearest ones."""
         if self.kind == "i":
-            return scaled
-        nearest = None if self.kind == "O" or self.rounded.any() else self._divided(scaled)
-        if nearest is not None:
-            return nearest
-        exact = [Fraction(int(v)) / d for v, d in zip(scaled, self.denominator, strict=True)]
-        if x is not None:
-            for i in np.flatnonzero(self.rounded):
-                chosen = self.given_c[i][x[i] != 0]
-                exact[i] = sum(map(_fraction, chosen.tolist()), Fraction(0))
+            return whole
         if self.kind == "O":
-            found = np.empty(len(exact), dtype=object)
-            found[:] = exact
+            found = np.empty(len(whole), dtype=object)
+            found[:] = [self._exact(i, value) for i, value in enumerate(whole)]
             return found
-        return np.array([float(v) for v in exact], dtype=np.float64)
+        # One division gives the nearest float where both numbers are floats exactly.
+        divided = (np.abs(whole) <= 2**53).astype(bool) & ~np.isnan(self.power)
+        nearest = np.zeros(len(whole))
+        nearest[divided] = whole[divided].astype(np.float64) / self.power[divided]
+        for i in np.flatnonzero(~divided).tolist():
+            nearest[i] = float(self._exact(i, whole[i]))
+        return nearest
 
-    def _divided(self, scaled: NDArray[Any]) -> NDArray[Any] | None:
-        """Return the objectives by one division, or None where that might not be the nearest."""
-        divisors = self.denominator.astype(np.float64)
-        exact = (np.abs(scaled) <= 2**53).all() and (divisors <= 1e22).all()
-        return scaled / divisors if exact else None
+    def bounds(self, whole: NDArray[Any], among: NDArray[np.bool_]) -> NDArray[Any]:
+        """Return the same of bounds, floats among those marked (B,) rounded down, not up."""
+        found = self.objectives(whole)
+        if self.kind == "f":
+            for i in np.flatnonzero(among).tolist():
+                if as_fraction(float(found[i])) > self._exact(i, whole[i]):
+                    found[i] = np.nextafter(found[i], -np.inf)
+        return found
+
+    def _exact(self, i: int, whole: Any) -> Fraction:
+        return Fraction(int(whole)) / (self.denominator.get(i) or Fraction(self.power[i]))
+
+    def ordered_costs(self) -> NDArray[np.int64]:
+        """Return costs (B, n) int64 by which all sequences compare as by the given ones.
+
+        Raises
+        ------
+        OverflowError
+            If none are found for wide costs.
+        """
+        if not self.wide:
+            return self.c
+        c = self.c.copy()
+        for i, costs in self.wide.items():
+            c[i] = _narrowed(costs)
+            if len(costs) > _MOST_ORDERED or not _same_order(c[i].tolist(), costs):
+                raise OverflowError(
+                    "c must have costs whose sums compare as those of integers that fit int64, "
+                    f"got a wider range in program {i}"
+                )
+        return c
+
+
+def _narrowed(costs: list[int]) -> list[int]:
+    """Return costs that fit int64 and whose sums mostly compare as those of the given ones."""
+    order = sorted(range(len(costs)), key=lambda j: abs(costs[j]))
+    sizes = [abs(costs[j]) for j in order]
+    # The largest cost need only exceed all others together, if it does; then the next.
+    last = len(sizes)
+    while last and sizes[last - 1] > sum(sizes[: last - 1]):
+        last -= 1
+    for k in range(last, len(sizes)):
+        sizes[k] = sum(sizes[:k]) + 1
+    shift = max(0, sum(sizes).bit_length() - _ORDER_BITS)
+    narrow = [0] * len(costs)
+    for j, size in zip(order, sizes, strict=True):
+        narrow[j] = (size if costs[j] > 0 else -size) >> shift
+    return narrow
+
+
+def _same_order(narrow: list[int], wide: list[int]) -> bool:
+    """Tell whether the sums over all sequences compare alike under two lists of costs."""
+    sums = [(0, 0)]
+    for a, b in zip(narrow, wide, strict=True):
+        sums += [(s + a, t + b) for s, t in sums]
+    sums.sort()
+    return all(t < v if s < u else t == v for (s, t), (u, v) in pairwise(sums))
 
 
 def read_programs(c: ArrayLike, A: ArrayLike, b: ArrayLike) -> Programs:
@@ -98,7 +156,8 @@ def read_programs(c: ArrayLike, A: ArrayLike, b: ArrayLike) -> Programs:
 
     Integers stay as they are. A float means its shortest decimal; a row of them is scaled by a
     power of ten where the sums then fit int64. Fractions and Decimals are scaled likewise.
-    Other rows are rounded, with a relative tolerance of 1e-9.
+    Wider costs are kept as Python's integers. Wider rows get smaller numbers with the same 0-1
+    solutions; where those are still too wide they are kept, and rounded beside that.
 
     Parameters
     ----------
@@ -113,7 +172,7 @@ def read_programs(c: ArrayLike, A: ArrayLike, b: ArrayLike) -> Programs:
     ValueError
         If the shapes do not fit together, or a number is NaN or infinite.
     OverflowError
-        If sums of integers do not fit int64.
+        If sums of integers do not fit int64, or sums of float costs no float.
     """
     costs, rows, right = _numbers("c", c), _numbers("A", A), _numbers("b", b)
     if costs.ndim == 0:
@@ -135,37 +194,39 @@ def read_programs(c: ArrayLike, A: ArrayLike, b: ArrayLike) -> Programs:
     }
     if kinds <= {"i"}:
         c_, A_, b_ = (_int64(name, a) for name, a in (("c", costs), ("A", rows), ("b", right)))
-        bound = _check_sums(c_, A_, b_)
-        return Programs(c_, A_, b_, batch, bound, "i", _NOTHING, _NOTHING, c_)
-    c_, denominator, rounded = _whole(costs)
-    joined = np.concatenate(
-        [_common(rows, kinds), _common(right, kinds)[..., None]], axis=-1
-    ).reshape(B * m, n + 1)
-    Ab, _, rounded_rows = _whole(joined, tolerant=True)
-    Ab = Ab.reshape(B, m, n + 1)
-    rounded = rounded | rounded_rows.reshape(B, m).any(axis=1)
-    A_, b_ = np.ascontiguousarray(Ab[:, :, :n]), np.ascontiguousarray(Ab[:, :, n])
+        return Programs(c_, A_, b_, batch, _check_sums(c_, A_, b_), "i", _NOTHING, {}, {}, {})
     kind = costs.dtype.kind if costs.size else "f"
-    return Programs(
-        c_,
-        A_,
-        b_,
-        batch,
-        int(kernels("decimal_scaling").survey(c_, A_, b_)[0]),
-        "i" if kind == "u" else kind,
-        denominator,
-        rounded,
-        costs,
-    )
+    power, denominator, wide = _NOTHING, dict[int, Fraction](), dict[int, list[int]]()
+    if kind in "iu":
+        kind, c_ = "i", _int64("c", costs)
+        _check_sums(c_, np.empty((0, 0, n), np.int64), np.empty((0, 0), np.int64))
+    else:
+        c_, power, denominator, wide = whole_costs(costs)
+    joined = np.concatenate([_common(rows, kinds), _common(right, kinds)[..., None]], axis=-1)
+    Ab, wider = whole_rows(joined.reshape(B * m, n + 1))
+    Ab = Ab.reshape(B, m, n + 1)
+    wide_rows: dict[int, dict[int, list[int]]] = {}
+    for r, values in wider.items():
+        wide_rows.setdefault(r // m, {})[r % m] = values
+    A_, b_ = np.ascontiguousarray(Ab[:, :, :n]), np.ascontiguousarray(Ab[:, :, n])
+    bound = int(kernels("decimal_scaling").survey(c_, A_, b_)[0])
+    programs = Programs(c_, A_, b_, batch, bound, kind, power, denominator, wide, wide_rows)
+    if kind == "f":
+        _check_floats(programs)
+    return programs
 
 
 def _numbers(name: str, values: ArrayLike) -> NDArray[Any]:
+    if isinstance(values, np.ma.MaskedArray):
+        raise TypeError(f"{name} must be an array without a mask, got a masked array")
     try:
         array = np.asarray(values)
     except ValueError:
         raise ValueError(
             f"{name} must be an array of numbers, got rows of unequal length"
         ) from None
+    if array.dtype == np.float64 and array is not values and (np.abs(array) > 2**53).any():
+        array = _unless_lost(values, array)
     kind, width = array.dtype.kind, array.dtype.itemsize
     if kind == "O":
         array = _exact_numbers(name, array)
@@ -181,22 +242,38 @@ def _numbers(name: str, values: ArrayLike) -> NDArray[Any]:
     return array
 
 
+def _unless_lost(values: ArrayLike, array: NDArray[Any]) -> NDArray[Any]:
+    """Return NumPy's float array of mixed numbers, or the numbers if it rounded integers."""
+    exact = np.asarray(values, dtype=object)
+    pairs = zip(exact.flat, array.flat, strict=True)
+    return exact if any(isinstance(v, int) and v != int(f) for v, f in pairs) else array
+
+
 def _exact_numbers(name: str, array: NDArray[Any]) -> NDArray[Any]:
-    for value in array.flat:
+    found = np.empty(array.size, dtype=object)
+    for i, given in enumerate(array.flat):
+        value = given.item() if isinstance(given, np.integer | np.float64) else given
         if isinstance(value, bool) or not isinstance(value, int | float | Fraction | Decimal):
             raise TypeError(f"{name} must hold numbers, got {value!r}")
-        if isinstance(value, float | Decimal) and not -_INFINITE < value < _INFINITE:
+        if not _is_finite(value):
             raise ValueError(f"{name} must be finite, got {value}")
-    if all(isinstance(value, int) for value in array.flat):
-        beyond = [value for value in array.flat if abs(value) > _LARGEST]
+        found[i] = value
+    if all(isinstance(value, int) for value in found):
+        beyond = [value for value in found if abs(value) > LARGEST]
         if beyond:
             raise OverflowError(f"{name} must hold integers that fit int64, got {beyond[0]}")
-        return array.astype(np.int64)
-    return array
+        return found.astype(np.int64).reshape(array.shape)
+    return found.reshape(array.shape)
+
+
+def _is_finite(value: float | Fraction | Decimal) -> bool:
+    if isinstance(value, Decimal):
+        return value.is_finite()
+    return not isinstance(value, float) or isfinite(value)
 
 
 def _int64(name: str, array: NDArray[Any]) -> NDArray[Any]:
-    if array.dtype == np.uint64 and array.size and array.max() > _LARGEST:
+    if array.dtype == np.uint64 and array.size and array.max() > LARGEST:
         raise OverflowError(f"{name} must hold integers that fit int64, got {array.max()}")
     return np.ascontiguousarray(array, dtype=np.int64)
 
@@ -215,6 +292,15 @@ def _check_sums(c: NDArray[Any], A: NDArray[Any], b: NDArray[Any]) -> int:
     return int(bound)
 
 
+def _check_floats(programs: Programs) -> None:
+    for i, factor in programs.denominator.items():
+        costs = programs.wide.get(i) or programs.c[i].tolist()
+        if sum(map(abs, costs)) / factor > _FLOAT_LARGEST:
+            raise OverflowError(
+                f"c must have absolute sums that fit float64, got more in program {i}"
+            )
+
+
 def _common(array: NDArray[Any], kinds: set[str]) -> NDArray[Any]:
     """Return the array so that joining A and b loses nothing."""
     if "O" in kinds or ("i" in kinds and _beyond_float(array)):
@@ -224,69 +310,3 @@ def _common(array: NDArray[Any], kinds: set[str]) -> NDArray[Any]:
 
 def _beyond_float(array: NDArray[Any]) -> bool:
     return array.dtype.kind in "iu" and bool((np.abs(array.astype(object)) > 2**53).any())
-
-
-def _whole(
-    rows: NDArray[Any], *, tolerant: bool = False
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return (whole rows, their denominators, whether rounded) of rows (R, W).
-
-    With ``tolerant``, the last column is a right-hand side, lowered by the tolerance in rows
-    that are rounded, and denominators are not looked up.
-    """
-    R, W = rows.shape
-    if rows.dtype.kind in "iu" and not _beyond_float(rows):
-        rows = rows.astype(np.float64)
-    denominator = np.ones(R, dtype=object)
-    if rows.dtype.kind == "f":
-        kernel = kernels("decimal_scaling")
-        whole, decimals, code = kernel.scale(np.ascontiguousarray(rows))
-        open_rows = np.flatnonzero(code != kernel.EXACT)
-        if not tolerant:
-            denominator = _POWERS[decimals]
-    else:
-        whole = np.zeros((R, W), dtype=np.int64)
-        open_rows = np.arange(R)
-    rounded = np.zeros(R, dtype=bool)
-    for r in open_rows:
-        values, factor = _multiplied(rows[r].tolist())
-        denominator[r] = factor
-        size = sum(map(abs, values))
-        if size > _LARGEST:
-            rounded[r] = True
-            values = _to_60_bits(values, size, tolerant)
-            denominator[r] = Fraction(factor << _ROUNDED_BITS, size)
-        whole[r] = values
-    return whole, denominator, rounded
-
-
-def _to_60_bits(values: list[int], size: int, tolerant: bool) -> list[int]:
-    """Return the row times 2**60 / size, its last value lowered by the tolerance if asked."""
-    found = [(value << _ROUNDED_BITS) // size for value in values]
-    if tolerant:
-        lowered = values[-1] * _TOLERANCE_INVERSE - size
-        found[-1] = (lowered << _ROUNDED_BITS) // (size * _TOLERANCE_INVERSE)
-    return found
-
-
-def _multiplied(values: list[Any]) -> tuple[list[int], int]:
-    """Return numbers times the least factor, or power of ten for floats, that makes them whole."""
-    if all(isinstance(value, float) for value in values):
-        digits, exponents = zip(*map(_decimal, values), strict=True)
-        places = -min(0, *exponents)
-        scaled = zip(digits, exponents, strict=True)
-        return [digit * 10 ** (exponent + places) for digit, exponent in scaled], 10**places
-    exact = [_fraction(value) for value in values]
-    factor = lcm(*(value.denominator for value in exact))
-    return [int(value * factor) for value in exact], factor
-
-
-def _decimal(value: float) -> tuple[int, int]:
-    """Return (digits, exponent) of a float's shortest decimal, digits * 10**exponent."""
-    mantissa, _, exponent = repr(value).partition("e")
-    whole, _, places = mantissa.partition(".")
-    return int(whole + places), int(exponent or 0) - len(places)
-
-
-def _fraction(value: Any) -> Fraction:
-    return Fraction(repr(value)) if isinstance(value, float) else Fraction(value)

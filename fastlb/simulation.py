@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .accelerate import kernels
-from .fault_plans import fault_plan
+from .arguments import choice, cost, whole_number, yes_or_no
+from .fault_plans import DONORS, ORDERS, fault_plan
+from .memory import require_memory
 from .program import read_programs
 from .topology import Hypercube
 
@@ -126,8 +128,10 @@ def simulate_search(
     Raises
     ------
     TypeError, ValueError, OverflowError
-        For programs as in :func:`solve_binary`; for a topology that is no hypercube, unknown
+        For programs as in :func:`count_tests`; for a topology that is no hypercube, unknown
         options, negative costs, a period below 1, n beyond 24.
+    MemoryError
+        If there plainly is not enough.
     FaultError
         If the faults leave no plan to balance by.
 
@@ -140,35 +144,38 @@ def simulate_search(
     >>> run.time, run.work.tolist(), run.objective, run.argmin
     (14.0, [14, 12], 4, 5)
     """
-    _check_choice("trigger", trigger, TRIGGERS)
-    _check_choice("granularity", granularity, GRANULARITIES)
-    _check_choice("assignment", assignment, ASSIGNMENTS)
+    choice("trigger", trigger, TRIGGERS)
+    choice("granularity", granularity, GRANULARITIES)
+    choice("assignment", assignment, ASSIGNMENTS)
+    choice("order", order, ORDERS)
+    choice("donor", donor, DONORS)
+    yes_or_no("balance", balance)
     if not isinstance(topology, Hypercube):
         raise TypeError(f"topology must be a Hypercube, got {topology!r}")
-    if not isinstance(period, int | np.integer) or period < 1:
-        raise ValueError(f"period must be a whole number, 1 or more, got {period!r}")
-    for name, cost in (("round_cost", round_cost), ("unit_cost", unit_cost)):
-        if not 0 <= cost < float("inf"):
-            raise ValueError(f"{name} must be finite and not negative, got {cost!r}")
+    period = whole_number("period", period, 1)
+    round_cost, unit_cost = cost("round_cost", round_cost), cost("unit_cost", unit_cost)
     given = read_programs(c, A, b)
     n = given.c.shape[1]
     if n > LARGEST_N:
         raise ValueError(f"c must have at most {LARGEST_N} variables to simulate, got {n}")
+    # Items of work for every sequence, of sums two numbers each, and of what processors do.
+    needed = 160 * 2**n + 8 * topology.size * (len(given.c) + 8)
+    require_memory(needed, f"the simulation of {n} variables on {topology!r}")
     kernel = kernels("simulation")
     triggers = {"idle": kernel.IDLE, "always": kernel.ALWAYS, "period": kernel.PERIOD}
     pairs = np.empty((0, 3), dtype=np.int64)
     if balance:
         pairs = fault_plan(topology, order=order, donor=donor).pairs
     found = kernel.simulate(
-        given.c,
+        given.ordered_costs(),
         given.A,
         given.b,
         topology.n,
         pairs,
         triggers[trigger] if balance else kernel.NEVER,
-        int(period),
-        float(round_cost),
-        float(unit_cost),
+        period,
+        round_cost,
+        unit_cost,
         granularity == "row",
         assignment == "central",
     )
@@ -187,6 +194,11 @@ def search_speedup(
     **options
         Its other arguments, but ``balance``.
 
+    Raises
+    ------
+    TypeError, ValueError, OverflowError, MemoryError, FaultError
+        As :func:`simulate_search`.
+
     Examples
     --------
     >>> import fastlb as lb
@@ -194,15 +206,12 @@ def search_speedup(
     >>> lb.search_speedup(c, A, b, lb.Hypercube(3)).speedup > 1
     True
     """
+    if "balance" in options:
+        raise TypeError("search_speedup runs with and without balancing, got balance")
     return SearchSpeedup(
         simulate_search(c, A, b, topology, balance=False, **options),
         simulate_search(c, A, b, topology, balance=True, **options),
     )
-
-
-def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(choices)}, got {value!r}")
 
 
 def _search_run(
@@ -212,7 +221,6 @@ def _search_run(
     work: NDArray[Any],
     moved: NDArray[Any],
     balances: NDArray[Any],
-    objective: NDArray[Any],
     argmin: NDArray[Any],
 ) -> SearchRun:
     n = given.c.shape[1]
@@ -224,7 +232,7 @@ def _search_run(
         work,
         moved,
         balances,
-        np.ma.masked_array(given.objectives(objective, x), none),
+        np.ma.masked_array(given.objectives(given.costs(x)), none),
         np.ma.masked_array(argmin, none),
     ]
     if given.batch:

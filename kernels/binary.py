@@ -188,7 +188,9 @@ def enumerate_sequences(c, A, b, kind):
 
 @njit(cache=True, nogil=True)
 def search(most_cost, bounds, variables, tables, leaves, rows, x, cost, found, node_limit):
-    """Search one program depth first; return (x, cost, found, bound, nodes, complete).
+    """Search one program depth first; return (x, cost, found, least, nodes, complete).
+
+    ``least`` is a bound where the search is not complete, else 0.
 
     ``bounds``, ``variables``, ``tables``, ``leaves`` are those of ``branching.prepare``, and
     most_cost the sum of all costs. ``rows`` (m,) is an order of the rows for the leaves, the
@@ -198,7 +200,7 @@ def search(most_cost, bounds, variables, tables, leaves, rows, x, cost, found, n
     A decision's loss is taken off the rows' room, and a negative room ends the branch. After a
     twin that took the other value only that is tried.
     """
-    scale, root, divisor = bounds
+    shift, scale, root, divisor = bounds
     order, prefers, twin = variables
     full_room, penalty, price, loss = tables
     pattern, leaf_cost, leaf_penalty, leaf_loss, most_loss = leaves
@@ -211,9 +213,9 @@ def search(most_cost, bounds, variables, tables, leaves, rows, x, cost, found, n
     bound = np.empty(depth + 1, dtype=np.int64)
     paid = np.empty(depth + 1, dtype=np.int64)
     branch = np.zeros(depth + 1, dtype=np.int8)
-    # What a gain may cost: in cost, and as a bound.
+    # What a gain may cost: in cost, and as a bound, whose costs are cut off by shift.
     gain = cost - divisor if found else most_cost
-    ceiling = scale * gain
+    ceiling = scale * (gain >> shift)
     bound[0] = root
     paid[0] = 0
     nodes = np.int64(0)
@@ -236,7 +238,7 @@ def search(most_cost, bounds, variables, tables, leaves, rows, x, cost, found, n
                 cost = paid[d] + leaf_cost[0, lane]
                 found = True
                 gain = cost - divisor
-                ceiling = scale * gain
+                ceiling = scale * (gain >> shift)
                 for k in range(LOW):
                     x[last[k]] = pattern[lane] >> k & 1
                 for e in range(depth):
@@ -265,14 +267,18 @@ def search(most_cost, bounds, variables, tables, leaves, rows, x, cost, found, n
             paid[d + 1] = paid[d] + price[d, v]
             d += 1
             branch[d] = 1 if v == 1 and d < depth and twin[d] else 0
-    open_bound = ceiling + 1
+    complete = True
+    open_bound = ceiling
     while d >= 0:
         if d < depth and branch[d] < 2:
-            open_bound = min(open_bound, bound[d] + branch[d] * penalty[d])
+            here = bound[d] + branch[d] * penalty[d]
+            if here <= ceiling:
+                complete = False
+                open_bound = min(open_bound, here)
         d -= 1
-    least = cost if found else gain + divisor
-    complete = open_bound > ceiling
+    least = np.int64(0)
     if not complete:
-        least = -(-open_bound // scale)
+        # Up to a multiple of the divisor, which the highest gain is too.
+        least = -(-open_bound // scale) << shift
         least += -least % divisor
     return x, cost, found, least, nodes, complete

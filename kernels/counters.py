@@ -20,7 +20,7 @@ def _sums(coefficients, out):
 
 @njit(cache=True, nogil=True)
 def count_tests(c, A, b, strict):
-    """Return (optimum, argmin, abandoned, violated, feasible, rows), each (B,) int64.
+    """Return (argmin, abandoned, violated, feasible, rows), each (B,) int64.
 
     c (B, n), A (B, m, n), b (B, m): int64. A sequence is abandoned when its cost reaches the
     incumbent, or only when it exceeds it where ``strict``. argmin is -1 if none is feasible.
@@ -30,7 +30,7 @@ def count_tests(c, A, b, strict):
     lower = n // 2
     upper = n - lower
     low_mask = (1 << lower) - 1
-    found = np.zeros((6, B), dtype=np.int64)
+    found = np.zeros((5, B), dtype=np.int64)
     cost_high = np.empty(1 << upper, dtype=np.int64)
     cost_low = np.empty(1 << lower, dtype=np.int64)
     row_high = np.empty((m, 1 << upper), dtype=np.int64)
@@ -66,10 +66,9 @@ def count_tests(c, A, b, strict):
             if argmin < 0 or cost < best:
                 best = cost
                 argmin = x
-        found[0, p] = best
-        found[1, p] = argmin
-        found[2, p] = abandoned
-        found[3, p] = violated
-        found[4, p] = feasible
-        found[5, p] = rows
+        found[0, p] = argmin
+        found[1, p] = abandoned
+        found[2, p] = violated
+        found[3, p] = feasible
+        found[4, p] = rows
     return found

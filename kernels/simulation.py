@@ -178,8 +178,8 @@ def simulate(c, A, b, dim, pairs, trigger, period, round_cost, unit_cost, by_row
     """Simulate programs c (B, n), A (B, m, n), b (B, m), int64, on 2**dim processors.
 
     pairs (K, 3) is the plan between nodes; trigger one of NEVER, IDLE, ALWAYS, PERIOD. Returns
-    (time (B,), units (B,), work (B, P), moved (B,), balances (B,), objective (B,), argmin (B,));
-    argmin is -1 where nothing is feasible.
+    (time (B,), units (B,), work (B, P), moved (B,), balances (B,), argmin (B,)); argmin is the
+    incumbent at the end, -1 where nothing is feasible.
     """
     B, m, n = A.shape
     P = 1 << dim
@@ -192,7 +192,6 @@ def simulate(c, A, b, dim, pairs, trigger, period, round_cost, unit_cost, by_row
     work = np.zeros((B, P), dtype=np.int64)
     moved = np.zeros(B, dtype=np.int64)
     balances = np.zeros(B, dtype=np.int64)
-    objective = np.zeros(B, dtype=np.int64)
     argmin = np.full(B, -1, dtype=np.int64)
     # The costs are the last row.
     high = np.empty((m + 1, 1 << upper), dtype=np.int64)
@@ -292,6 +291,5 @@ def simulate(c, A, b, dim, pairs, trigger, period, round_cost, unit_cost, by_row
             unit += 1
         time[problem] = clock
         units[problem] = unit
-        objective[problem] = best
         argmin[problem] = arg
-    return time, units, work, moved, balances, objective, argmin
+    return time, units, work, moved, balances, argmin

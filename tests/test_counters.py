@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -37,3 +39,23 @@ def test_what_is_refused() -> None:
         lb.count_tests([1], [[1]], [1], prune="<")
     with pytest.raises(ValueError, match="c must have at most 40 variables to count tests, got 41"):
         lb.count_tests(np.ones(41), np.ones((1, 41)), [1])
+    with pytest.raises(OverflowError, match=r"costs whose sums compare as .* program 1"):
+        lb.count_tests([[1, 2, 3], [1e17, 1e17, 1e-9]], [[[1, 1, 1]]] * 2, [[1]] * 2)
+    with pytest.raises(MemoryError, match="the sums of 40 variables, 1000000 rows"):
+        lb.count_tests(np.ones(40, int), np.broadcast_to(1, (10**6, 40)), np.ones(10**6, int))
+
+
+def test_wide_costs_are_counted_exactly_where_integers_compare_as_they_do() -> None:
+    chance = np.random.default_rng(4)
+    for c in (
+        [1e17, 0.0005, 0.001],
+        [5e-324, -1e300, 3.0, 2.0],
+        (chance.random(6) * 1e-4).tolist(),
+        [Fraction(1, 3), Fraction(10**20, 7), Fraction(-1, 11)],
+    ):
+        A, b = chance.integers(-3, 5, (3, len(c))), chance.integers(-3, 4, 3)
+        found = lb.count_tests(c, A, b)
+        twin = binary.count_tests(c, A.tolist(), b.tolist())
+        assert (found.argmin, found.abandoned) == (twin.argmin, twin.abandoned)
+        assert (found.violated, found.rows) == (twin.violated, twin.rows)
+        assert twin.optimum is None or float(found.optimum) == float(twin.optimum)

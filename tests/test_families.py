@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -49,12 +51,23 @@ def test_ranges() -> None:
     ("arguments", "text"),
     [
         (("tight", 1, 1, 0, None), "family must be one of loose, .*, got 'tight'"),
-        (("loose", -1, 1, 0, None), "m must be from 0"),
-        (("loose", 1, 1, -1, None), "seed must be from 0"),
-        (("loose", 1, 1, 0, -1), "trials must be 0 or more, got -1"),
+        (("loose", -1, 1, 0, None), "m must be a whole number, 0 or more, got -1"),
+        (("loose", 1, 2**31, 0, None), r"n must be .* below 2\*\*31, got 2147483648"),
+        (("loose", 1.5, 1, 0, None), "m must be a whole number, got 1.5"),
+        (("loose", 1, 1, -1, None), "seed must be a whole number, 0 or more"),
+        (("loose", 1, 1, "a", None), "seed must be a whole number, got 'a'"),
+        (("loose", 1, 1, 2**128, None), r"seed must be .* below 2\*\*128"),
+        (("loose", 1, 1, 0, -1), "trials must be a whole number, 0 or more, got -1"),
+        (("loose", 1, 1, 0, True), "trials must be a whole number, got True"),
+        ((["loose"], 1, 1, 0, None), r"family must be one of loose, .*, got \['loose'\]"),
     ],
 )
-def test_what_is_refused(arguments: tuple[str, int, int, int, int | None], text: str) -> None:
+def test_what_is_refused(arguments: Any, text: str) -> None:
     family, m, n, seed, trials = arguments
-    with pytest.raises(ValueError, match=text):
+    with pytest.raises((TypeError, ValueError), match=text):
         lb.random_binary(family, m, n, seed=seed, trials=trials)
+
+
+def test_more_than_the_memory_is_refused_before_it_is_taken() -> None:
+    with pytest.raises(MemoryError, match="1 programs of 1000000 rows and 1000000 variables"):
+        lb.random_binary("loose", 10**6, 10**6, seed=1)

@@ -11,6 +11,7 @@ from numba import njit
 from fastlb.accelerate import kernels
 
 lanes = kernels("binary")
+few = kernels("few_variables")
 
 
 @njit
@@ -42,3 +43,24 @@ def test_comparison_and_sums_over_lanes(kind: Any) -> None:
         assert up_to(found, 1, most) == lanes._lanes_up_to(found, 1, most)
         for word in (int(chance.integers(1, 2**63)), 1 << 63, 1):
             assert lowest(np.uint64(word)) == lanes._lowest(np.uint64(word))
+
+
+@njit
+def meeting(start: Any, v: Any) -> Any:
+    return few._meeting_vector(start, v[0], v[1], v[2], v[3], v[4])
+
+
+@njit
+def cheapest(alive: Any, start: Any, v: Any) -> Any:
+    return few._cheapest_vector(alive, start, v[0], v[1], v[2], v[3], v[4])
+
+
+@pytest.mark.parametrize("kind", [np.int16, np.int32, np.int64])
+def test_rows_and_costs_in_registers(kind: Any) -> None:
+    chance = np.random.default_rng(2)
+    for _ in range(100):
+        start, values = kind(chance.integers(-50, 50)), chance.integers(-30, 30, 5).astype(kind)
+        assert meeting(start, values) == few._meeting(start, *values)
+        alive = np.uint32(chance.integers(1, 2**32) & chance.integers(1, 2**32) | 1 << 31)
+        assert cheapest(alive, start, values) == few._cheapest(alive, start, *values)
+    assert cheapest(np.uint32(2**32 - 1), kind(3), np.zeros(5, kind)) == (3, 0)

@@ -93,9 +93,25 @@ def test_what_is_refused() -> None:
         ({"period": 0}, ValueError, "period must be a whole number, 1 or more, got 0"),
         ({"round_cost": -1}, ValueError, "round_cost must be finite and not negative, got -1"),
         ({"unit_cost": float("nan")}, ValueError, "unit_cost must be finite and not negative"),
+        ({"unit_cost": 10**400}, ValueError, "unit_cost must be finite and not negative"),
+        ({"round_cost": float("inf")}, ValueError, "round_cost must be finite and not negative"),
+        ({"round_cost": "a"}, TypeError, "round_cost must be a number, got 'a'"),
+        ({"period": 10**30}, ValueError, r"period must be .* below 2\*\*63, got 1000"),
+        ({"period": 1.5}, TypeError, "period must be a whole number, got 1.5"),
+        ({"trigger": ["idle"]}, ValueError, "trigger must be one of"),
+        ({"balance": "no"}, TypeError, "balance must be True or False, got 'no'"),
+        ({"order": "up", "balance": False}, ValueError, "order must be one of lowest, highest"),
+        ({"donor": 1}, ValueError, "donor must be one of latest, earliest, got 1"),
+        ({"topology": lb.Hypercube(50), "balance": False}, MemoryError, "the simulation of 1"),
     ):
         with pytest.raises(error, match=text):
             lb.simulate_search(*program, **{"topology": cube, **options})  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="runs with and without balancing, got balance"):
+        lb.search_speedup(*program, cube, balance=True)
+    with pytest.raises(OverflowError, match="c must have costs whose sums compare"):
+        lb.simulate_search([1e17, 1e17, 1e-9, 2e-9], np.ones((1, 4)), [1], cube)
+    with pytest.raises(MemoryError, match=r"the pairs of the plan of Hypercube\(40"):
+        _ = lb.fault_plan(lb.Hypercube(40, faults=[(0, 1)])).pairs
     with pytest.raises(lb.FaultError):
         lb.simulate_search(*program, lb.Hypercube(2, faults=[(0, 1), (0, 2)]))
     with pytest.raises(ValueError, match="at most 24 variables to simulate, got 25"):

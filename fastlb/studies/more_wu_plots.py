@@ -45,5 +45,7 @@ def over(found: Found, attribute: str) -> Any:
     panels[0].set_ylabel("speedup by balancing")
     panels[0].set_ylim(bottom=0)
     panels[-1].legend(fontsize=8)
-    page.suptitle(f"Speedup over {attribute}, mean of {found.trials:,} problems a setting")
+    shown = "columns by variants" if attribute == "variants" else attribute
+    errors = " ± 2 s.e." if found.trials > 1 else ""
+    page.suptitle(f"Speedup over {shown}, mean of {found.trials:,} problems a setting{errors}")
     return page

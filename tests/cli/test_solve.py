@@ -165,13 +165,133 @@ def test_what_is_no_model_is_refused(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "bad.mps"
     path.write_text("hello\n")
     done = run("solve", path)
-    assert (done.code, done.err) == (2, f"fastlb: {path}: HiGHS cannot read it as a model\n")
+    assert done.code == 2
+    assert done.err == f"fastlb: {path}:1: 'hello' stands in no section of a 0-1 program\n"
+    model = tmp_path / "bad.lp"
+    model.write_text("min\n x\nst\n x >= >=\nend\n")
+    done = run("solve", model)
+    assert (done.code, done.err) == (2, f"fastlb: {model}: HiGHS cannot read it as a model\n")
     assert run("solve", tmp_path / "missing.mps").err.endswith("No such file or directory\n")
 
 
-def test_a_file_of_which_entries_would_be_dropped_is_refused(run: Run, small: Path) -> None:
-    text = small.read_text().replace("LIM1             1\n    X ", "LIM1             1e-10\n    X ")
-    small.write_text(text)
-    done = run("solve", small)
+def test_a_file_of_which_entries_would_be_dropped_is_refused(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "tiny.lp"
+    path.write_text("min\n obj: x + y\nst\n r: x + 1e-10 y >= 1\nbinary\n x y\nend\n")
+    done = run("solve", path)
     assert done.code == 2
     assert "HiGHS drops tiny, repeated or misplaced entries" in done.err
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "text"),
+    [
+        ("Y         EQ                1", "Y         EQ            1e-10", 15, "entries must be 0"),
+        ("Y         EQ                1", "Y         EQ            1e+15", 15, "entries must be 0"),
+        ("EQ                1  ", "EQ              one  ", 15, "'one' is no number"),
+        ("EQ                1  ", "EQ              1D1  ", 15, "'1D1' is no number"),
+        ("Y         EQ ", "Y         EX ", 15, "there is no row EX"),
+        ("Y         EQ ", "Y         COST ", 15, "column Y has row COST twice"),
+        ("Y         EQ ", "Y  EQ 1   EQ ", 15, "a column must have one or two rows and numbers"),
+        ("    Y         EQ ", "    Z EQ 1\n    Y EQ ", 16, "column Y stands there twice, apart"),
+        ("LIM1              2", "LIM1            abc", 19, "'abc' is no number"),
+        ("RHS       EQ  ", "RHS       LIM1", 20, "RHS has row LIM1 twice"),
+        ("RHS       EQ  ", "RHS2      EQ  ", 20, "RHS must be of one name, got 'RHS' and 'RHS2'"),
+        ("R         RNG", "R         RNX", 23, "there is no row RNX"),
+        ("BV BND       Y", "BV BND       W", 26, "there is no column W"),
+        ("BV BND       Y", "XX BND       Y", 26, "bounds of a 0-1 program are UP, .* got XX"),
+        ("BV BND       Y", "UP 1", 26, "a bound must be UP, a set and a column and"),
+        ("BV BND       Y", "BV BND       X", 26, "column X has an end of its interval set twice"),
+        ("BV BND       Y", "BV BNE       Y", 26, "BOUNDS must be of one name"),
+        ("OBJSENSE\n    MAX\n", "OBJSENSE MAXIMIZE\n", 2, "in one line must be MAX or MIN"),
+        ("OBJSENSE\n    MAX\n", "OBJSENSE\n    UP\n", 3, "OBJSENSE must be MIN or MAX, got 'UP'"),
+        ("OBJSENSE\n    MAX\n", "MAX\n", 2, "'MAX' stands in no section"),
+        (" L  LIM1", " X  LIM1", 6, "a row must be N, L, G or E and a name"),
+        (" L  LIM1", " L  LIM2", 7, "row LIM2 stands there twice"),
+        ("RANGES", "RHS", 22, "section RHS stands there twice"),
+        ("RANGES", "RANGES FREE", 22, "RANGES must stand alone in its line"),
+        ("ENDATA", "SOS\n S1 S s 1\nENDATA", 28, "sections of a 0-1 program are .*, got SOS"),
+        ("ENDATA", "QUADOBJ\n X X 1\nENDATA", 28, "the objective must be linear"),
+        ("ENDATA\n", "", 27, "the file ends without ENDATA"),
+        ("'INTEND'", "'SOSEND'", 17, "a marker must be 'INTORG' or 'INTEND'"),
+        ("    X  ", "    RHS", 12, "RHS names a section and must stand at the start"),
+    ],
+)
+def test_what_highs_would_read_otherwise_is_refused_with_its_line(
+    run: Run, small: Path, old: str, new: str, line: int, text: str
+) -> None:
+    whole = small.read_text()
+    assert old in whole
+    small.write_text(whole.replace(old, new))
+    with pytest.raises(ValueError, match=text) as caught:
+        mps.read_mps(small)
+    assert str(caught.value).startswith(f"{small}:{line}: ")
+    assert "\n" not in str(caught.value)
+    assert run("solve", small).code == 2
+
+
+def test_a_row_that_highs_mistakes_for_a_section_is_refused(small: Path) -> None:
+    small.write_text(small.read_text().replace("LIM2", "RHS "))
+    with pytest.raises(ValueError, match="HiGHS reads another program than the text says"):
+        mps.read_mps(small)
+
+
+def test_crossed_bounds_are_an_infeasible_program(run: Run, small: Path) -> None:
+    text = small.read_text()
+    small.write_text(text.replace(" BV BND       Y", " LO BND       Y  1\n UP BND       Y  0"))
+    assert run("solve", small).err == "fastlb: small: no solution exists\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("\n", "\r\n"),
+        ("\n    ", "\n"),
+        ("\n    ", "\n\t"),
+        ("RHS       ", ""),
+        (" BND  ", ""),
+        ("OBJSENSE\n    MAX", "OBJSENSE MAX"),
+        ("OBJSENSE\n    MAX", "OBJSENSE\n    MAXIMIZE"),
+        ("ROWS\n", "* a comment\n\nrows\n N  OTHER\n"),
+        ("\nRANGES", " $ a comment\nRANGES"),
+        (" BV BND       X\n BV BND       Y\n BV BND       Z\n", ""),
+        (" BV BND       X\n", " UP BND       X  1\n LO BND       X  0\n"),
+        ("BV BND       X", "BV BND       X  1"),
+        (" R         RNG               1", " R         RNG              -1"),
+    ],
+)
+def test_other_ways_to_write_the_same(tmp_path: Path, small: Path, old: str, new: str) -> None:
+    same = tmp_path / "same.mps"
+    text = small.read_text()
+    assert old in text
+    if "OTHER" in new:
+        text = text.replace(" N  COST\n", "").replace(" L  LIM1", " N  COST\n L  LIM1")
+        new = new.replace(" N  OTHER", " N  COST\n N  OTHER")
+        text = text.replace(" N  COST\n L", " L")
+    same.write_bytes(text.replace(old, new).encode())
+    given, expected = mps.read_mps(same), mps.read_mps(small)
+    assert (given.variables, given.rows) == (expected.variables, expected.rows)
+    assert (given.offset, given.maximise) == (expected.offset, expected.maximise)
+    for name in ("c", "A", "b"):
+        assert np.array_equal(getattr(given, name), getattr(expected, name))
+
+
+def test_names_with_spaces_in_the_fixed_format(tmp_path: Path) -> None:
+    path = tmp_path / "fixed.mps"
+    path.write_text(
+        "NAME          TWO WORDS\n"
+        "ROWS\n N  THE COST\n L  LIM 1\n G  LIM 2\n"
+        "COLUMNS\n"
+        "    M1        'MARKER'                 'INTORG'\n"
+        "    X 1       THE COST           1.5   LIM 1              1\n"
+        "    X 1       LIM 2                1\n"
+        "    Y 1       THE COST             2   LIM 1              1\n"
+        "    M2        'MARKER'                 'INTEND'\n"
+        "RHS\n"
+        "    RHS       LIM 1                2   LIM 2              1\n"
+        "BOUNDS\n BV BND       X 1\n BV BND       Y 1\nENDATA\n"
+    )
+    given = mps.read_mps(path)
+    assert given.variables == ["X 1", "Y 1"]
+    assert given.c.tolist() == [1.5, 2]
+    assert given.A.tolist() == [[1, 0], [-1, -1]]
+    assert given.b.tolist() == [1, -2]

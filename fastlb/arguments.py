@@ -1,0 +1,46 @@
+"""Checks of plain arguments: whole numbers, real numbers, and one of several words."""
+
+from __future__ import annotations
+
+from math import isfinite
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+
+def whole_number(name: str, value: Any, least: int, below: int = 2**63) -> int:
+    """Return a whole number as an int, or raise ``TypeError`` or ``ValueError``."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise TypeError(f"{name} must be a whole number, got {value!r}")
+    if not least <= value < below:
+        upper = f" and below 2**{below.bit_length() - 1}" if value >= below else ""
+        raise ValueError(f"{name} must be a whole number, {least} or more{upper}, got {value!r}")
+    return int(value)
+
+
+def cost(name: str, value: Any) -> float:
+    """Return a number that is finite and not negative, or raise."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = float("inf")
+    if not (isfinite(number) and number >= 0):
+        raise ValueError(f"{name} must be finite and not negative, got {value!r}")
+    return number
+
+
+def yes_or_no(name: str, value: Any) -> bool:
+    """Return a truth value, or raise ``TypeError``."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
+
+
+def choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
+    """Return one of the words, or raise ``ValueError``."""
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(choices)}, got {value!r}")
+    return value
