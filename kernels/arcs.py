@@ -2,12 +2,12 @@
 
 ``N`` nodes, ``E`` links, ``A`` arcs. Arcs leaving node ``u`` are ``start[u] .. start[u+1]-1``.
 
-============  =====  =============================================================
-``start``     N + 1  first arc of every node
-``head``      A      node an arc leads to
-``rev``       A      the arc back, ``rev[rev[a]] == a``
-``link``      A      link whose capacity the arc has, -1 for the back of a lone link
-============  =====  =============================================================
+============  =====  ======  =====================================================
+``start``     N + 1  uint32  first arc of every node
+``head``      A      uint32  node an arc leads to
+``rev``       A      uint32  the arc back, ``rev[rev[a]] == a``
+``link``      A      int32   link whose capacity the arc has, -1 for the back of a lone link
+============  =====  ======  =====================================================
 """
 
 import numpy as np
@@ -84,8 +84,8 @@ def _rows(n, tail, head, ahead, back):
     for u in range(n):
         start[u + 1] += start[u]
     place = start[:-1].copy()
-    to = np.empty(2 * P, dtype=np.int32)
-    rev = np.empty(2 * P, dtype=np.int32)
+    to = np.empty(2 * P, dtype=np.uint32)
+    rev = np.empty(2 * P, dtype=np.uint32)
     link = np.empty(2 * P, dtype=np.int32)
     for p in range(P):
         k = ahead[p] if ahead[p] >= 0 else back[p]
@@ -101,7 +101,7 @@ def _rows(n, tail, head, ahead, back):
         rev[b] = a
         link[a] = ahead[p]
         link[b] = back[p]
-    return start, to, rev, link
+    return start.astype(np.uint32), to, rev, link
 
 
 @njit(cache=True, nogil=True)
