@@ -245,7 +245,7 @@ def _discharge(start, head, rev, res, back, balance, dist, queue, waiting, curre
     first = np.uint32(0)
     arrived = np.int64(0)
     current[:] = start[:-1]
-    work = 0
+    work = np.int64(0)
     while count > 0 and work < allowed and arrived < wanted:
         u = queue[first]
         first += ONE
