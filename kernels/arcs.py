@@ -13,6 +13,9 @@
 import numpy as np
 from numba import njit
 
+# Unsigned numbers of nodes and arcs spare numba's test for negative indices.
+ONE = np.uint32(1)
+
 
 @njit(cache=True, nogil=True)
 def residual_arcs(n, tail, head):
@@ -118,17 +121,17 @@ def spread(link, values, missing):
 def strongly_connected(start, head, rev, usable, least):
     """Tell whether links of usable capacity at least ``least`` join every node to every other."""
     n = start.size - 1
+    queue = np.empty(n, dtype=np.uint32)
     for backwards in range(2):
         seen = np.zeros(n, dtype=np.bool_)
-        queue = np.empty(n, dtype=np.int32)
         queue[0] = 0
         seen[0] = True
         found = 1
         done = 0
-        while done < found:
+        while done < found < n:
             u = queue[done]
             done += 1
-            for a in range(start[u], start[u + 1]):
+            for a in range(start[u], start[u + ONE]):
                 v = head[a]
                 if not seen[v] and usable[rev[a] if backwards else a] >= least:
                     seen[v] = True

@@ -30,13 +30,9 @@ ONE = np.uint32(1)
 
 
 @njit(cache=True, nogil=True)
-def capacity_at(beta, usable, base, counted):
-    """Return the capacities (A,) of the paper's N(beta)."""
-    cap = usable.copy()
-    for a in range(cap.size):
-        if counted[a]:
-            cap[a] = min(usable[a], max(beta - base[a], np.int64(0)))
-    return cap
+def _capacity(beta, usable, base, counted):
+    """Return the capacity of an arc in the paper's N(beta)."""
+    return min(usable, max(beta - base, np.int64(0))) if counted else usable
 
 
 @njit(cache=True, nogil=True)
@@ -51,10 +47,11 @@ def fused_search(start, head, rev, usable, base, counted, excess, room, target, 
     ``side`` (N,) was ``short`` units too small, with ``rho`` arcs across that can grow.
     """
     n = start.size - 1
-    cap = capacity_at(beta, usable, base, counted)
     # What an arc still takes, and what the arc back does; load to place (+) or room for it (-).
-    res = cap.copy()
-    back = cap[rev]
+    res = np.empty(head.size, dtype=np.int64)
+    for a in range(head.size):
+        res[a] = _capacity(beta, usable[a], base[a], counted[a])
+    back = res[rev]
     balance = excess - room
     arrived = np.minimum(excess, room).sum()
     # Load and room that may stay behind.
@@ -89,7 +86,7 @@ def fused_search(start, head, rev, usable, base, counted, excess, room, target, 
                     queue[waiting] = u
                     waiting += 1
         if trapped > slack:
-            grows = counted & (cap < usable)
+            grows = counted & (beta - base < usable)
             wanted, growing = _worst_cut(
                 start, head, grows[rev] if reverse else grows, balance, dist, slack, side
             )
@@ -101,10 +98,13 @@ def fused_search(start, head, rev, usable, base, counted, excess, room, target, 
                 rho = growing
                 beta += (short + rho - 1) // rho
                 raises += 1
-                if reverse:
-                    _enlarge(beta, rev, usable, base, counted, cap, back, res)
-                else:
-                    _enlarge(beta, rev, usable, base, counted, cap, res, back)
+                ahead, behind = (back, res) if reverse else (res, back)
+                for a in range(head.size):
+                    if grows[a]:
+                        more = _capacity(beta, usable[a], base[a], True)
+                        more -= _capacity(before, usable[a], base[a], True)
+                        ahead[a] += more
+                        behind[rev[a]] += more
                 progress = True
                 continue
             # A cut of links at full capacity: no beta lets more through.
@@ -223,16 +223,6 @@ def _worst_cut(start, head, grows, balance, dist, slack, side):
 
 
 @njit(cache=True, nogil=True)
-def _enlarge(beta, rev, usable, base, counted, cap, res, back):
-    for a in range(cap.size):
-        if counted[a] and cap[a] < usable[a]:
-            larger = min(usable[a], max(beta - base[a], np.int64(0)))
-            res[a] += larger - cap[a]
-            back[rev[a]] += larger - cap[a]
-            cap[a] = larger
-
-
-@njit(cache=True, nogil=True)
 def _discharge(start, head, rev, res, back, balance, dist, queue, waiting, current, wanted):
     """Discharge first-in-first-out until the work allowed is done; return what arrived.
 
@@ -272,14 +262,15 @@ def _discharge(start, head, rev, res, back, balance, dist, queue, waiting, curre
                     break
             v = head[a]
             if dist[v] == lower and res[a] > 0:
+                twin = rev[a]
                 moved = min(amount, res[a])
                 res[a] -= moved
-                back[rev[a]] -= moved
-                res[rev[a]] += moved
+                back[twin] -= moved
+                res[twin] += moved
                 back[a] += moved
                 amount -= moved
                 held = balance[v]
-                balance[v] += moved
+                balance[v] = held + moved
                 if held <= 0:
                     arrived += min(-held, moved)
                     if held + moved > 0:
