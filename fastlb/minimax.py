@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .certificate import Level, level_values
-from .network import Network
+from .network import Expanded, Network
 from .plan import MinimaxBatch, MinimaxPlan
 from .quantities import Numbers, Quantities, read_number, read_quantities
-from .routing import Expanded, Routing, expand
+from .routing import Routing, expand
 from .scaling import Scaled, scale
 from .search import METHODS, MaxFlow, Nodes, Problem, least_flow, search, short_flow
 
@@ -145,31 +145,23 @@ def _solve(
 def _problem(
     graph: Expanded, scaled: Scaled, weights: Nodes, contention: str, max_moves: Any
 ) -> Problem:
-    inner = graph.origin < 0
-    link = np.where(inner, 0, graph.origin)
-    counted = weights[link] & ~inner
-    usable = np.where(inner, scaled.sendable, scaled.usable[link])
-    base = np.where(counted, scaled.traffic[link], 0) if contention == "total" else 0
+    counted = graph.on_links(weights, False)
+    base = np.zeros(len(counted), dtype=np.int64)
+    if contention == "total":
+        base = np.where(counted, graph.on_links(scaled.traffic, 0), 0)
     limit = scaled.sendable
     if max_moves is not None:
         most = read_number("max_moves", max_moves)
         if not most >= 0:
             raise ValueError(f"max_moves must not be negative or NaN, got {max_moves!r}")
         limit = limit if most == float("inf") else min(limit, scaled.units.read(most))
-    excess = np.zeros(graph.n, dtype=np.int64)
-    room = np.zeros(graph.n, dtype=np.int64)
-    excess[graph.entry] = scaled.excess
-    room[graph.exit] += scaled.room
     return Problem(
-        graph.tail,
-        graph.head,
-        graph.arcs,
-        usable,
-        np.broadcast_to(base, usable.shape).astype(np.int64),
+        graph,
+        graph.on_links(scaled.usable, scaled.sendable),
+        base,
         counted,
-        (~inner).astype(np.int64),
-        excess,
-        room,
+        graph.on_nodes(scaled.excess, graph.entry),
+        graph.on_nodes(scaled.room, graph.exit),
         limit,
     )
 
@@ -189,7 +181,7 @@ def _whole(integral: bool | None, scaled: Scaled, levels: int) -> bool:
 def _traffic(network: Network, contention: str) -> Quantities:
     """Return the traffic that matters: on links without a limit only where it counts itself."""
     unlimited, carried = network.capacities.unlimited, network.traffics
-    if contention == "total" or not unlimited.any():
+    if contention == "total" or not unlimited.any() or not carried.values.any():
         return carried
     return Quantities(np.where(unlimited, 0, carried.values), carried.unlimited)
 

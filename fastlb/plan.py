@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from .accelerate import kernels
 from .certificate import Level, level_values, verify
-from .network import Network
+from .network import Expanded, Network
 from .quantities import Number
-from .routing import Expanded
 from .scaling import Integers, Units, exact_sum
 from .search import MaxFlow
 
