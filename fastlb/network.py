@@ -75,6 +75,15 @@ class Expanded:
             return values
         return np.where(self.inner, inner, values[np.where(self.inner, 0, self.origin)])
 
+    def on_network(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return values of these links (G,) on the network's, which each have one here."""
+        if self.plain:
+            return values.view()
+        link = ~self.inner
+        found = np.empty(np.count_nonzero(link), dtype=np.int64)
+        found[self.origin[link]] = values[link]
+        return found
+
     def on_nodes(self, values: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return amounts of the network's nodes at ``places``, the entries or exits."""
         if self.plain:

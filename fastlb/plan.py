@@ -109,9 +109,7 @@ class MinimaxPlan:
 
     @cached_property
     def flow(self) -> NDArray[Any]:
-        units = np.zeros(self.network.edge_count, dtype=np.int64)
-        link = self.graph.origin >= 0
-        units[self.graph.origin[link]] = self._flow[link]
+        units = self.graph.on_network(self._flow)
         units.flags.writeable = False
         if self.whole and self.units.kind != "float":
             return units

@@ -215,10 +215,8 @@ def least_flow(problem: Problem, beta: Fraction | None) -> tuple[int, Integers, 
 
 
 def _on_links(problem: Problem, flow: Integers) -> Integers:
-    link = problem.arcs[3]
-    on_links = np.zeros(len(problem.tail), dtype=np.int64)
-    on_links[link[link >= 0]] = flow[link >= 0]
-    return on_links
+    carried: Integers = kernels("arcs").collect(problem.arcs[3], flow, len(problem.tail))
+    return carried
 
 
 def _newton(

@@ -118,6 +118,16 @@ def spread(link, values, missing):
 
 
 @njit(cache=True, nogil=True)
+def collect(link, along, count):
+    """Return what ``count`` links carry of values (A,) along the arcs, 0 on self-loops."""
+    values = np.zeros(count, dtype=along.dtype)
+    for a in range(link.size):
+        if link[a] >= 0:
+            values[link[a]] = along[a]
+    return values
+
+
+@njit(cache=True, nogil=True)
 def strongly_connected(start, head, rev, usable, least):
     """Tell whether links of usable capacity at least ``least`` join every node to every other."""
     n = start.size - 1

@@ -38,6 +38,8 @@ def test_every_link_has_one_arc(seed: int) -> None:
     along = kernels("arcs").spread(link, values, np.int64(-3))
     assert (along[has] == values[link[has]]).all()
     assert (along[~has] == -3).all()
+    again = kernels("arcs").collect(link, along, len(tail))
+    assert (again == np.where(tail != head, values, 0)).all()
 
 
 @pytest.mark.parametrize("seed", range(30))
