@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from .accelerate import heeding, kernels
 from .minimax import minimax_flow
-from .network import Network
+from .network import Expanded, Network
 from .plan import MinimaxPlan
 from .quantities import Number, Numbers, Quantities, read_number, read_quantities
-from .routing import Expanded, Routing, expand
+from .routing import Routing, expand
 from .scaling import Integers, Units, checked, common_kind, exact_sum, scale
 
 METHODS = ("budget", "odfs")

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .certificate import Level, level_values
-from .network import Network
+from .network import Expanded, Network
 from .plan import MinimaxBatch, MinimaxPlan
 from .quantities import Kind, Number, Numbers, Quantities, read_number, read_quantities
-from .routing import Expanded, Routing, expand
+from .routing import Routing, expand
 from .scaling import Integers, Scaled, common_kind, scale
 from .search import METHODS, MaxFlow, Nodes, Problem, least_flow, search, short_flow
 
@@ -154,29 +154,17 @@ def _search(
 
 
 def _problem(graph: Expanded, scaled: Scaled, weights: Nodes, contention: str) -> Problem:
-    inner = graph.origin < 0
-    link = graph.origin[~inner]
-    counted = np.zeros(len(inner), dtype=bool)
-    counted[~inner] = weights[link]
-    usable = np.full(len(inner), scaled.sendable)
-    usable[~inner] = scaled.usable[link]
-    base = np.zeros(len(inner), dtype=np.int64)
+    counted = graph.on_links(weights, False)
+    base = np.zeros(len(counted), dtype=np.int64)
     if contention == "total":
-        base[~inner] = np.where(weights, scaled.traffic, 0)[link]
-    excess = np.zeros(graph.n, dtype=np.int64)
-    room = np.zeros(graph.n, dtype=np.int64)
-    excess[graph.entry] = scaled.excess
-    room[graph.exit] += scaled.room
+        base = np.where(counted, graph.on_links(scaled.traffic, 0), 0)
     return Problem(
-        graph.tail,
-        graph.head,
-        graph.arcs,
-        usable,
+        graph,
+        graph.on_links(scaled.usable, scaled.sendable),
         base,
         counted,
-        (~inner).astype(np.int64),
-        excess,
-        room,
+        graph.on_nodes(scaled.excess, graph.entry),
+        graph.on_nodes(scaled.room, graph.exit),
         scaled.limit,
     )
 
@@ -204,7 +192,7 @@ def _whole(integral: bool | None, kind: Kind, levels: int) -> bool:
 def _traffic(network: Network, contention: str) -> Quantities:
     """Return the traffic that matters: on links without a limit only where it counts itself."""
     unlimited, carried = network.capacities.unlimited, network.traffics
-    if contention == "total" or not unlimited.any():
+    if contention == "total" or not unlimited.any() or not carried.values.any():
         return carried
     return Quantities(np.where(unlimited, 0, carried.values), carried.unlimited)
 

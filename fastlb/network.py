@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,84 @@ from .topology import MAX_NODES, Topology, _integer, ordered_links
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
+
+    Arcs = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Expanded:
+    """The graph on which a plan is searched; without routing the network itself.
+
+    Attributes
+    ----------
+    n : int
+        Number of its nodes.
+    tail, head : (G,) int64
+        Ends of its links.
+    origin : (G,) int64
+        Link of the network that each stands for, -1 for none.
+    entry, exit : (N,) int64
+        Where the load of a node starts and where it arrives.
+    arcs : tuple
+        Residual arcs, see ``kernels/arcs.py``.
+    """
+
+    n: int
+    tail: NDArray[np.int64]
+    head: NDArray[np.int64]
+    origin: NDArray[np.int64]
+    entry: NDArray[np.int64]
+    exit: NDArray[np.int64]
+    arcs: Arcs
+
+    @cached_property
+    def inner(self) -> NDArray[np.bool_]:
+        """Mark the links (G,) that stand for none of the network."""
+        return self.origin < 0
+
+    @cached_property
+    def plain(self) -> bool:
+        """Whether it is the network itself, link by link."""
+        return np.array_equal(self.origin, np.arange(len(self.tail))) and np.array_equal(
+            self.entry, self.exit
+        )
+
+    @cached_property
+    def costs(self) -> NDArray[np.int64]:
+        """What a unit costs on a link (G,): 1, or 0 where it stands for no link."""
+        return (~self.inner).astype(np.int64)
+
+    @cached_property
+    def joined(self) -> bool:
+        """Whether the links lead from every node to every other."""
+        start, head, rev, link = self.arcs
+        one = np.int64(1)
+        return bool(kernels("arcs").strongly_connected(start, head, rev, link >= 0, one))
+
+    def on_links(self, values: NDArray[Any], inner: Any) -> NDArray[Any]:
+        """Return values of the network's links on these (G,), ``inner`` on those of none."""
+        if self.plain:
+            return values
+        spread = np.full(len(self.origin), inner, dtype=values.dtype)
+        spread[~self.inner] = values[self.origin[~self.inner]]
+        return spread
+
+    def on_network(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return values of these links (G,) on the network's, which each have one here."""
+        if self.plain:
+            return values.view()
+        link = ~self.inner
+        found = np.empty(np.count_nonzero(link), dtype=np.int64)
+        found[self.origin[link]] = values[link]
+        return found
+
+    def on_nodes(self, values: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return amounts of the network's nodes at ``places``, the entries or exits."""
+        if self.plain:
+            return values
+        spread = np.zeros(self.n, dtype=np.int64)
+        spread[places] = values
+        return spread
 
 
 class Network(Topology):
@@ -118,11 +197,12 @@ class Network(Topology):
         )
 
     @cached_property
-    def arcs(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """Residual arcs (start, head, rev, link) as the flow kernels read them."""
+    def graph(self) -> Expanded:
+        """The network as the graph on which plans without routing are searched."""
         tail, head = np.ascontiguousarray(self.edges.T)
-        arcs: tuple[NDArray[Any], ...] = kernels("arcs").residual_arcs(self.size, tail, head)
-        return arcs[0], arcs[1], arcs[2], arcs[3]
+        nodes = np.arange(self.size)
+        arcs = kernels("arcs").residual_arcs(self.size, tail, head)
+        return Expanded(self.size, tail, head, np.arange(len(tail)), nodes, nodes, arcs)
 
     @cached_property
     def links(self) -> NDArray[np.int64]:

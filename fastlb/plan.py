@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from .accelerate import heeding, kernels
 from .certificate import Level, level_values, require, verify, verify_given
-from .network import Network
+from .network import Expanded, Network
 from .quantities import Number, Quantities
-from .routing import Expanded
 from .scaling import Integers, Units, exact_sum
 from .search import MaxFlow
 
@@ -124,17 +123,14 @@ class MinimaxPlan:
 
     def _link_units(self) -> Integers:
         """Return the flow (E,) on the links of the network in units of 1/parts."""
-        units = np.zeros(self.network.edge_count, dtype=np.int64)
-        link = self.graph.origin >= 0
-        units[self.graph.origin[link]] = self._flow[link]
-        return units
+        return self.graph.on_network(self._flow)
 
     def _flow_numbers(self) -> NDArray[Any]:
         units = self._link_units()
         if self.units.kind == "float":
             return np.ldexp(units.astype(np.float64), _exponent(1 / self.units.per_one))
         if self.whole:
-            return units
+            return units.copy()
         different, place = np.unique(units, return_inverse=True)
         numbers = np.empty(len(different), dtype=object)
         numbers[:] = [self._number(Fraction(f, self._parts)) for f in different.tolist()]

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .accelerate import kernels
-from .network import Network
+from .network import Expanded, Network
 from .quantities import Number
 from .scaling import Integers
 from .topology import Grid, Hypercube, Topology
@@ -91,33 +90,6 @@ class RoutingGraph:
     weight: NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
-class Expanded:
-    """The graph on which a plan is searched; without routing the network itself.
-
-    Attributes
-    ----------
-    n : int
-        Number of its nodes.
-    tail, head : (G,) int64
-        Ends of its links.
-    origin : (G,) int64
-        Link of the network that each stands for, -1 for none.
-    entry, exit : (N,) int64
-        Where the load of a node starts and where it arrives.
-    arcs : tuple
-        Residual arcs, see ``kernels/arcs.py``.
-    """
-
-    n: int
-    tail: Integers
-    head: Integers
-    origin: Integers
-    entry: Integers
-    exit: Integers
-    arcs: tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
-
-
 def routing_graph(network: Network, scheme: Routing) -> RoutingGraph:
     """Return the paper's transformed graph of a routing scheme (rules R1-R3).
 
@@ -143,9 +115,7 @@ def expand(network: Network, routing: Routing) -> Expanded:
         topology, order = ordered_axes(network, routing)
         if network.edge_count:
             return _layered(network, topology, order)
-    nodes = np.arange(network.size)
-    tail, head = np.ascontiguousarray(network.edges.T)
-    return Expanded(network.size, tail, head, np.arange(len(tail)), nodes, nodes, network.arcs)
+    return network.graph
 
 
 def _by_rules(network: Network, scheme: RoutingScheme) -> Expanded:

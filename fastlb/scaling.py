@@ -202,15 +202,18 @@ def _finish(
     out = checked("total excess", exact_sum(gives))
     room = checked("total room", exact_sum(takes))
     sendable = min(out, room)
-    left = np.maximum(limits - carried, 0)
-    usable = np.where(unlimited, sendable, np.minimum(left, sendable))
+    if unlimited.all():
+        usable = np.full(len(unlimited), sendable)
+    else:
+        left = np.maximum(limits - carried, 0)
+        usable = np.where(unlimited, sendable, np.minimum(left, sendable))
     checked("traffic", int(carried.max(initial=0)))
     return Scaled(
         units,
-        gives.astype(np.int64),
-        takes.astype(np.int64),
-        usable.astype(np.int64),
-        carried.astype(np.int64),
+        gives.astype(np.int64, copy=False),
+        takes.astype(np.int64, copy=False),
+        usable.astype(np.int64, copy=False),
+        carried.astype(np.int64, copy=False),
         sendable,
         sendable,
     )

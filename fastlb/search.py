@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,9 @@ from numpy.typing import NDArray
 from .accelerate import heeding, kernels
 from .scaling import Integers, checked, exact_sum
 
-Arcs = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
+if TYPE_CHECKING:
+    from .network import Arcs, Expanded
+
 Nodes = NDArray[np.bool_]
 
 METHODS = ("fused", "mmc01", "scipy")
@@ -27,37 +30,46 @@ class Problem:
 
     Attributes
     ----------
-    tail, head : (E,) int64
-        Ends of the links.
-    arcs : tuple
-        Their residual arcs.
+    graph : Expanded
+        The links, E of them.
     usable, base : (E,) int64
-        Capacity left for load; traffic that counts as contention already (C1; 0 in C2).
+        Capacity left for load; traffic that counts as contention already (C1; 0 in C2 and
+        where contention does not count).
     counted : (E,) bool
         Links whose contention counts.
-    costs : (E,) int64
-        What a unit costs on a link: 1, or 0 where it stands for no link of the network.
     excess, room : (N,) int64
         Load to give away, load that fits.
     limit : int
-        Most units to send.
+        Most units to send, no more than there are and fit.
     """
 
-    tail: Integers
-    head: Integers
-    arcs: Arcs
+    graph: Expanded
     usable: Integers
     base: Integers
     counted: Nodes
-    costs: Integers
     excess: Integers
     room: Integers
     limit: int
 
     @property
+    def tail(self) -> Integers:
+        """Where the links (E,) begin."""
+        return self.graph.tail
+
+    @property
+    def head(self) -> Integers:
+        """Where the links (E,) end."""
+        return self.graph.head
+
+    @property
+    def arcs(self) -> Arcs:
+        """Residual arcs of the links."""
+        return self.graph.arcs
+
+    @cached_property
     def lowest(self) -> int:
         """The contention that exists already: 0 in C2, the largest counted traffic in C1."""
-        return int(self.base.max(initial=0, where=self.counted))
+        return int(self.base.max(initial=0))
 
     def along(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return values of the links along the arcs, 0 on arcs without a link."""
@@ -106,6 +118,8 @@ class Problem:
 
     def check_scale(self, q: int) -> None:
         """Raise OverflowError if a total in units ``q`` times smaller exceeds ``2**61``."""
+        if q == 1:
+            return
         for name, values in (("excess", self.excess), ("room", self.room)):
             checked(f"total {name} times {q}, the denominator of beta*,", exact_sum(values) * q)
         checked(f"traffic times {q}, the denominator of beta*,", int(self.base.max(initial=0)) * q)
@@ -166,7 +180,7 @@ def search(problem: Problem, method: str, *, whole: bool) -> Found:
     beta = Fraction(problem.lowest)
     if method == "fused":
         value, side = _fused_value(problem)
-        fixed = replace(problem, limit=value)
+        fixed = problem if value == problem.limit else replace(problem, limit=value)
         beta, beta_side, raises, proved = _fused_beta(fixed, whole)
         if proved:
             fixed.check_beta(beta)
@@ -202,7 +216,7 @@ def least_flow(problem: Problem, beta: Fraction | None) -> tuple[int, Integers, 
         kernels("leastplan").least_plan,
         *problem.arcs[:3],
         problem.along(capacity),
-        problem.along(problem.costs),
+        problem.along(problem.graph.costs),
         scaled.excess,
         scaled.room,
         np.int64(scaled.limit),
@@ -211,10 +225,8 @@ def least_flow(problem: Problem, beta: Fraction | None) -> tuple[int, Integers, 
 
 
 def _on_links(problem: Problem, flow: Integers) -> Integers:
-    link = problem.arcs[3]
-    on_links = np.zeros(len(problem.tail), dtype=np.int64)
-    on_links[link[link >= 0]] = flow[link >= 0]
-    return on_links
+    carried: Integers = kernels("arcs").collect(problem.arcs[3], flow, len(problem.tail))
+    return carried
 
 
 def _newton(
@@ -244,14 +256,16 @@ def _newton(
 
 def _fused_value(problem: Problem) -> tuple[int, Nodes]:
     start, head, rev, _ = problem.arcs
-    n = len(problem.excess)
-    sendable = min(exact_sum(problem.excess), exact_sum(problem.room), problem.limit)
-    nobody = np.zeros(n, dtype=bool)
-    usable = problem.along(problem.usable)
-    if sendable == 0:
+    nobody = np.zeros(len(problem.excess), dtype=bool)
+    limit = np.int64(problem.limit)
+    if limit == 0:
         return 0, nobody
-    if kernels("arcs").strongly_connected(start, head, rev, usable, np.int64(sendable)):
-        return sendable, nobody
+    everywhere = problem.usable.min(initial=limit) >= limit
+    if everywhere and problem.graph.joined:
+        return problem.limit, nobody
+    usable = problem.along(problem.usable)
+    if kernels("arcs").strongly_connected(start, head, rev, usable, limit):
+        return problem.limit, nobody
     value, _, _, side, *_ = heeding(
         len(head),
         kernels("minimax").fused_search,
@@ -263,7 +277,7 @@ def _fused_value(problem: Problem) -> tuple[int, Nodes]:
         np.zeros(usable.shape, dtype=bool),
         problem.excess,
         problem.room,
-        np.int64(sendable),
+        limit,
         np.int64(0),
     )
     return int(value), side
@@ -276,9 +290,11 @@ def _fused_beta(problem: Problem, whole: bool) -> tuple[Fraction, Nodes | None, 
     parts as there are counted links, is the root of the last cut. Where the totals leave no
     room for that, the root is a bound to go on from.
     """
-    wanted = 0 if whole else 2 * int(problem.counted.sum()).bit_length()
-    largest = max(exact_sum(problem.excess), exact_sum(problem.room), problem.lowest, 1)
-    bits = max(0, min(wanted, SEARCH_TOTAL.bit_length() - 1 - largest.bit_length()))
+    wanted = bits = 0
+    if not whole:
+        wanted = 2 * int(problem.counted.sum()).bit_length()
+        largest = max(exact_sum(problem.excess), exact_sum(problem.room), problem.lowest, 1)
+        bits = max(0, min(wanted, SEARCH_TOTAL.bit_length() - 1 - largest.bit_length()))
     fine = 1 << bits
     scaled = problem.scaled(fine)
     _, beta, raises, side, before, short, rho = heeding(

@@ -2,16 +2,19 @@
 
 ``N`` nodes, ``E`` links, ``A`` arcs. Arcs leaving node ``u`` are ``start[u] .. start[u+1]-1``.
 
-============  =====  =============================================================
-``start``     N + 1  first arc of every node
-``head``      A      node an arc leads to
-``rev``       A      the arc back, ``rev[rev[a]] == a``
-``link``      A      link whose capacity the arc has, -1 for the back of a lone link
-============  =====  =============================================================
+============  =====  ======  =====================================================
+``start``     N + 1  uint32  first arc of every node
+``head``      A      uint32  node an arc leads to
+``rev``       A      uint32  the arc back, ``rev[rev[a]] == a``
+``link``      A      int32   link whose capacity the arc has, -1 for the back of a lone link
+============  =====  ======  =====================================================
 """
 
 import numpy as np
 from numba import njit
+
+# Unsigned numbers of nodes and arcs spare numba's test for negative indices.
+ONE = np.uint32(1)
 
 
 @njit(cache=True, nogil=True)
@@ -84,8 +87,8 @@ def _rows(n, tail, head, ahead, back):
     for u in range(n):
         start[u + 1] += start[u]
     place = start[:-1].copy()
-    to = np.empty(2 * P, dtype=np.int32)
-    rev = np.empty(2 * P, dtype=np.int32)
+    to = np.empty(2 * P, dtype=np.uint32)
+    rev = np.empty(2 * P, dtype=np.uint32)
     link = np.empty(2 * P, dtype=np.int32)
     for p in range(P):
         k = ahead[p] if ahead[p] >= 0 else back[p]
@@ -101,7 +104,7 @@ def _rows(n, tail, head, ahead, back):
         rev[b] = a
         link[a] = ahead[p]
         link[b] = back[p]
-    return start, to, rev, link
+    return start.astype(np.uint32), to, rev, link
 
 
 @njit(cache=True, nogil=True)
@@ -115,20 +118,30 @@ def spread(link, values, missing):
 
 
 @njit(cache=True, nogil=True)
+def collect(link, along, count):
+    """Return what ``count`` links carry of values (A,) along the arcs, 0 on self-loops."""
+    values = np.zeros(count, dtype=along.dtype)
+    for a in range(link.size):
+        if link[a] >= 0:
+            values[link[a]] = along[a]
+    return values
+
+
+@njit(cache=True, nogil=True)
 def strongly_connected(start, head, rev, usable, least):
     """Tell whether links of usable capacity at least ``least`` join every node to every other."""
     n = start.size - 1
+    queue = np.empty(n, dtype=np.uint32)
     for backwards in range(2):
         seen = np.zeros(n, dtype=np.bool_)
-        queue = np.empty(n, dtype=np.int32)
         queue[0] = 0
         seen[0] = True
         found = 1
         done = 0
-        while done < found:
+        while done < found < n:
             u = queue[done]
             done += 1
-            for a in range(start[u], start[u + 1]):
+            for a in range(start[u], start[u + ONE]):
                 v = head[a]
                 if not seen[v] and usable[rev[a] if backwards else a] >= least:
                     seen[v] = True

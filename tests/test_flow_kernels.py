@@ -38,6 +38,8 @@ def test_every_link_has_one_arc(seed: int) -> None:
     along = kernels("arcs").spread(link, values, np.int64(-3))
     assert (along[has] == values[link[has]]).all()
     assert (along[~has] == -3).all()
+    again = kernels("arcs").collect(link, along, len(tail))
+    assert (again == np.where(tail != head, values, 0)).all()
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -116,3 +118,32 @@ def test_plans_at_a_beta_agree(seed: int) -> None:
             begin = ends[r]
         assert (again == flow).all()
     assert least.sum() <= short.sum()
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_search_is_the_same_from_both_ends(seed: int) -> None:
+    n, tail, head = random_links(seed)
+    draws = np.random.default_rng(seed)
+    amounts = draws.integers(-20, 21, n)
+    # Few nodes at one end, so that the search turns round.
+    amounts[n // 2 :] = np.abs(amounts[n // 2 :])
+    excess, room = np.maximum(amounts, 0), np.maximum(-amounts, 0)
+    limits = draws.integers(0, 40, len(tail))
+    found = []
+    for ends, gives, takes in (((tail, head), excess, room), ((head, tail), room, excess)):
+        start, to, rev, link = kernels("arcs").residual_arcs(n, *ends)
+        usable = kernels("arcs").spread(link, limits, np.int64(0))
+        nothing = np.zeros(len(to), dtype=np.int64)
+        search = kernels("minimax").fused_search
+        most = np.int64(min(gives.sum(), takes.sum()))
+        value, *_, side = search(
+            start, to, rev, usable, nothing, nothing > 0, gives, takes, most, np.int64(0)
+        )[:4]
+        if value < most:
+            across = side[ends[0]] & ~side[ends[1]]
+            assert value == limits[across].sum() + gives[~side].sum() + takes[side].sum()
+        beta = search(start, to, rev, usable, nothing, link >= 0, gives, takes, value, np.int64(0))[
+            1
+        ]
+        found.append((value, beta))
+    assert found[0] == found[1]
