@@ -63,3 +63,13 @@ def test_topologies(run: Run) -> None:
     assert (told["nodes"], told["links"], told["diameter"]) == (24, 60, 4)
     assert told["methods"] == ["hexa_cell", "gde"]
     assert "leaves largest - least <= 5" in run("topologies", "hhc:3").out
+
+
+def test_no_table_of_the_study_is_cut_at_80_columns(run: Run) -> None:
+    out = run("study", "hexa-cell", "--trials", "2").out
+    lines = out.splitlines()
+    assert max(map(len, lines)) <= 80
+    headings = [line for line in lines if "printed" in line and "correct" in line]
+    for line in headings:
+        assert line.split()[0] in ("alg", "d", "M")
+    assert "1,134 lines: settings.csv with --out DIR" in lines
