@@ -106,7 +106,47 @@ def test_drawing() -> None:
         assert {str(node) for node in range(topology.size)} <= set(texts)
     assert "110" in [text.get_text() for text in CELL.draw().axes[0].texts]
     refused(ValueError, "cells", lb.HyperHexaCell(8).draw)
-    refused(ValueError, "loads", CELL.draw, [1, 2, 3])
+
+
+@pytest.mark.parametrize("top", [9, 10**12, 1e-300, 12345.678])
+@pytest.mark.parametrize("d", [1, 2, 3, 4])
+def test_nothing_of_a_drawing_is_cut_or_overprinted(d: int, top: float) -> None:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    from fastlb.plotting import image
+
+    topology = lb.HyperHexaCell(d)
+    page = topology.draw(np.full(topology.size, top))
+    image(lambda: page, "png")
+    renderer = FigureCanvasAgg(page).get_renderer()
+    boxes = [page._suptitle.get_window_extent(renderer)]
+    for text in page.axes[0].texts:
+        frame = text.get_bbox_patch()
+        if frame is not None:
+            boxes.append(frame.get_window_extent(renderer))
+    assert len(boxes) == 1 + topology.size + topology.cells
+    for i, box in enumerate(boxes):
+        assert page.bbox.x0 <= box.x0
+        assert page.bbox.y0 <= box.y0
+        assert box.x1 <= page.bbox.x1
+        assert box.y1 <= page.bbox.y1
+        assert not any(box.overlaps(other) for other in boxes[:i])
+
+
+@pytest.mark.parametrize(
+    ("loads", "kind"),
+    [
+        ([1, 2, 3], ValueError),
+        ([[1, 2, 3], [4]], ValueError),
+        (["a"] * 6, TypeError),
+        ([None] * 6, TypeError),
+        ([True] * 6, TypeError),
+        ([1.0, np.nan, 1, 1, 1, 1], ValueError),
+        ("loads", TypeError),
+    ],
+)
+def test_loads_that_cannot_be_drawn(loads: Any, kind: type[Exception]) -> None:
+    refused(kind, "loads", CELL.draw, loads)
 
 
 @pytest.mark.parametrize("shape", [(), (5,), (7,), (6, 7), (0,), (2, 2), (3, 2), (6, 1)])
