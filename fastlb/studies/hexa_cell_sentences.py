@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errata import least
+from ..erratum import least
 from ..hexa_cell_exchange import hexa_cell
 from ..hexa_cell_topology import HyperHexaCell
 from ..report import Statement
