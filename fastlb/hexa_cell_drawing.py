@@ -8,6 +8,7 @@ import numpy as np
 
 from .accelerate import extra
 from .hexa_cell_topology import INTERIOR
+from .loads import batch_shape
 from .plotting import BLUE, GREY, ORANGE, STYLE, new_figure
 
 if TYPE_CHECKING:
@@ -75,14 +76,14 @@ def _written(topology: HyperHexaCell, loads: ArrayLike) -> list[str]:
         raise ValueError("loads must be an array, got rows of unequal length") from None
     if values.dtype.kind not in "iuf":
         raise TypeError(f"loads must be numbers, got dtype {values.dtype}")
-    if values.size != topology.size:
-        raise ValueError(f"loads must be {topology.size} numbers, got {values.size}")
-    refused = values[~np.isfinite(values)]
+    if batch_shape(values.shape, topology):
+        raise ValueError(f"loads must be those of one network, got shape {values.shape}")
+    refused = values[~(np.isfinite(values) & (values >= 0))]
     if refused.size:
-        raise ValueError(f"loads must be finite, got {refused[0]}")
+        raise ValueError(f"loads must be finite and not negative, got {refused.flat[0]}")
     return [
         f"{load:.0f}"
-        if abs(load) < 10**6 and (load == int(load) or abs(load) >= 10**4)
+        if load < 10**6 and (load == int(load) or load >= 10**4)
         # Four digits, and an exponent where that is shorter.
         else f"{load:.4g}"
         for load in values.reshape(-1).tolist()

@@ -10,6 +10,7 @@ import numpy as np
 from .accelerate import kernels
 from .hexa_cell_topology import HyperHexaCell
 from .loads import (
+    check_choice,
     check_record,
     check_values,
     finished,
@@ -18,7 +19,7 @@ from .loads import (
     survey,
     survey_after,
 )
-from .result import INT64_MAX, Balance, figures, per_batch, units_dtype
+from .result import INT64_MAX, Balance, FrozenDict, figures, per_batch, units_dtype
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -115,12 +116,10 @@ def hexa_cell(
     """
     if not isinstance(topology, HyperHexaCell):
         raise TypeError(f"topology must be a HyperHexaCell for hexa_cell, got {topology!r}")
-    if algorithm not in ALGORITHMS:
-        raise ValueError(f"algorithm must be one of A, B, C, got {algorithm!r}")
-    if share not in ("fair", "greedy"):
-        raise ValueError(f"share must be 'fair' or 'greedy', got {share!r}")
-    if odd_unit not in (None, "higher", "lower"):
-        raise ValueError(f"odd_unit must be 'higher' or 'lower', got {odd_unit!r}")
+    check_choice("algorithm", algorithm, ALGORITHMS)
+    check_choice("share", share, ("fair", "greedy"))
+    if odd_unit is not None:
+        check_choice("odd_unit", odd_unit, ("higher", "lower"))
     if algorithm == "C" and odd_unit is not None:
         raise ValueError(f"odd_unit must be left out for algorithm C, got {odd_unit!r}")
     check_record(record)
@@ -150,7 +149,7 @@ def hexa_cell(
     shared = figures(before, survey_after(before, work), topology.size, count.moved, count.kept)
     shared["steps"] = np.full(len(rows), 3 * topology.d + STEPS[algorithm])
     fields |= per_batch(shared, given.batch)
-    fields["counts"] = per_batch(count.counts(), given.batch)
+    fields["counts"] = FrozenDict(per_batch(count.counts(), given.batch))
     _copy_back(work, rows)
     return Balance("hexa_cell", topology, record, {"loads": finished(result, rows), **fields})
 

@@ -204,8 +204,15 @@ def finished(result: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:
 
 def check_record(record: str) -> None:
     """Raise ``ValueError`` unless ``record`` is one of the levels."""
-    if record not in RECORDS:
-        raise ValueError(f"record must be one of {', '.join(RECORDS)}, got {record!r}")
+    check_choice("record", record, RECORDS)
+
+
+def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    """Raise ``ValueError`` unless an argument is one of a few words."""
+    # An array would be compared word by word.
+    if not isinstance(value, str) or value not in choices:
+        got = " ".join(repr(value).split())
+        raise ValueError(f"{name} must be one of {', '.join(choices)}, got {got}")
 
 
 def check_order(name: str, order: Any, count: int) -> tuple[int, ...]:

@@ -76,7 +76,7 @@ class Balance:
     colours : int
         GDE: number of colours of the links.
     counts : dict of batch
-        HHC: counters by name.
+        HHC: counters by name; it cannot be changed.
     stages : (S,) + as the input; moved_per_stage, rounds_per_stage : (S,) + batch
         With ``record="flows"``: loads, units moved and rounds after each stage.
     flows : batch + (ndim,) + shape, or batch + (E,)
@@ -166,6 +166,19 @@ class Balance:
         """Return everything recorded as JSON-ready lists, numbers and strings."""
         named = {name: _plain(self._fields[name]) for name in RECORDED_WITH if name in self._fields}
         return {"method": self.method, "topology": self.topology.spec, **named}
+
+
+class FrozenDict(dict[str, Any]):
+    """A dict that cannot be changed, as it is part of a frozen object."""
+
+    def _refuse(self, *_arguments: Any, **_options: Any) -> Any:
+        raise TypeError("counts are frozen, as the Balance is: dict(counts) can be changed")
+
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    clear = pop = popitem = setdefault = update = _refuse
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return FrozenDict, (dict(self),)
 
 
 def units_dtype(rows: NDArray[Any]) -> type:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import multiprocessing
+import operator
+import pickle
+from concurrent.futures import ProcessPoolExecutor
 from fractions import Fraction
 from typing import Any
 
@@ -286,3 +291,29 @@ def test_the_last_phase_is_dem(data: st.DataObject) -> None:
     assert np.array_equal(cubes.T.reshape(-1), b.loads[0])
     fastest = lb.hexa_cell(loads, topology, algorithm, odd_unit=odd_unit, record="loads")
     assert np.array_equal(fastest.loads, b.loads)
+
+
+def test_counts_are_frozen_and_travel() -> None:
+    b = lb.hexa_cell([[0, 4, 0, 0, 0, 7]] * 2, lb.HyperHexaCell(1))
+    kept = {name: values.tolist() for name, values in b.counts.items()}
+    for change in (
+        lambda: b.counts.update(time=0),
+        lambda: b.counts.__setitem__("time", 0),
+        lambda: b.counts.pop("time"),
+        lambda: b.counts.clear(),
+        lambda: operator.ior(b.counts, {"time": 0}),
+    ):
+        with pytest.raises(TypeError, match="frozen"):
+            change()
+    for again in (b, copy.deepcopy(b), pickle.loads(pickle.dumps(b))):
+        assert {name: values.tolist() for name, values in again.counts.items()} == kept
+        with pytest.raises(TypeError, match="frozen"):
+            again.counts["time"] = 0
+    assert json.loads(json.dumps(b.to_dict()))["counts"] == kept
+
+
+def test_counts_come_back_from_another_process() -> None:
+    loads, topology = [0, 4, 0, 0, 0, 7], lb.HyperHexaCell(1)
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        there = pool.submit(lb.hexa_cell, loads, topology, "C").result()
+    assert there.to_dict() == lb.hexa_cell(loads, topology, "C").to_dict()
