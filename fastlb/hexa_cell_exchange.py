@@ -14,6 +14,7 @@ from .loads import (
     check_record,
     check_values,
     finished,
+    fits_apart,
     output_rows,
     read_loads,
     survey,
@@ -41,6 +42,18 @@ NEVER = {
     INT64: 2**63 - 1,
     np.dtype(np.float32): 0,
     np.dtype(np.float64): 0,
+}
+# Up to so many loads are balanced in one call of a kernel, by the rules it takes for what is asked.
+SMALL = 2**14
+COMPILED = (INT64, INT32)
+RULES = {
+    ("loads", name, share, odd_unit): (
+        ALGORITHMS.index(name) + (3 if share == "greedy" or name == "C" else 0),
+        1 if name == "C" else 0 if odd_unit == "lower" else NEVER[INT32],
+    )
+    for name in ALGORITHMS
+    for share in ("fair", "greedy")
+    for odd_unit in ((None,) if name == "C" else (None, "higher", "lower"))
 }
 # Messages about weights in a triangle; a pair has 2.
 TRIANGLE_MESSAGES = {"A": 5, "B": 4, "C": 6}
@@ -114,6 +127,10 @@ def hexa_cell(
     >>> b.loads, b.counts["time"], b.counts["messages"]
     (array([0, 1, 1, 0, 1, 1]), 3, 19)
     """
+    if type(topology) is HyperHexaCell and type(loads) is np.ndarray:
+        balanced = _in_one_go(loads, topology, (record, algorithm, share, odd_unit), out)
+        if balanced is not None:
+            return Balance("hexa_cell", topology, "loads", {"loads": balanced})
     if not isinstance(topology, HyperHexaCell):
         raise TypeError(f"topology must be a HyperHexaCell for hexa_cell, got {topology!r}")
     check_choice("algorithm", algorithm, ALGORITHMS)
@@ -152,6 +169,36 @@ def hexa_cell(
     fields["counts"] = FrozenDict(per_batch(count.counts(), given.batch))
     _copy_back(work, rows)
     return Balance("hexa_cell", topology, record, {"loads": finished(result, rows), **fields})
+
+
+def _in_one_go(
+    loads: NDArray[Any], topology: HyperHexaCell, asked: tuple[Any, ...], out: NDArray[Any] | None
+) -> NDArray[Any] | None:
+    """Balance few plain integers with the least of Python around the kernel, or return None.
+
+    For a host program that balances in every step: three times as fast on 128 cells as the whole
+    way, which is for all that is refused, takes a conversion, or takes so long that it is the same.
+    """
+    try:
+        rules = RULES.get(asked)
+    except TypeError:
+        return None
+    shape = loads.shape
+    if rules is None or not shape or (shape[-1] != topology.size and shape != topology.shape):
+        return None
+    if loads.dtype not in COMPILED or loads.size > SMALL or not loads.flags.carray:
+        return None
+    if out is None:
+        result = np.empty_like(loads)
+    elif out is loads or fits_apart(out, loads):
+        result = out
+    else:
+        return None
+    source, target = loads, result
+    if len(shape) > 2:
+        source, target = loads.reshape(-1), result.reshape(-1)
+    outside = kernels("hexa_cell").small(source, target, topology.d, *rules)
+    return None if outside else result
 
 
 class Run:

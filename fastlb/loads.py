@@ -195,6 +195,19 @@ def output_rows(
     return out, np.empty_like(given.rows)
 
 
+def fits_apart(out: Any, loads: NDArray[Any]) -> bool:
+    """Tell whether ``out`` is an array like the loads and shares no memory with them."""
+    return (
+        type(out) is np.ndarray
+        and out.shape == loads.shape
+        and out.dtype == loads.dtype
+        and out.flags.carray
+        # Two arrays that own their memory are apart; asking NumPy takes four times as long.
+        and ((out.base is None and loads.base is None) or not np.may_share_memory(out, loads))
+        and out is not loads
+    )
+
+
 def finished(result: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:
     """Return the result of :func:`output_rows`, the rows copied into it where they are apart."""
     if not np.may_share_memory(result, rows):

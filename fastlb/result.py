@@ -91,11 +91,10 @@ class Balance:
         On reading what was not recorded or does not apply to the method.
     """
 
-    __slots__ = ("_fields", "method", "record", "topology")
+    __slots__ = ("_asked", "_fields", "loads")
 
-    method: str
-    topology: Topology
-    record: str
+    _asked: tuple[str, Topology, str]
+    _fields: dict[str, Any]
     loads: NDArray[Any]
     difference: Any
     initial_difference: Any
@@ -123,10 +122,21 @@ class Balance:
     def __init__(
         self, method: str, topology: Topology, record: str, fields: dict[str, Any]
     ) -> None:
-        object.__setattr__(self, "method", method)
-        object.__setattr__(self, "topology", topology)
-        object.__setattr__(self, "record", record)
-        object.__setattr__(self, "_fields", fields)
+        _set_asked(self, (method, topology, record))
+        _set_fields(self, fields)
+        _set_loads(self, fields["loads"])
+
+    @property
+    def method(self) -> str:
+        return self._asked[0]
+
+    @property
+    def topology(self) -> Topology:
+        return self._asked[1]
+
+    @property
+    def record(self) -> str:
+        return self._asked[2]
 
     def __getattr__(self, name: str) -> Any:
         # Reached only for names without a slot. Copying and unpickling ask before any is set.
@@ -166,6 +176,13 @@ class Balance:
         """Return everything recorded as JSON-ready lists, numbers and strings."""
         named = {name: _plain(self._fields[name]) for name in RECORDED_WITH if name in self._fields}
         return {"method": self.method, "topology": self.topology.spec, **named}
+
+
+# The slots' own setters, and few slots: a host program may make a Balance in every step. 0.2 us
+# less than object.__setattr__, and 0.3 us less to read ``loads`` from a slot than from the fields.
+_set_asked, _set_fields, _set_loads = (
+    vars(Balance)[slot].__set__ for slot in ("_asked", "_fields", "loads")
+)
 
 
 class FrozenDict(dict[str, Any]):

@@ -293,6 +293,44 @@ def test_the_last_phase_is_dem(data: st.DataObject) -> None:
     assert np.array_equal(fastest.loads, b.loads)
 
 
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+@pytest.mark.parametrize("d", range(1, 10))
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_one_call_of_a_kernel_gives_the_same_loads(
+    d: int, dtype: str, options: dict[str, Any]
+) -> None:
+    """Plain arrays go one way; with the figures, or as unsigned loads, they go the other."""
+    topology = lb.HyperHexaCell(d)
+    rng = np.random.default_rng(d)
+    for networks, top in ((1, 9), (2, 2**40 if dtype == "int64" else 2**31 - 1), (23, 715827882)):
+        loads = rng.integers(0, top, (networks, topology.size)).astype(dtype)
+        expected = lb.hexa_cell(loads, topology, **options).loads
+        unsigned = lb.hexa_cell(loads.astype(f"u{dtype}"), topology, record="loads", **options)
+        assert (unsigned.loads == expected).all()
+        assert (lb.hexa_cell(loads, topology, record="loads", **options).loads == expected).all()
+        by_address = loads.reshape(networks, *topology.shape)
+        shaped = lb.hexa_cell(by_address, topology, record="loads", **options).loads
+        assert (shaped.reshape(expected.shape) == expected).all()
+        alone = lb.hexa_cell(loads[0], topology, record="loads", **options).loads
+        assert (alone == expected[0]).all()
+        out = np.full((networks + 1) * topology.size, 77, dtype)[topology.size :]
+        out = out.reshape(loads.shape)
+        b = lb.hexa_cell(loads, topology, record="loads", out=out, **options)
+        assert b.loads is out
+        assert (out == expected).all()
+        lb.hexa_cell(loads, topology, record="loads", out=loads, **options)
+        assert (loads == expected).all()
+
+
+def test_overlapping_results_are_right() -> None:
+    topology = lb.HyperHexaCell(2)
+    both = np.arange(13)[::-1].copy()
+    expected = lb.hexa_cell(both[:12].copy(), topology).loads
+    out = both[1:]
+    assert lb.hexa_cell(both[:12], topology, record="loads", out=out).loads is out
+    assert (out == expected).all()
+
+
 def test_counts_are_frozen_and_travel() -> None:
     b = lb.hexa_cell([[0, 4, 0, 0, 0, 7]] * 2, lb.HyperHexaCell(1))
     kept = {name: values.tolist() for name, values in b.counts.items()}
