@@ -205,8 +205,8 @@ def units_dtype(rows: NDArray[Any]) -> type:
 
 def figures(
     before: Survey, after: Survey, size: int, moved: NDArray[Any], kept: NDArray[Any]
-) -> dict[str, NDArray[Any]]:
-    """Return the figures that every method shares, each of shape (B,) (Wu-Shu section 6).
+) -> dict[str, Any]:
+    """Return the figures that every method shares, for :func:`per_batch` (Wu-Shu section 6).
 
     Parameters
     ----------
@@ -219,6 +219,8 @@ def figures(
     kept : (B,) or (B, N)
         Units that never left, in all or per node.
     """
+    if len(before.total) == 1:
+        return _figures_of_one(before, after, size, moved, kept)
     total = before.total
     something = np.where(total > 0, total, 1)
     # Not 0 even where the mean of denormal loads is.
@@ -235,6 +237,31 @@ def figures(
         "local": local,
         "locality": np.where(total > 0, local / something, 1.0),
         "sweeps": np.ones(len(total), np.int64),
+    }
+
+
+def _figures_of_one(
+    before: Survey, after: Survey, size: int, moved: NDArray[Any], kept: NDArray[Any]
+) -> dict[str, int | float]:
+    """Return the figures of one network as numbers, a tenth of the time and the same bits."""
+    total = before.total.item()
+    least, largest = after.smallest.item(), after.largest.item()
+    first_least, first_largest = before.smallest.item(), before.largest.item()
+    # As NumPy divides integers: as floats, which Python would not.
+    something = float(total) if total > 0 else 1.0
+    mean = max(something / size, float(np.finfo(np.float64).smallest_subnormal))
+    units = (sum_moved(moved) if moved.ndim == 2 else moved).item()
+    local = (kept.sum(axis=1, dtype=moved.dtype) if kept.ndim == 2 else kept).item()
+    return {
+        "difference": largest - least,
+        "initial_difference": first_largest - first_least,
+        "imbalance": float(largest) / mean - 1 if total > 0 else 0.0,
+        "initial_imbalance": float(first_largest) / mean - 1 if total > 0 else 0.0,
+        "moved": units,
+        "cost": float(units) / something if total > 0 else 0.0,
+        "local": local,
+        "locality": float(local) / something if total > 0 else 1.0,
+        "sweeps": 1,
     }
 
 
@@ -260,9 +287,14 @@ def sum_moved(moved: NDArray[Any]) -> NDArray[Any]:
 
 
 def per_batch(fields: dict[str, Any], batch: tuple[int, ...]) -> dict[str, Any]:
-    """Give (B,) figures the batch's shape; without a batch they become Python scalars."""
+    """Give (B,) figures the batch's shape; without a batch they become Python scalars.
+
+    Those of one network may be scalars already.
+    """
+    if batch:
+        return {name: np.asarray(values).reshape(batch) for name, values in fields.items()}
     return {
-        name: values.reshape(batch) if batch else values[0].item()
+        name: values.item() if isinstance(values, np.ndarray) else values
         for name, values in fields.items()
     }
 

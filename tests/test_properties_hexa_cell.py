@@ -322,6 +322,26 @@ def test_one_call_of_a_kernel_gives_the_same_loads(
         assert (loads == expected).all()
 
 
+@pytest.mark.parametrize("dtype", ["int64", "float64", "float32"])
+def test_one_network_has_the_figures_of_a_row_to_the_bit(dtype: str) -> None:
+    rng = np.random.default_rng(5)
+    cases = [("hexa_cell", lb.HyperHexaCell(4)), ("dem", lb.Hypercube(5)), ("dde", lb.Mesh(5, 7))]
+    for method, topology in cases:
+        loads = rng.integers(0, 2**55, (4, topology.size)).astype(dtype)
+        loads[3] = 0
+        batch = lb.balance(loads, topology, method).to_dict()
+        for i in range(4):
+            for one in (loads[i], loads[i : i + 1]):
+                found = lb.balance(one, topology, method).to_dict()
+                for name, values in batch.items():
+                    if name in ("method", "topology"):
+                        continue
+                    parts = values if name == "counts" else {name: values}
+                    own = found[name] if name == "counts" else {name: found[name]}
+                    for part, rows in parts.items():
+                        assert own[part] == (rows[i] if one.ndim == 1 else rows[i : i + 1]), part
+
+
 def test_overlapping_results_are_right() -> None:
     topology = lb.HyperHexaCell(2)
     both = np.arange(13)[::-1].copy()
