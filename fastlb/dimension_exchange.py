@@ -13,6 +13,7 @@ from .loads import (
     check_record,
     check_values,
     finished,
+    fits_apart,
     output_rows,
     read_loads,
     survey,
@@ -82,7 +83,8 @@ def dem(
     >>> lb.dem([9, 0, 0, 1], lb.Hypercube(2)).loads
     array([3, 3, 2, 2])
     """
-    if record == "loads" and dims is None and type(topology) is Hypercube:
+    # An array would be compared word by word.
+    if type(record) is str and record == "loads" and dims is None and type(topology) is Hypercube:
         balanced = _in_one_go(loads, topology, out)
         if balanced is not None:
             return Balance("dem", topology, record, {"loads": balanced})
@@ -143,7 +145,7 @@ def _in_one_go(
     source = loads if loads.ndim == 1 else loads.reshape(-1)
     if out is None:
         result = np.empty_like(loads)
-    elif out is loads or _fits(out, loads):
+    elif out is loads or fits_apart(out, loads):
         result = out
     else:
         return None
@@ -157,17 +159,6 @@ def _in_one_go(
         return None
     kernel.dem(source, target, topology.n)
     return result
-
-
-def _fits(out: Any, loads: NDArray[Any]) -> bool:
-    """Tell whether ``out`` is an array like the loads and apart from them."""
-    return (
-        type(out) is np.ndarray
-        and out.shape == loads.shape
-        and out.dtype == loads.dtype
-        and out.flags.carray
-        and not np.may_share_memory(out, loads)
-    )
 
 
 def _computing_dtype(rows: NDArray[Any]) -> np.dtype[Any]:

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from .hexa_cell_exchange import ALGORITHMS
+from .loads import check_choice
 from .rational import read_rational
 from .topology import _integer
 
@@ -74,8 +75,7 @@ def hexa_cell_formulas(d: int, M: Any, algorithm: str) -> dict[str, int | Fracti
     largest = read_rational("M", M)
     if largest < 0:
         raise ValueError(f"M must not be negative, got {M!r}")
-    if algorithm not in ALGORITHMS:
-        raise ValueError(f"algorithm must be one of A, B, C, got {algorithm!r}")
+    check_choice("algorithm", algorithm, ALGORITHMS)
     cells = 2 ** (dimensions - 1)
     upwards = largest / 6 * (1 - Fraction(1, cells))
     max_steps: int | None

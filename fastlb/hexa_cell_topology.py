@@ -120,13 +120,14 @@ class HyperHexaCell(Topology):
 
         Parameters
         ----------
-        loads : array_like of ``size`` numbers, optional
-            Written into the nodes instead of their interior addresses.
+        loads : array_like, shape ``shape`` or (size,), optional
+            Written into the nodes instead of their interior addresses, large ones rounded.
 
         Raises
         ------
-        ValueError
-            If there are more than 64 cells, or not one load a node.
+        TypeError, ValueError
+            If there are more than 64 cells, or the loads are not one number a node, finite and
+            not negative.
         """
         from .hexa_cell_drawing import draw
 
@@ -137,8 +138,8 @@ class HyperHexaCell(Topology):
 
         Raises
         ------
-        ValueError
-            If there is no such node.
+        TypeError, ValueError
+            If it is no integer, or there is no such node.
         """
         *cell, triangle, position = self.address(index)
         return f"P({''.join(map(str, cell))},{INTERIOR[3 * triangle + position]})"
@@ -148,9 +149,11 @@ class HyperHexaCell(Topology):
 
         Raises
         ------
-        ValueError
-            If the label is no address of this network.
+        TypeError, ValueError
+            If the label is no text, or no address of this network.
         """
+        if not isinstance(label, str):
+            raise TypeError(f"label must be text such as {self.label(0)}, got {label!r}")
         found = re.fullmatch(r"\s*P\(\s*([01]*)\s*,\s*([01]{3})\s*\)\s*", label)
         if not found or len(found[1]) != self.d - 1 or found[2] not in INTERIOR:
             raise ValueError(

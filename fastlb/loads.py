@@ -195,6 +195,19 @@ def output_rows(
     return out, np.empty_like(given.rows)
 
 
+def fits_apart(out: Any, loads: NDArray[Any]) -> bool:
+    """Tell whether ``out`` is an array like the loads and shares no memory with them."""
+    return (
+        type(out) is np.ndarray
+        and out.shape == loads.shape
+        and out.dtype == loads.dtype
+        and out.flags.carray
+        # Two arrays that own their memory are apart; asking NumPy takes four times as long.
+        and ((out.base is None and loads.base is None) or not np.may_share_memory(out, loads))
+        and out is not loads
+    )
+
+
 def finished(result: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:
     """Return the result of :func:`output_rows`, the rows copied into it where they are apart."""
     if not np.may_share_memory(result, rows):
@@ -204,8 +217,15 @@ def finished(result: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:
 
 def check_record(record: str) -> None:
     """Raise ``ValueError`` unless ``record`` is one of the levels."""
-    if record not in RECORDS:
-        raise ValueError(f"record must be one of {', '.join(RECORDS)}, got {record!r}")
+    check_choice("record", record, RECORDS)
+
+
+def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    """Raise ``ValueError`` unless an argument is one of a few words."""
+    # An array would be compared word by word.
+    if not isinstance(value, str) or value not in choices:
+        got = " ".join(repr(value).split())
+        raise ValueError(f"{name} must be one of {', '.join(choices)}, got {got}")
 
 
 def check_order(name: str, order: Any, count: int) -> tuple[int, ...]:

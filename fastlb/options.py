@@ -22,6 +22,11 @@ def options_of(method: str) -> tuple[str, ...] | None:
     return tuple(p.name for p in parameters if p.name not in SHARED)
 
 
+def default_of(method: str, option: str) -> object:
+    """Return what an option is when it is not given."""
+    return inspect.signature(registry._METHODS[method]).parameters[option].default
+
+
 def check_options(method: str, options: Iterable[str]) -> None:
     """Raise ``TypeError`` if a method is given an option that it does not take."""
     taken = options_of(method)

@@ -46,14 +46,20 @@ def parse_topology(text: str) -> Topology:
     name, colon, sizes = text.strip().partition(":")
     name = name.strip().lower()
     if name not in _READERS:
-        close = difflib.get_close_matches(name, _READERS, n=1)
-        hint = f"; did you mean {close[0]}?" if close else ""
+        letters = re.sub(r"[^a-z]", "", name.partition("(")[0])
+        close = difflib.get_close_matches(letters, [*_OTHER_NAMES, *_READERS], n=1)
+        meant = _OTHER_NAMES.get(close[0], close[0]) if close else ""
+        hint = f"; did you mean {meant}?" if meant else ""
         known = ", ".join(_READERS)
         raise ValueError(f"topology must begin with one of {known}, got {text!r}{hint}")
     try:
         return _READERS[name](sizes.strip().lower() if colon else "")
     except _SpellingError:
         raise ValueError(f"topology must be spelled like {SPELLINGS[name]}, got {text!r}") from None
+
+
+# What else people may call them.
+_OTHER_NAMES = {"hyperhexacell": "hhc", "hexacell": "hhc"}
 
 
 class _SpellingError(Exception):

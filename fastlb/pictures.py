@@ -12,6 +12,7 @@ from rich.color import Color
 from rich.style import Style
 from rich.text import Text
 
+from .hexa_cell_topology import HyperHexaCell
 from .topology import Grid, Hypercube
 
 if TYPE_CHECKING:
@@ -190,6 +191,8 @@ class LoadPicture:
         return all(panel.dtype.kind in "iu" for panel in self.panels.values())
 
     def _addresses(self) -> list[str]:
+        if isinstance(self.topology, HyperHexaCell):
+            return [self.topology.label(i) for i in range(self.topology.size)]
         separator = "" if isinstance(self.topology, Hypercube) else ","
         addresses = [self.topology.address(i) for i in range(self.topology.size)]
         return [separator.join(map(str, address)) or "0" for address in addresses]

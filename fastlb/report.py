@@ -42,9 +42,12 @@ class Table:
     title, note : str
         Above and below it.
     columns : one heading a column
+        A heading of several lines stands in one line in files.
     rows : one value a column in each; None where there is none
     decimals : one number a column
         Places printed of numbers that are not whole.
+    long : bool
+        Too long to be printed: it goes to files and JSON alone.
     """
 
     name: str
@@ -53,6 +56,7 @@ class Table:
     rows: Sequence[Sequence[Value]]
     decimals: Sequence[int]
     note: str = ""
+    long: bool = False
 
     def printed(self) -> list[list[str]]:
         """Return the headings and rows as they are printed."""
@@ -64,13 +68,17 @@ class Table:
     def to_csv(self) -> str:
         """Return the table as CSV, numbers in full."""
         text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows([self.columns, *self.rows])
+        csv.writer(text, lineterminator="\n").writerows([self._headings(), *self.rows])
         return text.getvalue()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the table JSON-ready."""
         rows = [list(row) for row in self.rows]
-        return {"name": self.name, "title": self.title, "columns": list(self.columns), "rows": rows}
+        columns = self._headings()
+        return {"name": self.name, "title": self.title, "columns": columns, "rows": rows}
+
+    def _headings(self) -> list[Value]:
+        return [" ".join(c.split("\n")) if isinstance(c, str) else c for c in self.columns]
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,12 @@ from numba.extending import overload
 
 A, B, C = 0, 1, 2
 BLOCK = 2**16
+# Three loads up to this and 2 add up in 32 bits.
+NARROW = (2**31 - 3) // 3
+NEVER = 2**31 - 1
+# Small networks: 16 parts of 8 cells, whose lanes fill a vector; laying them side by side takes
+# half the time if the numbers are known to the compiler.
+SMALL_BITS, SMALL_PART, SMALL_LANES = 3, 6 << 3, 16
 
 
 def _exchange(a, b, above):
@@ -160,8 +166,11 @@ def _choose_shared(a, b, c, greedy):
 @njit(cache=True, nogil=True)
 def _load(source, first, W, tile):
     """Lay rows ``first .. first+W-1`` of ``source`` side by side: ``tile[i * W + w]``."""
-    nodes = source.shape[1]
-    parts = source[first : first + W].reshape(-1)
+    _turn(source[first : first + W].reshape(-1), source.shape[1], W, tile)
+
+
+@njit(cache=True, nogil=True)
+def _turn(parts, nodes, W, tile):
     for i in range(nodes):
         row = tile[i * W : (i + 1) * W]
         column = parts[i:]
@@ -171,9 +180,13 @@ def _load(source, first, W, tile):
 
 @njit(cache=True, nogil=True)
 def _store(tile, target, first, W):
-    nodes = target.shape[1]
+    _turn_back(tile, target.shape[1], W, target[first : first + W].reshape(-1))
+
+
+@njit(cache=True, nogil=True)
+def _turn_back(tile, nodes, W, parts):
     for w in range(W):
-        row = target[first + w]
+        row = parts[w * nodes : (w + 1) * nodes]
         column = tile[w:]
         for i in range(nodes):
             row[i] = column[i * W]
@@ -185,10 +198,17 @@ def _triangles(tile, R, W, rules):
         first = tile[3 * t * W : (3 * t + 1) * W]
         left = tile[(3 * t + 1) * W : (3 * t + 2) * W]
         right = tile[(3 * t + 2) * W : (3 * t + 3) * W]
+        # One loop each: a short one of its own for A's exchange takes four times as long.
         if rules[0] == A:
-            for w in range(W):
-                left[w], right[w] = _exchange(left[w], right[w], None)
-        if rules[1]:
+            if rules[1]:
+                for w in range(W):
+                    b, c = _exchange(left[w], right[w], None)
+                    first[w], left[w], right[w] = _shared(first[w], b, c, True)
+            else:
+                for w in range(W):
+                    b, c = _exchange(left[w], right[w], None)
+                    first[w], left[w], right[w] = _shared(first[w], b, c, False)
+        elif rules[1]:
             for w in range(W):
                 first[w], left[w], right[w] = _shared(first[w], left[w], right[w], True)
         else:
@@ -211,6 +231,49 @@ def _rows(loads, run, above, never):
 
 
 @njit(cache=True, nogil=True)
+def _pairs_of_rows(loads, run, above, never):
+    """Exchange every two neighbouring runs, and then every two neighbouring pairs of runs."""
+    for base in range(0, loads.size, 4 * run):
+        a = loads[base : base + run]
+        b = loads[base + run : base + 2 * run]
+        c = loads[base + 2 * run : base + 3 * run]
+        d = loads[base + 3 * run : base + 4 * run]
+        if above == never:
+            for u in range(run):
+                p, q = _exchange(a[u], b[u], None)
+                r, s = _exchange(c[u], d[u], None)
+                a[u], c[u] = _exchange(p, r, None)
+                b[u], d[u] = _exchange(q, s, None)
+        else:
+            for u in range(run):
+                p, q = _exchange(a[u], b[u], above)
+                r, s = _exchange(c[u], d[u], above)
+                a[u], c[u] = _exchange(p, r, above)
+                b[u], d[u] = _exchange(q, s, above)
+
+
+@njit(cache=True, nogil=True)
+def _stages(loads, run, end, above, never):
+    """Exchange runs of ``run``, twice as many, and so on up to half of ``end`` loads."""
+    while 2 * run < end:
+        _pairs_of_rows(loads, run, above, never)
+        run *= 4
+    if run < end:
+        _rows(loads, run, above, never)
+
+
+@njit(cache=True, nogil=True)
+def _tile(lanes, R, W, rules):
+    """Balance ``W`` parts side by side: triangles, prism, and the dimensions inside a part."""
+    _triangles(lanes, R, W, rules)
+    if rules[3] == rules[4]:
+        _stages(lanes, 3 * W, lanes.size, rules[4], rules[2])
+    else:
+        _rows(lanes, 3 * W, rules[3], rules[2])
+        _stages(lanes, 6 * W, lanes.size, rules[4], rules[2])
+
+
+@njit(cache=True, nogil=True)
 def cells(source, target, tile, bits, rules):
     """Balance parts (P, 6 R) by triangles, prism and the ``bits`` lowest dimensions.
 
@@ -226,10 +289,7 @@ def cells(source, target, tile, bits, rules):
         width = min(W, P - start)
         lanes = tile[: 6 * R * width]
         _load(source, start, width, lanes)
-        _triangles(lanes, R, width, rules)
-        _rows(lanes, 3 * width, rules[3], rules[2])
-        for bit in range(bits):
-            _rows(lanes, 6 * width << bit, rules[4], rules[2])
+        _tile(lanes, R, width, rules)
         _store(lanes, target, start, width)
 
 
@@ -245,14 +305,40 @@ def dimensions(loads, run, rules):
         block *= 2
     for b in range(loads.shape[0]):
         for start in range(0, loads.shape[1], block):
-            length = run
-            while length < block:
-                _rows(loads[b, start : start + block], length, rules[4], rules[2])
-                length *= 2
-        length = block
-        while length < loads.shape[1]:
-            _rows(loads[b], length, rules[4], rules[2])
-            length *= 2
+            _stages(loads[b, start : start + block], run, block, rules[4], rules[2])
+        _stages(loads[b], block, loads.shape[1], rules[4], rules[2])
+
+
+@njit(cache=True, nogil=True)
+def small(source, target, d, algorithm, above):
+    """Check and balance small networks (N,) or (B, N) of integers, all in one call.
+
+    Returns how many loads are below 0 or above ``NARROW``; if any are, nothing is written.
+    ``target`` may be ``source``. ``algorithm`` : A, B or C, plus 3 where the share is greedy.
+    ``above`` : the largest odd difference of which the smaller half is sent in the dimensions.
+    """
+    loads = source.reshape(-1)
+    outside = 0
+    for i in range(loads.size):
+        outside += not (loads[i] >= 0 and loads[i] <= NARROW)
+    if outside:
+        return outside
+    bits = min(d - 1, SMALL_BITS)
+    part = 6 << bits
+    rules = algorithm % 3, algorithm // 3, NEVER, above if algorithm % 3 == C else NEVER, above
+    tile = np.empty(part * SMALL_LANES, np.int32)
+    whole = loads.size // tile.size * tile.size if part == SMALL_PART else 0
+    balanced = target.reshape(-1)
+    for start in range(0, whole, tile.size):
+        _turn(loads[start : start + tile.size], SMALL_PART, SMALL_LANES, tile)
+        _tile(tile, SMALL_PART // 6, SMALL_LANES, rules)
+        _turn_back(tile, SMALL_PART, SMALL_LANES, balanced[start : start + tile.size])
+    if whole < loads.size:
+        rest = loads[whole:].reshape(-1, part)
+        cells(rest, balanced[whole:].reshape(-1, part), tile[: rest.size], bits, rules)
+    if d - 1 > bits:
+        dimensions(target.reshape(-1, 6 << (d - 1)), part, rules)
+    return 0
 
 
 def _units(a, b):

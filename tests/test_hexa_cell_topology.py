@@ -58,6 +58,9 @@ def test_addresses_and_labels() -> None:
             topology.node(label)
     with pytest.raises(ValueError, match="index"):
         topology.label(24)
+    for bad in (3, None, b"P(00,000)", ("00", "000")):
+        message = refused(TypeError, "label", topology.node, bad)
+        assert message.endswith(f"such as P(00,000), got {bad!r}")
 
 
 def test_a_topology_like_any_other() -> None:
@@ -79,6 +82,9 @@ def test_a_topology_like_any_other() -> None:
     for bad in (1.5, "2", None, True):
         with pytest.raises(TypeError, match="d must"):
             lb.HyperHexaCell(bad)
+    for text in ("hyperhexacell:3", "HyperHexaCell(3)", "hexa-cell:3", "hyper_hexa_cell:3"):
+        with pytest.raises(ValueError, match=r"did you mean hhc\?"):
+            lb.parse_topology(text)
     for text in ("hhc", "hhc:", "hhc:0x1", "hhc:2x2"):
         with pytest.raises(ValueError, match="hhc"):
             lb.parse_topology(text)
@@ -106,7 +112,52 @@ def test_drawing() -> None:
         assert {str(node) for node in range(topology.size)} <= set(texts)
     assert "110" in [text.get_text() for text in CELL.draw().axes[0].texts]
     refused(ValueError, "cells", lb.HyperHexaCell(8).draw)
-    refused(ValueError, "loads", CELL.draw, [1, 2, 3])
+
+
+@pytest.mark.parametrize("top", [9, 10**12, 1e-300, 12345.678])
+@pytest.mark.parametrize("d", [1, 2, 3, 4])
+def test_nothing_of_a_drawing_is_cut_or_overprinted(d: int, top: float) -> None:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    from fastlb.plotting import image
+
+    topology = lb.HyperHexaCell(d)
+    page = topology.draw(np.full(topology.size, top))
+    image(lambda: page, "png")
+    renderer = FigureCanvasAgg(page).get_renderer()
+    boxes = [page._suptitle.get_window_extent(renderer)]
+    for text in page.axes[0].texts:
+        frame = text.get_bbox_patch()
+        if frame is not None:
+            boxes.append(frame.get_window_extent(renderer))
+    assert len(boxes) == 1 + topology.size + topology.cells
+    for i, box in enumerate(boxes):
+        assert page.bbox.x0 <= box.x0
+        assert page.bbox.y0 <= box.y0
+        assert box.x1 <= page.bbox.x1
+        assert box.y1 <= page.bbox.y1
+        assert not any(box.overlaps(other) for other in boxes[:i])
+
+
+@pytest.mark.parametrize(
+    ("loads", "kind"),
+    [
+        ([1, 2, 3], ValueError),
+        ([[1, 2, 3], [4]], ValueError),
+        (["a"] * 6, TypeError),
+        ([None] * 6, TypeError),
+        ([True] * 6, TypeError),
+        ([1.0, np.nan, 1, 1, 1, 1], ValueError),
+        ("loads", TypeError),
+        ([-1] * 6, ValueError),
+        ([[1] * 6], ValueError),
+        ([[1] * 6] * 2, ValueError),
+        ([1j] * 6, TypeError),
+        ([10**30] * 6, TypeError),
+    ],
+)
+def test_loads_that_cannot_be_drawn(loads: Any, kind: type[Exception]) -> None:
+    refused(kind, "loads", CELL.draw, loads)
 
 
 @pytest.mark.parametrize("shape", [(), (5,), (7,), (6, 7), (0,), (2, 2), (3, 2), (6, 1)])
@@ -142,6 +193,8 @@ def test_bad_values(record: str) -> None:
     ("argument", "options"),
     [
         *(("algorithm", {"algorithm": bad}) for bad in ("", "a", "AB", "D", None, 1, ["A"])),
+        *((name, {name: np.array(["A", "B"])}) for name in ("algorithm", "share", "odd_unit")),
+        ("record", {"record": np.array(["loads"])}),
         *(("share", {"share": bad}) for bad in ("", "Fair", None, 1, ["fair"])),
         *(("odd_unit", {"odd_unit": bad}) for bad in ("", "high", 1, ["lower"])),
         ("odd_unit", {"algorithm": "C", "odd_unit": "lower"}),

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import multiprocessing
+import operator
+import pickle
+from concurrent.futures import ProcessPoolExecutor
 from fractions import Fraction
 from typing import Any
 
@@ -286,3 +291,87 @@ def test_the_last_phase_is_dem(data: st.DataObject) -> None:
     assert np.array_equal(cubes.T.reshape(-1), b.loads[0])
     fastest = lb.hexa_cell(loads, topology, algorithm, odd_unit=odd_unit, record="loads")
     assert np.array_equal(fastest.loads, b.loads)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+@pytest.mark.parametrize("d", range(1, 10))
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_one_call_of_a_kernel_gives_the_same_loads(
+    d: int, dtype: str, options: dict[str, Any]
+) -> None:
+    """Plain arrays go one way; with the figures, or as unsigned loads, they go the other."""
+    topology = lb.HyperHexaCell(d)
+    rng = np.random.default_rng(d)
+    for networks, top in ((1, 9), (2, 2**40 if dtype == "int64" else 2**31 - 1), (23, 715827882)):
+        loads = rng.integers(0, top, (networks, topology.size)).astype(dtype)
+        expected = lb.hexa_cell(loads, topology, **options).loads
+        unsigned = lb.hexa_cell(loads.astype(f"u{dtype}"), topology, record="loads", **options)
+        assert (unsigned.loads == expected).all()
+        assert (lb.hexa_cell(loads, topology, record="loads", **options).loads == expected).all()
+        by_address = loads.reshape(networks, *topology.shape)
+        shaped = lb.hexa_cell(by_address, topology, record="loads", **options).loads
+        assert (shaped.reshape(expected.shape) == expected).all()
+        alone = lb.hexa_cell(loads[0], topology, record="loads", **options).loads
+        assert (alone == expected[0]).all()
+        out = np.full((networks + 1) * topology.size, 77, dtype)[topology.size :]
+        out = out.reshape(loads.shape)
+        b = lb.hexa_cell(loads, topology, record="loads", out=out, **options)
+        assert b.loads is out
+        assert (out == expected).all()
+        lb.hexa_cell(loads, topology, record="loads", out=loads, **options)
+        assert (loads == expected).all()
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float64", "float32"])
+def test_one_network_has_the_figures_of_a_row_to_the_bit(dtype: str) -> None:
+    rng = np.random.default_rng(5)
+    cases = [("hexa_cell", lb.HyperHexaCell(4)), ("dem", lb.Hypercube(5)), ("dde", lb.Mesh(5, 7))]
+    for method, topology in cases:
+        loads = rng.integers(0, 2**55, (4, topology.size)).astype(dtype)
+        loads[3] = 0
+        batch = lb.balance(loads, topology, method).to_dict()
+        for i in range(4):
+            for one in (loads[i], loads[i : i + 1]):
+                found = lb.balance(one, topology, method).to_dict()
+                for name, values in batch.items():
+                    if name in ("method", "topology"):
+                        continue
+                    parts = values if name == "counts" else {name: values}
+                    own = found[name] if name == "counts" else {name: found[name]}
+                    for part, rows in parts.items():
+                        assert own[part] == (rows[i] if one.ndim == 1 else rows[i : i + 1]), part
+
+
+def test_overlapping_results_are_right() -> None:
+    topology = lb.HyperHexaCell(2)
+    both = np.arange(13)[::-1].copy()
+    expected = lb.hexa_cell(both[:12].copy(), topology).loads
+    out = both[1:]
+    assert lb.hexa_cell(both[:12], topology, record="loads", out=out).loads is out
+    assert (out == expected).all()
+
+
+def test_counts_are_frozen_and_travel() -> None:
+    b = lb.hexa_cell([[0, 4, 0, 0, 0, 7]] * 2, lb.HyperHexaCell(1))
+    kept = {name: values.tolist() for name, values in b.counts.items()}
+    for change in (
+        lambda: b.counts.update(time=0),
+        lambda: b.counts.__setitem__("time", 0),
+        lambda: b.counts.pop("time"),
+        lambda: b.counts.clear(),
+        lambda: operator.ior(b.counts, {"time": 0}),
+    ):
+        with pytest.raises(TypeError, match="frozen"):
+            change()
+    for again in (b, copy.deepcopy(b), pickle.loads(pickle.dumps(b))):
+        assert {name: values.tolist() for name, values in again.counts.items()} == kept
+        with pytest.raises(TypeError, match="frozen"):
+            again.counts["time"] = 0
+    assert json.loads(json.dumps(b.to_dict()))["counts"] == kept
+
+
+def test_counts_come_back_from_another_process() -> None:
+    loads, topology = [0, 4, 0, 0, 0, 7], lb.HyperHexaCell(1)
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        there = pool.submit(lb.hexa_cell, loads, topology, "C").result()
+    assert there.to_dict() == lb.hexa_cell(loads, topology, "C").to_dict()

@@ -54,3 +54,12 @@ def test_the_main_command_prints_what_is_shown():
     )
     assert done.returncode == 0, done.stderr
     assert [line.rstrip() for line in done.stdout.splitlines()] == shown.splitlines()
+
+
+def test_the_hexa_cell_table_is_what_the_library_finds():
+    found = [
+        f"| {e.place}: {e.printed} | {e.right} | {e.example}: {e.shown} |"
+        for e in lb.hexa_cell_errata()
+    ]
+    heading = "| Hexa-Cell | here | smallest example |\n|---|---|---|\n"
+    assert heading + "\n".join(found) + "\n\n" in README

@@ -168,3 +168,9 @@ def test_an_experiment_in_general_shows_the_figures_it_has():
     results = lb.run(dataclasses.replace(study, trials=2))
     (table,) = overview(results).tables
     assert table.columns == list(results.figures)
+
+
+def test_headings_of_several_lines_stand_in_one_line_in_files():
+    table = Table("t", "T", ["one\nnode", 10], [["x", 1]], [0, 0])
+    assert table.to_csv().splitlines()[0] == "one node,10"
+    assert table.to_dict()["columns"] == ["one node", 10]

@@ -148,6 +148,7 @@ def balance(
 
     from .. import writing
     from ..formats import read_load_file
+    from ..options import default_of
     from .fitting import suitable
     from .terminal import output, working
 
@@ -160,6 +161,9 @@ def balance(
         name = method or suitable(network)[0]
         options = {key: value for key, value in method_options.items() if value is not None}
         _check_options(name, options)
+        if name == "hexa_cell":
+            # The algorithm has a name of its own, which is told even if it is the usual one.
+            options.setdefault("algorithm", default_of(name, "algorithm"))
         full = as_json or (target is not None and target.suffix != ".csv")
         work.step(f"{name} on {network.spec}")
         try:

@@ -39,8 +39,8 @@ def fitting(nodes: int) -> list[str]:
     --------
     >>> fitting(16)
     ['torus:4x4', 'mesh:4x4', 'torus:2x2x4', 'mesh:2x2x4', 'hypercube:4', 'ring:16', 'chain:16']
-    >>> fitting(7)
-    ['ring:7', 'chain:7']
+    >>> fitting(6)
+    ['torus:2x3', 'mesh:2x3', 'hhc:1', 'ring:6', 'chain:6']
     """
     found = []
     for axes in (2, 3):
@@ -50,6 +50,9 @@ def fitting(nodes: int) -> list[str]:
             found += [f"torus:{lengths}", f"mesh:{lengths}"]
     if nodes >= 2 and nodes & (nodes - 1) == 0:
         found.append(f"hypercube:{nodes.bit_length() - 1}")
+    cells, rest = divmod(nodes, 6)
+    if cells and not rest and cells & (cells - 1) == 0:
+        found.append(f"hhc:{cells.bit_length()}")
     return [*found, f"ring:{nodes}", f"chain:{nodes}"]
 
 

@@ -39,9 +39,12 @@ def balance_report(
     names = names if len(names) == len(before) else [str(i) for i in range(len(before))]
     if len(before) == 1:
         yield _one_network(figures)
-        yield _notes(figures)
+        yield _notes(figures, printed=_prints_steps(balance, options))
     elif len(before) <= LISTED_NETWORKS:
         yield _several_networks(figures, names)
+        if "counts.messages" in figures:
+            yield Text()
+            yield _counters(figures, names)
     else:
         yield _summary(figures)
     if picture:
@@ -126,7 +129,12 @@ def _one_network(figures: dict[str, NDArray[Any]]) -> Table:
     return table
 
 
-def _notes(figures: dict[str, NDArray[Any]]) -> Table:
+def _prints_steps(balance: Balance, options: dict[str, Any]) -> bool:
+    """Tell whether a paper prints a formula of the steps; for Algorithm C there is only ours."""
+    return balance.method != "hexa_cell" or options["algorithm"] != "C"
+
+
+def _notes(figures: dict[str, NDArray[Any]], *, printed: bool) -> Table:
     """Return what was done to get there, where it was recorded."""
     table = Table(box=None, show_header=False, pad_edge=False)
     one = {name: values[0].item() for name, values in figures.items()}
@@ -136,16 +144,23 @@ def _notes(figures: dict[str, NDArray[Any]]) -> Table:
         table.add_row("stayed", f"{percent(one['locality'])} of the load never left its node")
         if "converged" in one:
             table.add_row("sweeps", count(one["sweeps"]))
-        steps = f"{count(one['steps'])} by the formula"
+        steps = f"{count(one['steps'])} {'by the formula' if printed else 'at most'}"
         if "rounds" in one:
             steps += (
                 f", {count(one['simulated_steps'])} simulated "
                 f"({count(one['rounds'])} of them exchange rounds)"
             )
+        if "counts.messages" in one:
+            steps += (
+                f", {count(one['counts.endpoint_max'])} counted at the busiest node, "
+                f"{count(one['counts.endpoint_total'])} in all"
+            )
         table.add_row("steps", steps)
     if "counts.messages" in one:
         messages, loaded = one["counts.messages"], one["counts.load"]
-        table.add_row("messages", f"{count(messages)}, {count(loaded)} of them with load")
+        told = one["counts.information"]
+        kinds = f"{count(told)} of information, {count(loaded)} with load"
+        table.add_row("messages", f"{count(messages)}: {kinds}")
         table.add_row("time", f"{count(one['counts.time'])} units on the critical path")
     return table
 
@@ -158,6 +173,15 @@ def _several_networks(figures: dict[str, NDArray[Any]], names: list[str]) -> Tab
         row += [one.get("initial_difference"), one.get("difference"), one.get("moved")]
         cells = ["-" if value is None else brief(value) for value in row]
         table.add_row(name, *cells, percent(one["locality"]) if "locality" in one else "-")
+    return table
+
+
+def _counters(figures: dict[str, NDArray[Any]], names: list[str]) -> Table:
+    """Return the counters of each network."""
+    table = _table("", "messages", "with load", "steps, busiest node", "at all nodes", "time")
+    shown = ("messages", "load", "endpoint_max", "endpoint_total", "time")
+    for i, name in enumerate(names):
+        table.add_row(name, *(brief(figures[f"counts.{key}"][i].item()) for key in shown))
     return table
 
 
@@ -175,6 +199,9 @@ def _summary(figures: dict[str, NDArray[Any]]) -> Table:
         "steps by formula": ("steps", count),
         "steps simulated": ("simulated_steps", count),
         "messages": ("counts.messages", count),
+        "messages with load": ("counts.load", count),
+        "steps of busiest node": ("counts.endpoint_max", count),
+        "steps of all nodes": ("counts.endpoint_total", count),
         "units on critical path": ("counts.time", count),
     }
     for label, (name, form) in shown.items():

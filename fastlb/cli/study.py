@@ -226,11 +226,15 @@ def _shown(report: Report) -> Iterator[RenderableType]:
 
 
 def _table(table: Table) -> RenderableType:
+    """Return a table; of one too long to be read, its title and where it is to be found."""
     from rich import box
     from rich.console import Group
     from rich.table import Table as RichTable
     from rich.text import Text
 
+    title = Text(table.title, style="bold")
+    if table.long:
+        return Group(title, Text(f"{len(table.rows):,} lines: {table.name}.csv with --out DIR"))
     grid = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
     numeric = [
         all(not isinstance(row[i], str) for row in table.rows) for i in range(len(table.columns))
@@ -238,14 +242,15 @@ def _table(table: Table) -> RenderableType:
     headings, *rows = table.printed()
     for i, (heading, number) in enumerate(zip(headings, numeric, strict=True)):
         if number:
-            longest = max(len(row[i]) for row in (headings, *rows))
+            texts = [*heading.split("\n"), *(row[i] for row in rows)]
+            longest = max(map(len, texts))
             grid.add_column(Text(heading), justify="right", no_wrap=True, min_width=longest)
         else:
             grid.add_column(Text(heading), overflow="fold")
     for row in rows:
         grid.add_row(*map(Text, row))
     notes = [Text(table.note)] if table.note else []
-    return Group(Text(table.title, style="bold"), grid, *notes)
+    return Group(title, grid, *notes)
 
 
 def _statement(statement: Statement) -> RenderableType:

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ..hexa_cell_costs import hexa_cell_formulas
 from ..report import Table, Value
 from .hexa_cell import DIMENSIONS, FIXED_UNITS, NETWORKS, UNITS
-from .hexa_cell_found import COORDINATOR, LEFT, Found
+from .hexa_cell_found import Found, formula, one_loaded
 
 if TYPE_CHECKING:
     from ..statistic import Statistic
 
-PRINTED, CORRECTED, SIMULATED, RANDOM = "printed", "corrected", "simulated", "random"
+# Kinds of curves.
+PRINTED, CORRECTED, MOST, LEAST, RANDOM = "printed", "corrected", "most", "least", "random"
 
 
 @dataclass(frozen=True)
 class Series:
-    """One curve of a figure: its label, what kind of curve, a value and maybe an error each."""
+    """One curve of a figure: its algorithm and label, its kind, a value and maybe an error each."""
 
+    algorithm: str
     label: str
     kind: str
     values: Sequence[Value]
@@ -29,20 +30,21 @@ class Series:
 
 @dataclass(frozen=True)
 class Figure:
-    """One of Figures 3-11.
+    """One of Figures 3-11, or one like them that the paper lacks.
 
     Attributes
     ----------
-    number, title, unit
-        Of the figure and its axis.
+    name, title, unit
+        Of its files, of the figure and of its axis.
     by : str
         What the values depend on; ``at`` are its values.
     series : the curves
+        Those of several algorithms have the same labels.
     log : bool
-        Whether values grow as the network does.
+        Whether values lie far apart.
     """
 
-    number: int
+    name: str
     title: str
     unit: str
     by: str
@@ -51,16 +53,22 @@ class Figure:
     log: bool
 
     @property
-    def name(self) -> str:
-        """Names its files."""
-        return f"figure-{self.number}"
+    def algorithms(self) -> list[str]:
+        """The algorithms compared."""
+        return list(dict.fromkeys(series.algorithm for series in self.series))
 
     def table(self) -> Table:
-        """Return the data of the figure: a line a point."""
-        columns: list[Value] = [self.by, *(series.label for series in self.series)]
-        values = [self.at, *(series.values for series in self.series)]
-        rows = [list(row) for row in zip(*values, strict=True)]
-        title = f"Figure {self.number}: {self.title} ({self.unit})"
+        """Return the data of the figure: a line an algorithm and point."""
+        labels = dict.fromkeys(series.label for series in self.series)
+        several = len(self.algorithms) > 1
+        rows: list[list[Value]] = []
+        for name in self.algorithms:
+            values = [series.values for series in self.series if series.algorithm == name]
+            lines = [list(line) for line in zip(self.at, *values, strict=True)]
+            rows += [[name, *line] if several else line for line in lines]
+        first = ["alg", self.by] if several else [self.by]
+        columns = [*first, *(label.replace(", ", ",\n") for label in labels)]
+        title = f"{self.title} ({self.unit})"
         places = 0 if self.by == "M" else 1
         return Table(self.name, title, columns, rows, [places] * len(columns), self._note())
 
@@ -79,89 +87,98 @@ class Figure:
 
 
 def figures(found: Found) -> list[Figure]:
-    """Return Figures 3-11 in the paper's order."""
-    by_units = [_by_units(found, 3, "AB", 96), _by_units(found, 4, "AB", 768)]
-    steps = [_steps(found, 6, "A"), _steps(found, 7, "B")]
-    c_by_units = [_by_units(found, 8, "C", 96), _by_units(found, 9, "C", 768)]
-    by_d = {number: _by_dimension(found, number, names) for number, names in ((5, "AB"), (10, "C"))}
-    return [*by_units, by_d[5], *steps, *c_by_units, by_d[10], _messages(found)]
+    """Return Figures 3-11 in the paper's order, and the steps of C, which it does not draw."""
+    return [
+        _time_by_units(found, 3, "AB", 96),
+        _time_by_units(found, 4, "AB", 768),
+        _time_by_dimension(found, 5, "AB"),
+        _steps(found, "figure-6", "Figure 6: Steps, busiest node, A; the paper's speed / 250", "A"),
+        _steps(found, "figure-7", "Figure 7: Steps, busiest node, B; the paper's speed / 250", "B"),
+        _time_by_units(found, 8, "C", 96),
+        _time_by_units(found, 9, "C", 768),
+        _time_by_dimension(found, 10, "C"),
+        _messages(found),
+        _steps(found, "steps-of-c", "Steps, busiest node, C; none printed", "C"),
+    ]
 
 
-def _by_units(found: Found, number: int, algorithms: str, processors: int) -> Figure:
-    d = NETWORKS[processors].d
-    points = [(d, M) for M in UNITS]
-    return Figure(
-        number,
-        f"Execution time of {' and '.join(algorithms)}, {processors} processors",
-        "units on the critical path",
-        "M",
-        UNITS,
-        _time_series(found, algorithms, points),
-        log=False,
-    )
+def _time_by_units(found: Found, number: int, algorithms: str, processors: int) -> Figure:
+    points = [(NETWORKS[processors].d, M) for M in UNITS]
+    where = f"{processors} processors"
+    return _time(found, number, algorithms, where, "M", UNITS, points)
 
 
-def _by_dimension(found: Found, number: int, algorithms: str) -> Figure:
+def _time_by_dimension(found: Found, number: int, algorithms: str) -> Figure:
     points = [(d, FIXED_UNITS) for d in DIMENSIONS]
-    return Figure(
-        number,
-        f"Execution time of {' and '.join(algorithms)}, M = {FIXED_UNITS}",
-        "units on the critical path",
-        "d",
-        DIMENSIONS,
-        _time_series(found, algorithms, points),
-        log=False,
-    )
+    return _time(found, number, algorithms, f"M = {FIXED_UNITS}", "d", DIMENSIONS, points)
 
 
-def _time_series(found: Found, algorithms: str, points: list[tuple[int, int]]) -> list[Series]:
+def _time(
+    found: Found,
+    number: int,
+    algorithms: str,
+    where: str,
+    by: str,
+    at: Sequence[int],
+    points: list[tuple[int, int]],
+) -> Figure:
     series = []
     for name in algorithms:
-        printed = [float(hexa_cell_formulas(d, M, name)["time"] or 0) for d, M in points]
-        series.append(Series(f"{name} printed", PRINTED, printed))
-        where = {"left": LEFT, "coord.": COORDINATOR} if name == "A" else {"one node": LEFT}
-        for node_name, node in where.items():
-            one = [found.one_loaded("time", name, d, M, node) for d, M in points]
-            series.append(Series(f"{name} {node_name}", SIMULATED, one))
+        one = [one_loaded("counts.time", name, d, M) for d, M in points]
         drawn = [found.statistic("counts.time", name, d, M) for d, M in points]
-        series.append(_random(f"{name} random", drawn))
-    return series
+        series += [
+            Series(name, "printed", PRINTED, [formula("time", name, *at) for at in points]),
+            Series(
+                name,
+                "corrected, any loads",
+                CORRECTED,
+                [formula("corrected_time", name, *at) for at in points],
+            ),
+            Series(name, "one node, most", MOST, [max(times) for times in one]),
+            Series(name, "one node, least", LEAST, [min(times) for times in one]),
+            _random(name, "random, mean", drawn),
+        ]
+    title = f"Figure {number}: Execution time of {' and '.join(algorithms)}, {where}"
+    unit = "units on the critical path"
+    return Figure(f"figure-{number}", title, unit, by, at, series, log=True)
 
 
-def _random(label: str, drawn: Sequence[Statistic]) -> Series:
+def _random(name: str, label: str, drawn: Sequence[Statistic]) -> Series:
     errors = [s.standard_error if s.trials > 1 else None for s in drawn]
-    return Series(label, RANDOM, [s.mean for s in drawn], errors)
+    return Series(name, label, RANDOM, [s.mean for s in drawn], errors)
 
 
-def _steps(found: Found, number: int, name: str) -> Figure:
-    """Return Figure 6 or 7, which the paper draws multiplied by 250 Mb/s."""
-    costs = [hexa_cell_formulas(d, FIXED_UNITS, name) for d in DIMENSIONS]
-    drawn = [found.statistic("counts.endpoint_max", name, d, FIXED_UNITS) for d in DIMENSIONS]
-    one = [found.most_of_one_loaded("endpoint_max", name, d, FIXED_UNITS) for d in DIMENSIONS]
+def _steps(found: Found, file: str, title: str, name: str) -> Figure:
+    """Return Figure 6 or 7, which the paper draws multiplied by 250 Mb/s, or that of C."""
+    points = [(d, FIXED_UNITS) for d in DIMENSIONS]
+    drawn = [found.statistic("counts.endpoint_max", name, d, M) for d, M in points]
+    one = [one_loaded("counts.endpoint_max", name, d, M) for d, M in points]
+    printed = [formula("max_steps", name, d, M) for d, M in points]
+    corrected = [formula("corrected_max_steps", name, d, M) for d, M in points]
     series = [
-        Series("printed", PRINTED, [_whole(c["max_steps"]) for c in costs]),
-        Series("corrected", CORRECTED, [_whole(c["corrected_max_steps"]) for c in costs]),
-        Series("one node loaded", SIMULATED, one),
-        Series("random loads, most of all trials", RANDOM, [round(s.maximum) for s in drawn]),
+        Series(name, "printed", PRINTED, printed),
+        Series(name, "corrected", CORRECTED, corrected),
+        Series(name, "one node, most", MOST, [max(steps) for steps in one]),
+        Series(name, "one node, least", LEAST, [min(steps) for steps in one]),
+        Series(name, "random, most", RANDOM, [round(s.maximum) for s in drawn]),
     ]
-    title = f"Steps of the busiest node in {name}; times 250 the paper's speed"
-    return Figure(number, title, "sends and receives", "d", DIMENSIONS, series, log=False)
+    known = [s for s in series if None not in s.values]
+    return Figure(file, title, "sends and receives", "d", DIMENSIONS, known, log=False)
 
 
 def _messages(found: Found) -> Figure:
     """Return Figure 11: C's messages in all, printed as a speed when multiplied by 250 Mb/s."""
-    costs = [hexa_cell_formulas(d, FIXED_UNITS, "C") for d in DIMENSIONS]
-    drawn = [found.statistic("counts.messages", "C", d, FIXED_UNITS) for d in DIMENSIONS]
-    one = [found.most_of_one_loaded("messages", "C", d, FIXED_UNITS) for d in DIMENSIONS]
+    points = [(d, FIXED_UNITS) for d in DIMENSIONS]
+    drawn = [found.statistic("counts.messages", "C", d, M) for d, M in points]
+    one = [one_loaded("counts.messages", "C", d, M) for d, M in points]
+    # A message is one send and one receive.
+    corrected = [int(formula("corrected_total_steps", "C", *at) or 0) // 2 for at in points]
     series = [
-        Series("printed", PRINTED, [_whole(c["total_steps"]) for c in costs]),
-        Series("corrected", CORRECTED, [_whole(c["corrected_total_steps"]) // 2 for c in costs]),
-        Series("one node loaded", SIMULATED, one),
-        _random("random loads", drawn),
+        Series("C", "printed", PRINTED, [formula("total_steps", "C", *at) for at in points]),
+        Series("C", "corrected", CORRECTED, corrected),
+        Series("C", "one node, most", MOST, [max(messages) for messages in one]),
+        Series("C", "one node, least", LEAST, [min(messages) for messages in one]),
+        _random("C", "random, mean", drawn),
     ]
-    title = "Messages of C in all; times 250 the paper's speed"
-    return Figure(11, title, "messages", "d", DIMENSIONS, series, log=True)
-
-
-def _whole(value: Any) -> int:
-    return int(value)
+    title = "Figure 11: Messages of C in all; the paper's speed / 250"
+    return Figure("figure-11", title, "messages", "d", DIMENSIONS, series, log=True)

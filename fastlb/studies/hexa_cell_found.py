@@ -7,38 +7,57 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..hexa_cell_costs import hexa_cell_formulas
 from ..hexa_cell_exchange import hexa_cell
 from ..hexa_cell_topology import INTERIOR, HyperHexaCell
+from ..statistic import Statistic
 from .hexa_cell import METHODS, random_loads
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
     from ..result import Balance
     from ..results import Results
-    from ..statistic import Statistic
 
-COORDINATOR, LEFT = 0, 1
 POSITIONS = range(len(INTERIOR))
+
+# The paper's metrics: our figure, and its formula.
+METRICS = {
+    "time": ("counts.time", "time"),
+    "error": ("difference", "error"),
+    "steps": ("counts.endpoint_max", "max_steps"),
+    "total": ("counts.endpoint_total", "total_steps"),
+}
 
 
 class Found:
-    """What one loaded node costs, and what the trials found on random loads."""
+    """What one loaded node costs, and what the trials found on random loads.
+
+    Figures are named as in ``Balance``, counters ``counts.NAME``.
+    """
 
     def __init__(self, results: Results) -> None:
         self.trials = results.study.trials
-        self._summary = results.summary()
+        self._results = results
+        self._statistics: dict[tuple[str, str, int, int], Statistic] = {}
+
+    def values(self, figure: str, algorithm: str, d: int, M: int) -> NDArray[Any]:
+        """Return one figure of random loads, trial by trial; all algorithms have the same."""
+        key = HyperHexaCell(d).spec, METHODS[algorithm], random_loads(M).spec
+        return self._results.figure(figure, *key)
 
     def statistic(self, figure: str, algorithm: str, d: int, M: int) -> Statistic:
         """Return one figure of random loads over the trials."""
-        key = HyperHexaCell(d).spec, METHODS[algorithm], random_loads(M).spec
-        return self._summary[key][figure]
+        key = figure, algorithm, d, M
+        if key not in self._statistics:
+            self._statistics[key] = Statistic.of(self.values(*key))
+        return self._statistics[key]
 
-    def one_loaded(self, figure: str, algorithm: str, d: int, M: int, node: int) -> int:
-        """Return one counter of one node with M units, at one of the six positions."""
-        return int(six_positions(algorithm, d, M).counts[figure][node])
-
-    def most_of_one_loaded(self, figure: str, algorithm: str, d: int, M: int) -> int:
-        """Return the largest of one counter over the six positions."""
-        return max(self.one_loaded(figure, algorithm, d, M, node) for node in POSITIONS)
+    def largest(self, figure: str, algorithm: str, d: int, units: Iterable[int]) -> int:
+        """Return the largest of one figure in all trials with loads up to each of ``units``."""
+        return max(round(self.statistic(figure, algorithm, d, M).maximum) for M in units)
 
 
 @cache
@@ -46,6 +65,20 @@ def six_positions(algorithm: str, d: int, M: int) -> Balance:
     """Balance six networks, in each of which another node of cell 0 has all the load."""
     topology = HyperHexaCell(d)
     return hexa_cell(M * np.eye(6, topology.size, dtype=np.int64), topology, algorithm)
+
+
+def one_loaded(figure: str, algorithm: str, d: int, M: int) -> list[int]:
+    """Return one figure of one node with M units, at each of the six positions."""
+    balance = six_positions(algorithm, d, M)
+    kind, _, counter = figure.partition(".")
+    values: list[int] = (balance.counts[counter] if counter else getattr(balance, kind)).tolist()
+    return values
+
+
+def formula(name: str, algorithm: str, d: int, M: int) -> int | float | None:
+    """Return one of ``hexa_cell_formulas`` as a number for a table, None where none is printed."""
+    value = hexa_cell_formulas(d, M, algorithm)[name]
+    return value if value is None or isinstance(value, int) else float(value)
 
 
 def popcount_shaped(d: int) -> Any:

@@ -1,77 +1,137 @@
-"""The further tables of the Hexa-Cell study: one loaded node, totals, errors, errata."""
+"""The further tables of the Hexa-Cell study: by position, by load, every setting, errata."""
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..errata import hexa_cell_errata
-from ..hexa_cell_costs import hexa_cell_formulas
 from ..hexa_cell_exchange import hexa_cell
 from ..hexa_cell_topology import INTERIOR, HyperHexaCell
 from ..report import Table, Value
-from .hexa_cell import DIMENSIONS, EVEN_UNITS, FIXED_UNITS, METHODS
-from .hexa_cell_found import POSITIONS, Found, popcount_shaped, six_positions
+from .hexa_cell import ALL_UNITS, DIMENSIONS, EVEN_UNITS, METHODS, UNITS
+from .hexa_cell_found import METRICS, Found, formula, one_loaded, popcount_shaped
+
+# The loads of the printed tables; all of them are in the table of every setting.
+SHOWN_UNITS = UNITS[::2]
+
+TITLES = {
+    "time": "Time",
+    "error": "Final difference",
+    "steps": "Steps of the busiest node",
+    "total": "Sends and receives of all nodes",
+}
+NOTES = {
+    "time": "000 and 100 are coordinators: loaded, they take B's time in A too.",
+    "error": "popcount: of loads popcount(s) + (0, 2, 2, 1, 3, 3), which stay as they are.",
+    "steps": "For C the paper prints none.",
+    "total": "What is printed for C are messages, about half of its sends and receives.",
+}
 
 
-def one_node(found: Found) -> Table:
-    """Return the time of one loaded node in each of the six positions beside the formulas."""
+def tables(found: Found) -> list[Table]:
+    """Return for each metric a table by position and one by load, then every setting."""
+    by_metric = [
+        table
+        for metric in METRICS
+        for table in (_by_position(found, metric), _by_units(found, metric))
+    ]
+    return [*by_metric, _settings(found)]
+
+
+def _by_position(found: Found, metric: str) -> Table:
+    """Return what one loaded node costs in each of the six positions, and random loads."""
+    figure, name = METRICS[metric]
+    # Time is exact where M divides evenly; all else is the largest of all M.
+    units = (EVEN_UNITS,) if metric == "time" else ALL_UNITS
     rows: list[list[Value]] = []
-    for name in METHODS:
+    for algorithm in METHODS:
         for d in DIMENSIONS:
-            times = [found.one_loaded("time", name, d, EVEN_UNITS, node) for node in POSITIONS]
-            costs = hexa_cell_formulas(d, EVEN_UNITS, name)
-            bound = float(costs["corrected_time"] or 0)
-            rows.append([name, d, *times, float(costs["time"] or 0), bound])
+            nodes = zip(*(one_loaded(figure, algorithm, d, M) for M in units), strict=True)
+            row: list[Value] = [algorithm, d]
+            row += [formula(what, algorithm, d, units[-1]) for what in (name, f"corrected_{name}")]
+            row += [max(values) for values in nodes]
+            if metric != "time":
+                row.append(found.largest(figure, algorithm, d, ALL_UNITS))
+            if metric == "error":
+                loads, topology = popcount_shaped(d), HyperHexaCell(d)
+                row.append(hexa_cell(loads, topology, algorithm).difference)
+            rows.append(row)
+    further = {"time": [], "error": ["random", "popcount"]}.get(metric, ["random"])
+    largest = f"M = {EVEN_UNITS:,}" if metric == "time" else "most of all M"
     return Table(
-        "one-node",
-        f"Time of one loaded node by position, M = {EVEN_UNITS:,}",
-        ["algorithm", "d", *INTERIOR, "printed", "bound for any loads"],
+        f"{metric}-by-position",
+        f"{TITLES[metric]}, one loaded node by position, {largest}",
+        ["alg", "d", "printed", "correct", *INTERIOR, *further],
         rows,
-        [0] * 8 + [1, 1],
-        note="000 and 100 are coordinators: loaded, they take B's time in A too.",
+        [1] * (10 + len(further)),
+        NOTES[metric],
     )
 
 
-def totals(found: Found) -> Table:
-    """Return the sends and receives of all nodes, printed, corrected and counted."""
+def _by_units(found: Found, metric: str) -> Table:
+    """Return the most of the six positions and random loads by M; time in units of M."""
+    figure, name = METRICS[metric]
+    timed = metric == "time"
     rows: list[list[Value]] = []
-    for name in METHODS:
+    for algorithm in METHODS:
         for d in DIMENSIONS:
-            costs = hexa_cell_formulas(d, FIXED_UNITS, name)
-            printed, corrected = costs["total_steps"], costs["corrected_total_steps"]
-            drawn = found.statistic("counts.endpoint_total", name, d, FIXED_UNITS)
-            one = found.most_of_one_loaded("endpoint_total", name, d, FIXED_UNITS)
-            most = round(drawn.maximum)
-            rows.append([name, d, int(printed or 0), int(corrected or 0), one, drawn.mean, most])
+            row: list[Value] = [algorithm, d]
+            for what in (name, f"corrected_{name}"):
+                value = formula(what, algorithm, d, UNITS[-1])
+                row.append(value / UNITS[-1] if timed and value is not None else value)
+            for M in SHOWN_UNITS:
+                most = max(one_loaded(figure, algorithm, d, M))
+                row.append(most / M if timed else most)
+            for M in SHOWN_UNITS:
+                drawn = found.statistic(figure, algorithm, d, M)
+                row.append(drawn.mean / M if timed else round(drawn.maximum))
+            rows.append(row)
+    heads = [f"{M:,}" for M in SHOWN_UNITS]
     return Table(
-        "totals",
-        f"Sends and receives of all nodes, M = {FIXED_UNITS}",
-        ["algorithm", "d", "printed", "corrected", "one node", "random, mean", "random, most"],
+        f"{metric}-by-load",
+        f"{TITLES[metric]}{' / M' if timed else ''} by M",
+        [
+            "alg",
+            "d",
+            "printed",
+            "correct",
+            *(f"one\n{M}" for M in heads),
+            *(f"random\n{M}" for M in heads),
+        ],
         rows,
-        [0] * 5 + [1, 0],
-        note="What is printed for C are messages, about half of its sends and receives.",
+        [0, 0, *[2] * 8] if timed else [0] * 10,
+        "One loaded node with M units: the most of the six positions; random loads 0 .. M: the "
+        f"{'mean' if timed else 'most'} of all trials.",
     )
 
 
-def errors(found: Found) -> Table:
-    """Return the final differences: printed, corrected, one node, random, and the worst."""
+def _settings(found: Found) -> Table:
+    """Return every figure of every algorithm, dimension, load and position."""
+    columns: list[Value] = ["algorithm", "d", "M", "loads"]
+    for metric in METRICS:
+        columns += [metric, f"{metric} most", f"printed {metric}", f"corrected {metric}"]
     rows: list[list[Value]] = []
-    for d in DIMENSIONS:
-        topology = HyperHexaCell(d)
-        one = [int(np.max(six_positions(name, d, FIXED_UNITS).difference)) for name in METHODS]
-        drawn = [found.statistic("difference", name, d, FIXED_UNITS) for name in METHODS]
-        worst = [hexa_cell(popcount_shaped(d), topology, name).difference for name in METHODS]
-        rows.append([d, d + 1, d + 2, *one, *(round(s.maximum) for s in drawn), min(worst)])
-    named = [f"{name} {what}" for what in ("one node", "random") for name in METHODS]
+    for algorithm in METHODS:
+        for d in DIMENSIONS:
+            for M in ALL_UNITS:
+                rows += _setting(found, algorithm, d, M)
     return Table(
-        "errors",
-        f"Largest final difference, M = {FIXED_UNITS}",
-        ["d", "printed", "corrected", *named, "popcount"],
+        "settings",
+        "Every setting: one node by position, and random loads (mean and most)",
+        columns,
         rows,
-        [0] * 10,
-        note="Of random loads the largest of all trials; popcount: the least of A, B and C on "
-        "popcount(s)-shaped loads.",
+        [0] * len(columns),
+        long=True,
     )
+
+
+def _setting(found: Found, algorithm: str, d: int, M: int) -> list[list[Value]]:
+    rows: list[list[Value]] = [[algorithm, d, M, loads] for loads in (*INTERIOR, "random")]
+    for figure, name in METRICS.values():
+        formulas = [formula(what, algorithm, d, M) for what in (name, f"corrected_{name}")]
+        drawn = found.statistic(figure, algorithm, d, M)
+        for row, value in zip(rows, one_loaded(figure, algorithm, d, M), strict=False):
+            row += [value, value, *formulas]
+        rows[-1] += [drawn.mean, round(drawn.maximum), *formulas]
+    return rows
 
 
 def errata() -> Table:

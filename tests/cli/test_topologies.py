@@ -86,7 +86,7 @@ def test_shapes_for_a_number_of_nodes(run: Run) -> None:
     found = json.loads(run("topologies", "--nodes", "48", "--json").out)
     assert {one["nodes"] for one in found} == {48}
     assert [one["topology"] for one in found] == [
-        "torus:6x8", "mesh:6x8", "torus:3x4x4", "mesh:3x4x4", "ring:48", "chain:48",
+        "torus:6x8", "mesh:6x8", "torus:3x4x4", "mesh:3x4x4", "hhc:4", "ring:48", "chain:48",
     ]  # fmt: skip
 
 
