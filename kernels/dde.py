@@ -21,6 +21,10 @@ LANES = 16
 # The lanes of a bundle and of a single line: how many is known when the code is compiled.
 BUNDLE = ((),) * LANES
 LINE = ((),)
+# Rings up to this length have their middle found in registers.
+FEW = 16
+# Places for sums: of a bundle, and of what is left of it.
+ROOM = 2 * LANES
 # What is recorded.
 LOADS, METRICS, FLOWS = 0, 1, 2
 LARGEST = np.int64(2**63 - 1)
@@ -67,6 +71,11 @@ class VectorModel(models.PrimitiveModel):
 
 def _memory(array):
     return array.reshape(-1)
+
+
+def _part(memory, at):
+    """Return the memory from index ``at`` on."""
+    return memory[at:]
 
 
 def _value(memory, at):
@@ -140,6 +149,37 @@ def _transpose(source, at, step, target, to, apart):
             target[to + c * apart + r] = source[at + r * step + c]
 
 
+def _middle_of_few(flows, lanes):
+    """Return the middle two of ``FEW`` rows."""
+    width = len(lanes)
+    rows = np.sort(flows[: FEW * width].reshape(FEW, width), axis=0)
+    return rows[FEW // 2 - 1], rows[FEW // 2]
+
+
+def median_comparators(k):
+    """Return comparators (low, high) that put the middle one or two of k values in place.
+
+    Batcher's merge exchange, without the comparators that the middle does not depend on.
+    """
+    network = []
+    p = top = 1 << max(0, (k - 1).bit_length() - 1)
+    while p > 0:
+        q, r, d = top, 0, p
+        while True:
+            network += [(i, i + d) for i in range(k - d) if i & p == r]
+            if q == p:
+                break
+            d, q, r = q - p, q >> 1, p
+        p >>= 1
+    needed = {(k - 1) // 2, k // 2}
+    pruned = []
+    for low, high in reversed(network):
+        if low in needed or high in needed:
+            needed |= {low, high}
+            pruned.append((low, high))
+    return pruned[::-1]
+
+
 def _compiled_to(function, typer):
     """Compile calls of a function to the instructions that the decorated function builds."""
     type_callable(function)(lambda _context: typer)
@@ -186,6 +226,11 @@ def _build_converted(builder, value, given, wanted):
 @_compiled_to(_memory, lambda array: Memory(array.dtype))
 def _build_memory(context, builder, signature, arguments):
     return context.make_array(signature.args[0])(context, builder, arguments[0]).data
+
+
+@_compiled_to(_part, lambda memory, at: memory)
+def _build_part(context, builder, signature, arguments):
+    return builder.gep(arguments[0], [_index(context, builder, signature, arguments, 1)])
 
 
 @_compiled_to(_value, lambda memory, at: memory.dtype)
@@ -303,6 +348,27 @@ def _build_transpose(context, builder, signature, arguments):
     return context.get_dummy_value()
 
 
+@_compiled_to(
+    _middle_of_few, lambda flows, lanes: types.UniTuple(Vector(flows.dtype, len(lanes)), 2)
+)
+def _build_middle_of_few(context, builder, signature, arguments):
+    """Build the comparators in a row: out of a table they take four times as long."""
+    vector = signature.return_type.dtype
+    real = isinstance(vector.dtype, types.Float)
+    compare = builder.fcmp_ordered if real else builder.icmp_signed
+    rows = []
+    for i in range(FEW):
+        index = ir.Constant(ir.IntType(64), i * vector.width)
+        place = _place(context, builder, signature.args[0], arguments[0], index, vector.width)
+        rows.append(builder.load(place, align=vector.dtype.bitwidth // 8))
+    for low, high in median_comparators(FEW):
+        a, b = rows[low], rows[high]
+        rows[low] = builder.select(compare("<", a, b), a, b)
+        rows[high] = builder.select(compare(">", a, b), a, b)
+    middle = rows[FEW // 2 - 1 : FEW // 2 + 1]
+    return context.make_tuple(builder, signature.return_type, middle)
+
+
 def _type_of_two(a, b):
     """Return the vector that two vectors, or a vector and a number, are combined in."""
     if not all(isinstance(given, Vector | types.Number) for given in (a, b)):
@@ -411,8 +477,8 @@ def _ranked(flows, at, lanes):
 
 
 @njit(cache=True, nogil=True)
-def _middle_of_long(flows, k, spare, lanes):
-    """Set rows 0 and 1 of ``spare`` to the two middle flows of lines.
+def _middle_of_many(flows, k, lanes):
+    """Return the middle one or two of k flows.
 
     The range of all lanes is halved at once: 30 passes in vectors beat one selection a lane.
     """
@@ -445,33 +511,38 @@ def _middle_of_long(flows, k, spare, lanes):
     if _is_real(like):
         least = least ^ ((least >> 63) & LARGEST)
         above = above ^ ((above >> 63) & LARGEST)
-    _write(spare, 0, _of_bits(least, like))
-    _write(spare, width, _of_bits(above, like))
+    return _of_bits(least, like), _of_bits(above, like)
 
 
 @njit(cache=True, nogil=True)
-def _ring_shift(flows, k, ring, spare, lanes):
+def _ring_shift(flows, k, ring, total, spare, lanes):
     """Return x_m, what the ring subtracts from each of its flows (Fig. 8, step 1).
 
     The paper's rule in terms of the two middle flows: the upper one if more than half the
     flows are positive, that is if the lower one is; the lower one if more than half are
-    negative; else 0. Comparators find them (see ``dde``), or where there are none a search.
+    negative; else 0. ``ring`` holds the comparators that find them in longer rings, if any.
     """
     width = len(lanes)
     _, sorters, begin, end = ring
-    low, high = (k - 1) // 2, k // 2
-    if begin == end:
-        _middle_of_long(flows, k, spare, lanes)
-        low, high = 0, 1
-    else:
+    if k <= FEW:
+        # Half of the rows that are missing are as low as any flow, half as high.
+        most = total + total if _is_real(total) else total
+        for i in range(k, FEW):
+            _write(flows, i * width, 0 - most if i < FEW // 2 + k // 2 else most)
+        lower, upper = _middle_of_few(flows, lanes)
+        upper = lower if k % 2 else upper
+    elif begin < end:
         for i in range(k):
             _write(spare, i * width, _read(flows, i * width, lanes))
-    for c in range(begin, end):
-        low_at, high_at = _value(sorters, 2 * c) * width, _value(sorters, 2 * c + 1) * width
-        a, b = _read(spare, low_at, lanes), _read(spare, high_at, lanes)
-        _write(spare, low_at, _least(a, b))
-        _write(spare, high_at, _most(a, b))
-    lower, upper = _read(spare, low * width, lanes), _read(spare, high * width, lanes)
+        for c in range(begin, end):
+            low, high = _value(sorters, 2 * c) * width, _value(sorters, 2 * c + 1) * width
+            a, b = _read(spare, low, lanes), _read(spare, high, lanes)
+            _write(spare, low, _least(a, b))
+            _write(spare, high, _most(a, b))
+        lower = _read(spare, (k - 1) // 2 * width, lanes)
+        upper = _read(spare, k // 2 * width, lanes)
+    else:
+        lower, upper = _middle_of_many(flows, k, lanes)
     return _where(lower > 0, upper, _where(upper < 0, lower, 0))
 
 
@@ -707,7 +778,9 @@ def _balance(
             _find_flows(rows, at, apart, k, average, remainder, found, lanes)
             # Sums are compensated, so the noise is the rounding of the mean and of load - mean.
             noise = _converted(_floats(total) * NOISE, total)
-            shift = _ring_shift(found, k, ring, spare, lanes) if ring[0] else total - total
+            shift = total - total
+            if ring[0]:
+                shift = _ring_shift(found, k, ring, total, spare, lanes)
             sent, taken = _settle_flows(found, k, shift, noise, ring[0], lanes)
             if record == FLOWS:
                 _scatter(found, first, gap, starts, stride, k, flows, lanes)
@@ -732,19 +805,71 @@ def _balance(
 
 
 @njit(cache=True, nogil=True)
-def _tally(line_units, line_rounds, W, trials, moved, rounds, over):
+def _reduce(added, ranked, also, begin, end, step, figures, place, lanes):
+    """Set the sum of ``added``, the least of ``ranked`` and the most of ``also``, lane by lane.
+
+    They go to ``place``, ``place + ROOM`` and ``place + 2 * ROOM`` of ``figures``. A sum beyond
+    int64, or of what is beyond, is -1.
+    """
+    total = _read(added, begin, lanes)
+    least, most = _read(ranked, begin, lanes), _read(also, begin, lanes)
+    over = total < 0
+    for at in range(begin + step, end, step):
+        value = _read(added, at, lanes)
+        if _is_long(value):
+            over = over | (value < 0) | (value > LARGEST - total)
+        total = total + value
+        least = _least(least, _read(ranked, at, lanes))
+        most = _most(most, _read(also, at, lanes))
+    if _is_long(total):
+        total = _where(over, -1, total)
+    _write(figures, place, total)
+    _write(figures, place + ROOM, least)
+    _write(figures, place + 2 * ROOM, most)
+
+
+@njit(cache=True, nogil=True)
+def _sum_up(added, ranked, size, first, W, figures):
+    """Set sum of ``added``, least and most of ``ranked`` (size, W), of networks ``first`` on.
+
+    See ``_reduce``; a single network's are in place 0. Floats are added up in order.
+    """
+    if W > 1:
+        _reduce(added, ranked, ranked, first, size * W, W, figures, 0, BUNDLE)
+        return
+    whole = 0 if _is_real(_read(added, 0, LINE)) else size // LANES * LANES
+    parts = 0
+    if whole > 0:
+        _reduce(added, ranked, ranked, 0, whole, LANES, figures, 0, BUNDLE)
+        parts = LANES
+    if whole < size:
+        _reduce(added, ranked, ranked, whole, size, 1, figures, parts, LINE)
+        parts += 1
+    _reduce(
+        figures, _part(figures, ROOM), _part(figures, 2 * ROOM), 0, parts, 1, figures, 0, LINE
+    )  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def _tally(line_units, line_rounds, lines, W, trials, sums, moved, rounds, over):
     """Sum up one axis' lines (lines, W) of every trial: its units and its rounds."""
-    real = _is_real(_read(_memory(line_units), 0, LINE))
+    for first in range(0, W, LANES):
+        _sum_up(_memory(line_units), _memory(line_rounds), lines, first, W, _memory(sums))
+        for w in range(first, min(first + LANES, trials)):
+            over[w] |= sums[w - first] < 0
+            moved[w] = sums[w - first]
+            rounds[w] = int(sums[2 * ROOM + w - first])
+
+
+@njit(cache=True, nogil=True)
+def _survey(kept, loads, N, W, trials, sums, local, smallest, largest, rows):
+    """Set what networks (N, W) kept in all, and their least and largest load as in ``rows``."""
+    T = rows.dtype.type
+    _sum_up(_memory(kept), _memory(loads), N, 0, W, _memory(sums))
     for w in range(trials):
-        total = moved.dtype.type(0)
-        most = 0
-        for line in range(w, line_units.size, W):
-            units = line_units[line]
-            over[w] |= units < 0 or (not real and units > LARGEST - total)
-            total += units
-            most = max(most, int(line_rounds[line]))
-        moved[w] = total
-        rounds[w] = most
+        local[w] = sums[w]
+        smallest[w] = T(sums[ROOM + w])
+        largest[w] = T(sums[2 * ROOM + w])
 
 
 @njit(cache=True, nogil=True)
@@ -783,7 +908,7 @@ def _axis(
 @njit(cache=True, nogil=True)
 def _room(N, W, shape):
     """Return what a bundle's rows take at most, the most lines, and the longest line."""
-    rows, lines, longest = 2 * LANES, 0, 0
+    rows, lines, longest = FEW * LANES, 0, 0
     for k in shape:
         if k > 1:
             count = N // k * W
@@ -796,7 +921,7 @@ def _room(N, W, shape):
 @njit(cache=True, nogil=True)
 def _balance_tiles(
     tiles, kept, flows, record, shape, wrap, axes, sorters, starts, send_first, scratch, changed,
-    lists, line_units, line_rounds, moved, rounds, over,
+    lists, line_units, line_rounds, sums, moved, rounds, over,
 ):  # fmt: skip
     """Do what ``dde`` does with arrays for all that is not wanted, and scratch."""
     K, N, W = tiles.shape
@@ -811,7 +936,7 @@ def _balance_tiles(
             )  # fmt: skip
             if record > LOADS and shape[axes[s]] > 1:
                 _tally(
-                    line_units[: N // shape[axes[s]] * W], line_rounds, W, trials,
+                    line_units, line_rounds, N // shape[axes[s]], W, trials, sums,
                     moved[first : first + trials, s], rounds[first : first + trials, s],
                     over[first : first + trials],
                 )  # fmt: skip
@@ -837,7 +962,8 @@ def dde(tiles, kept, flows, shape, wrap, axes, sorters, starts, send_first, move
         tiles, tiles if kept is None else kept, tiles if flows is None else flows, record, shape,
         wrap, axes, sorters, starts, send_first, np.empty((4, rows), tiles.dtype),
         np.empty(3 * longest, np.int64), np.empty((2, LANES), np.int64),
-        np.empty(lines, tiles.dtype), np.empty(lines, tiles.dtype), moved, rounds, over,
+        np.empty(lines, tiles.dtype), np.empty(lines, tiles.dtype), np.empty(3 * ROOM, tiles.dtype),
+        moved, rounds, over,
     )  # fmt: skip
 
 
@@ -880,21 +1006,6 @@ def _store(loads, trials, N, W, rows, first, apart):
     for w in range(trials):
         for i in range(whole, N):
             _set(rows, first + w * apart + i, _value(loads, i * W + w))
-
-
-@njit(cache=True, nogil=True)
-def _survey(rows, loads, kept, N, W, trials, local, smallest, largest):
-    """Set what networks (N, W) kept in all, and their least and largest load as in ``rows``."""
-    T = rows.dtype.type
-    for w in range(trials):
-        total = local.dtype.type(0)
-        least = loads[w]
-        most = loads[w]
-        for i in range(N):
-            total += kept[i * W + w]
-            least = min(least, loads[i * W + w])
-            most = max(most, loads[i * W + w])
-        local[w], smallest[w], largest[w] = total, T(least), T(most)
 
 
 def _line_total(line):
@@ -971,6 +1082,7 @@ def dde_rows(
     lists = np.empty((2, LANES), np.int64)
     line_units = np.empty(lines, tile.dtype)
     line_rounds = np.empty(lines, tile.dtype)
+    sums = np.empty(3 * ROOM, tile.dtype)
     loads = tile[0].reshape(-1)
     kept = tile[min(record, METRICS)].reshape(-1)
     found = tile[record].reshape(-1)
@@ -987,7 +1099,7 @@ def dde_rows(
             )  # fmt: skip
             if record > LOADS and shape[a] > 1:
                 _tally(
-                    line_units[: N // shape[a] * W], line_rounds, W, trials,
+                    line_units, line_rounds, N // shape[a], W, trials, sums,
                     moved[first : first + trials, s], rounds[first : first + trials, s],
                     over[first : first + trials],
                 )  # fmt: skip
@@ -999,6 +1111,6 @@ def dde_rows(
         _store(_memory(loads), trials, N, W, _memory(result), first * N, N)
         if record > LOADS:
             _survey(
-                rows, loads, kept, N, W, trials, figures[0, first:], figures[1, first:],
-                figures[2, first:],
+                kept, loads, N, W, trials, sums, figures[0, first:], figures[1, first:],
+                figures[2, first:], rows,
             )  # fmt: skip
