@@ -724,16 +724,15 @@ def _write_quotas(
 
 @njit(cache=True, nogil=True)
 def _balance(
-    loads, kept, flows, record, size, k, stride, ring, send_first, scratch, units, rounds, waits,
-    lanes,
+    loads, kept, flows, record, size, k, stride, ring, send_first, scratch, waits, lanes
 ):  # fmt: skip
     """Balance lines of an axis (outer, k, stride) in place, and measure unless for LOADS alone.
 
     In lanes of a bundle all lines but the last that fill none, whose number is returned; in
-    lanes of one line those that wait. ``units`` receives what each line moves, -1 beyond int64,
-    and ``rounds`` how many it takes; both have room for a bundle behind the lines.
+    lanes of one line those that wait. Units and rounds in ``scratch`` receive what each line
+    moves, -1 beyond int64, and how many rounds it takes.
     """
-    lines, found, spare, lines_kept, changed, waiting, starts = scratch
+    lines, found, spare, lines_kept, changed, waiting, starts, units, rounds, _ = scratch
     width = len(lanes)
     count = size // k
     line = 0
@@ -851,63 +850,49 @@ def _sum_up(added, ranked, size, first, W, figures):
 
 
 @njit(cache=True, nogil=True)
-def _tally(line_units, line_rounds, lines, W, trials, sums, moved, rounds, over):
-    """Sum up one axis' lines (lines, W) of every trial: its units and its rounds."""
-    for first in range(0, W, LANES):
-        _sum_up(_memory(line_units), _memory(line_rounds), lines, first, W, _memory(sums))
-        for w in range(first, min(first + LANES, trials)):
-            over[w] |= sums[w - first] < 0
-            moved[w] = sums[w - first]
-            rounds[w] = int(sums[2 * ROOM + w - first])
+def _axis(loads, kept, flows, record, N, W, grid, a, send_first, scratch):
+    """Balance axis ``a`` of networks (N, W) in place; return how many lines a network has there.
 
-
-@njit(cache=True, nogil=True)
-def _survey(kept, loads, N, W, trials, sums, local, smallest, largest, rows):
-    """Set what networks (N, W) kept in all, and their least and largest load as in ``rows``."""
-    T = rows.dtype.type
-    _sum_up(_memory(kept), _memory(loads), N, 0, W, _memory(sums))
-    for w in range(trials):
-        local[w] = sums[w]
-        smallest[w] = T(sums[ROOM + w])
-        largest[w] = T(sums[2 * ROOM + w])
-
-
-@njit(cache=True, nogil=True)
-def _axis(
-    loads, kept, flows, record, shape, wrap, a, W, sorters, starts, send_first, scratch, changed,
-    lists, units, rounds,
-):  # fmt: skip
-    """Balance axis ``a`` of networks (N, W) in place; see ``_balance``.
-
-    ``kept`` and ``flows`` count as far as they are recorded. ``scratch`` (4, ..), ``changed``
-    (3 * k,) and ``lists`` (2, LANES) take a bundle.
+    ``kept`` and ``flows`` count as far as they are recorded. An axis of length 1 has no lines.
     """
-    k = shape[a]
-    stride = W
-    for after in range(a + 1, shape.size):
-        stride *= shape[after]
+    shape, wrap, sorters, begins = grid
+    k = _value(shape, a)
     if k == 1:
         if record == FLOWS:
-            flows[:] = 0
-        return
-    ring = (wrap[a] and k > 2, _memory(sorters), starts[a], starts[a + 1])
-    memories = (
-        _memory(scratch[0]), _memory(scratch[1]), _memory(scratch[2]), _memory(scratch[3]),
-        _memory(changed), _memory(lists[0]), _memory(lists[1]),
+            for i in range(N * W):
+                _set(flows, i, 0)
+        return 0
+    outer = 1
+    for before in range(a):
+        outer *= _value(shape, before)
+    stride = N // (outer * k) * W
+    ring = (
+        _value(wrap, a) != 0 and k > 2, sorters, _value(begins, a), _value(begins, a + 1)
     )  # fmt: skip
     waits = _balance(
-        _memory(loads), _memory(kept), _memory(flows), record, loads.size, k, stride, ring,
-        send_first, memories, _memory(units), _memory(rounds), 0, BUNDLE,
-    )  # fmt: skip
-    _balance(
-        _memory(loads), _memory(kept), _memory(flows), record, loads.size, k, stride, ring,
-        send_first, memories, _memory(units), _memory(rounds), waits, LINE,
-    )  # fmt: skip
+        loads, kept, flows, record, N * W, k, stride, ring, send_first, scratch, 0, BUNDLE
+    )
+    _balance(loads, kept, flows, record, N * W, k, stride, ring, send_first, scratch, waits, LINE)
+    return N // k
 
 
 @njit(cache=True, nogil=True)
-def _room(N, W, shape):
-    """Return what a bundle's rows take at most, the most lines, and the longest line."""
+def _tally(scratch, lines, W, trials, moved, rounds, first, S):
+    """Set units and rounds of ``trials`` networks from those of an axis' lines (lines, W)."""
+    line_units, line_rounds, sums = scratch[7:]
+    for part in range(0, W, LANES):
+        _sum_up(line_units, line_rounds, lines, part, W, sums)
+        for w in range(part, min(part + LANES, trials)):
+            _set(moved, first + w * S, _value(sums, w - part))
+            _set(rounds, first + w * S, int(_value(sums, 2 * ROOM + w - part)))
+
+
+@njit(cache=True, nogil=True)
+def _scratch(N, W, shape, like):
+    """Return memory for a bundle's rows, four times, and the simulation; for lines that wait.
+
+    And for the units and rounds of lines, with room for a bundle behind them, and for sums.
+    """
     rows, lines, longest = FEW * LANES, 0, 0
     for k in shape:
         if k > 1:
@@ -915,31 +900,52 @@ def _room(N, W, shape):
             rows = max(rows, k * (LANES if count >= LANES else 1))
             lines = max(lines, count)
             longest = max(longest, k)
-    return rows, lines + LANES, longest
+    return (
+        np.empty((4, rows), like.dtype), np.empty(3 * longest, np.int64),
+        np.empty((2, LANES), np.int64), np.empty((2, lines + LANES), like.dtype),
+        np.empty(3 * ROOM, like.dtype),
+    )  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def _memories(scratch):
+    """Return ``_scratch`` as memory: valid only as long as a caller holds the arrays."""
+    rows, changed, waiting, lines, sums = scratch
+    return (
+        _memory(rows[0]), _memory(rows[1]), _memory(rows[2]), _memory(rows[3]), _memory(changed),
+        _memory(waiting[0]), _memory(waiting[1]), _memory(lines[0]), _memory(lines[1]),
+        _memory(sums),
+    )  # fmt: skip
 
 
 @njit(cache=True, nogil=True)
 def _balance_tiles(
-    tiles, kept, flows, record, shape, wrap, axes, sorters, starts, send_first, scratch, changed,
-    lists, line_units, line_rounds, sums, moved, rounds, over,
+    tiles, kept, flows, record, shape, wrap, axes, sorters, starts, send_first, arrays, moved,
+    rounds,
 ):  # fmt: skip
-    """Do what ``dde`` does with arrays for all that is not wanted, and scratch."""
+    """Do what ``dde`` does, with arrays for all that is not wanted and for scratch."""
     K, N, W = tiles.shape
+    B, S = moved.shape
+    scratch = _memories(arrays)
+    grid = _memory(shape), _memory(wrap.view(np.uint8)), _memory(sorters), _memory(starts)
     for t in range(K):
-        first = t * W
-        trials = min(W, over.size - first)
-        for s in range(axes.size):
-            _axis(
-                tiles[t].reshape(-1), kept[t].reshape(-1), flows[t].reshape(-1), record, shape,
-                wrap, axes[s], W, sorters, starts, send_first, scratch, changed, lists,
-                line_units, line_rounds,
+        at = t * N * W
+        for s in range(S):
+            lines = _axis(
+                _part(_memory(tiles), at), _part(_memory(kept), at), _part(_memory(flows), at),
+                record, N, W, grid, axes[s], send_first, scratch,
             )  # fmt: skip
-            if record > LOADS and shape[axes[s]] > 1:
+            if record > LOADS and lines > 0:
                 _tally(
-                    line_units, line_rounds, N // shape[axes[s]], W, trials, sums,
-                    moved[first : first + trials, s], rounds[first : first + trials, s],
-                    over[first : first + trials],
+                    scratch, lines, W, min(W, B - t * W), _memory(moved), _memory(rounds),
+                    t * W * S + s, S,
                 )  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def _mark_negative(moved, over):
+    for b in range(over.size):
+        over[b] = (moved[b] < 0).any()
 
 
 @njit(cache=True, nogil=True)
@@ -951,20 +957,26 @@ def dde(tiles, kept, flows, shape, wrap, axes, sorters, starts, send_first, move
     never left, updated; None where only loads are wanted. ``flows`` (K, N, W): flow from each
     node to its successor, for a single axis; or None. All these are of one dtype. ``shape``,
     ``wrap`` (d,); ``axes`` (S,) in order. ``sorters`` (C, 2) are the comparators of each axis'
-    ring, rows ``starts[a]`` to ``starts[a + 1]``; none where the ring is to be selected from.
-    ``moved`` and ``rounds`` (B, S) zeros, receive units and rounds of each axis, ``over`` (B,)
+    ring, rows ``starts[a]`` to ``starts[a + 1]``; none where the ring is to be searched.
+    ``moved`` and ``rounds`` (B, S) zeros receive units and rounds of each axis, ``over`` (B,)
     whether the units pass int64.
     """
-    _, N, W = tiles.shape
-    rows, lines, longest = _room(N, W, shape)
     record = LOADS if kept is None else METRICS if flows is None else FLOWS
     _balance_tiles(
         tiles, tiles if kept is None else kept, tiles if flows is None else flows, record, shape,
-        wrap, axes, sorters, starts, send_first, np.empty((4, rows), tiles.dtype),
-        np.empty(3 * longest, np.int64), np.empty((2, LANES), np.int64),
-        np.empty(lines, tiles.dtype), np.empty(lines, tiles.dtype), np.empty(3 * ROOM, tiles.dtype),
-        moved, rounds, over,
+        wrap, axes, sorters, starts, send_first,
+        _scratch(tiles.shape[1], tiles.shape[2], shape, tiles), moved, rounds,
     )  # fmt: skip
+    _mark_negative(moved, over)
+
+
+@njit(cache=True, nogil=True)
+def _copy(source, target, size):
+    whole = size // LANES * LANES
+    for i in range(0, whole, LANES):
+        _write(target, i, _read(source, i, BUNDLE))
+    for i in range(whole, size):
+        _set(target, i, _value(source, i))
 
 
 @njit(cache=True, nogil=True)
@@ -1061,6 +1073,48 @@ def dde_lines(rows, result):
 
 
 @njit(cache=True, nogil=True)
+def _balance_rows(
+    rows, result, flows, stages, tile, record, shape, wrap, sorters, starts, axes, send_first,
+    arrays, moved, rounds, figures,
+):  # fmt: skip
+    """Do what ``dde_rows`` does, with arrays for scratch."""
+    B, N = rows.shape
+    W = tile.shape[2]
+    S = axes.size
+    T = rows.dtype.type
+    scratch = _memories(arrays)
+    sums = scratch[9]
+    grid = _memory(shape), _memory(wrap.view(np.uint8)), _memory(sorters), _memory(starts)
+    loads = _memory(tile)
+    kept = _part(loads, min(record, METRICS) * N * W)
+    found = _part(loads, record * N * W)
+    for first in range(0, B, W):
+        trials = min(W, B - first)
+        _load(_memory(rows), first, trials, N, W, loads)
+        if record > LOADS:
+            _copy(loads, kept, N * W)
+        for s in range(S):
+            a = axes[s]
+            lines = _axis(loads, kept, found, record, N, W, grid, a, send_first, scratch)
+            if record > LOADS and lines > 0:
+                _tally(
+                    scratch, lines, W, trials, _memory(moved), _memory(rounds), first * S + s, S
+                )  # fmt: skip
+            if record == FLOWS:
+                place = (first * S + a) * N
+                _store(found, trials, N, W, _memory(flows), place, S * N)
+                place = (s * B + first) * N
+                _store(loads, trials, N, W, _memory(stages), place, N)
+        _store(loads, trials, N, W, _memory(result), first * N, N)
+        if record > LOADS:
+            _sum_up(kept, loads, N, 0, W, sums)
+            for w in range(trials):
+                figures[0, first + w] = _value(sums, w)
+                figures[1, first + w] = T(_value(sums, ROOM + w))
+                figures[2, first + w] = T(_value(sums, 2 * ROOM + w))
+
+
+@njit(cache=True, nogil=True)
 def dde_rows(
     rows, result, flows, stages, tile, record, shape, wrap, sorters, starts, axes, send_first,
     moved, rounds, over, figures,
@@ -1073,44 +1127,8 @@ def dde_rows(
     receives those of every axis, and ``stages`` (S, B, N) the loads after each; else they are
     empty.
     """
-    B, N = rows.shape
-    W = tile.shape[2]
-    S = axes.size
-    room, lines, longest = _room(N, W, shape)
-    scratch = np.empty((4, room), tile.dtype)
-    changed = np.empty(3 * longest, np.int64)
-    lists = np.empty((2, LANES), np.int64)
-    line_units = np.empty(lines, tile.dtype)
-    line_rounds = np.empty(lines, tile.dtype)
-    sums = np.empty(3 * ROOM, tile.dtype)
-    loads = tile[0].reshape(-1)
-    kept = tile[min(record, METRICS)].reshape(-1)
-    found = tile[record].reshape(-1)
-    for first in range(0, B, W):
-        trials = min(W, B - first)
-        _load(_memory(rows), first, trials, N, W, _memory(loads))
-        if record > LOADS:
-            kept[:] = loads
-        for s in range(S):
-            a = axes[s]
-            _axis(
-                loads, kept, found, record, shape, wrap, a, W, sorters, starts, send_first,
-                scratch, changed, lists, line_units, line_rounds,
-            )  # fmt: skip
-            if record > LOADS and shape[a] > 1:
-                _tally(
-                    line_units, line_rounds, N // shape[a], W, trials, sums,
-                    moved[first : first + trials, s], rounds[first : first + trials, s],
-                    over[first : first + trials],
-                )  # fmt: skip
-            if record == FLOWS:
-                place = (first * S + a) * N
-                _store(_memory(found), trials, N, W, _memory(flows), place, S * N)
-                place = (s * B + first) * N
-                _store(_memory(loads), trials, N, W, _memory(stages), place, N)
-        _store(_memory(loads), trials, N, W, _memory(result), first * N, N)
-        if record > LOADS:
-            _survey(
-                kept, loads, N, W, trials, sums, figures[0, first:], figures[1, first:],
-                figures[2, first:], rows,
-            )  # fmt: skip
+    _balance_rows(
+        rows, result, flows, stages, tile, record, shape, wrap, sorters, starts, axes, send_first,
+        _scratch(rows.shape[1], tile.shape[2], shape, tile), moved, rounds, figures,
+    )  # fmt: skip
+    _mark_negative(moved, over)
