@@ -15,7 +15,7 @@ import operator
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
-from numba.extending import lower_builtin, models, overload, register_model, type_callable
+from numba.extending import lower_builtin, models, register_model, type_callable
 
 LANES = 16
 # The lanes of a bundle and of a single line: how many is known when the code is compiled.
@@ -1018,58 +1018,6 @@ def _store(loads, trials, N, W, rows, first, apart):
     for w in range(trials):
         for i in range(whole, N):
             _set(rows, first + w * apart + i, _value(loads, i * W + w))
-
-
-def _line_total(line):
-    """Return the total of a line; of integers in int64, of floats with its rounding made good."""
-    total = np.zeros(1, np.float64 if line.dtype.kind == "f" else np.int64)
-    errors = total
-    for load in line:
-        total, errors = _added(total, errors, load.astype(total.dtype))
-    return (total + errors if line.dtype.kind == "f" else total)[0]
-
-
-@overload(_line_total)
-def _choose_line_total(line):
-    if isinstance(line.dtype, types.Float):
-
-        def float_total(line):
-            total, errors = 0.0, 0.0
-            for load in line:
-                value = np.float64(load)
-                both = total + value
-                taken = both - total
-                errors += (total - (both - taken)) + (value - taken)
-                total = both
-            return total + errors
-
-        return float_total
-
-    def integer_total(line):
-        total = np.int64(0)
-        for load in line:
-            total += np.int64(load)
-        return total
-
-    return integer_total
-
-
-@njit(cache=True, nogil=True)
-def dde_lines(rows, result):
-    """Balance networks of one line each, rows (B, k), into ``result``, which may be the same.
-
-    Flows are not needed for that: lines are added up as they lie.
-    """
-    B, k = rows.shape
-    T = rows.dtype.type
-    for b in range(B):
-        total = _line_total(rows[b])
-        if isinstance(total, float):
-            result[b] = T(total / k)
-        else:
-            more = total % k
-            result[b, :more] = T(total // k + 1)
-            result[b, more:] = T(total // k)
 
 
 @njit(cache=True, nogil=True)
