@@ -177,8 +177,9 @@ def _run(
     found: NDArray[Any] = np.empty((3, B), unit)
     tile = np.empty((1 + level, N, _width(B, shape, N)), T)
     kernels("dde").dde_rows(
-        given.rows, result, flows, stages, tile, level, *_lines(shape, wrap),
-        np.array(order, dtype=np.int64), exchange == "sbr", moved, rounds, over, found,
+        given.rows, result, flows, stages, tile, *_lines(shape, wrap),
+        np.array(order, dtype=np.int64), exchange == "sbr", moved, rounds, over,
+        None if record == "loads" else found,
     )  # fmt: skip
     if over.any():
         row = int(np.flatnonzero(over)[0])

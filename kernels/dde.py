@@ -25,8 +25,6 @@ LINE = ((),)
 FEW = 16
 # Places for sums: of a bundle, and of what is left of it.
 ROOM = 2 * LANES
-# What is recorded.
-LOADS, METRICS, FLOWS = 0, 1, 2
 LARGEST = np.int64(2**63 - 1)
 NOISE = 4 * 2.0**-52
 
@@ -71,6 +69,10 @@ class VectorModel(models.PrimitiveModel):
 
 def _memory(array):
     return array.reshape(-1)
+
+
+def _hold(arrays):
+    """Keep arrays until here: their memory goes back as soon as no line names them any more."""
 
 
 def _part(memory, at):
@@ -226,6 +228,11 @@ def _build_converted(builder, value, given, wanted):
 @_compiled_to(_memory, lambda array: Memory(array.dtype))
 def _build_memory(context, builder, signature, arguments):
     return context.make_array(signature.args[0])(context, builder, arguments[0]).data
+
+
+@_compiled_to(_hold, lambda arrays: types.none)
+def _build_hold(context, _builder, _signature, _arguments):
+    return context.get_dummy_value()
 
 
 @_compiled_to(_part, lambda memory, at: memory)
@@ -659,7 +666,7 @@ def _gather(memory, first, gap, starts, stride, k, lines, lanes):
     ``gap`` is 1, or k with a stride of 1; if it is 0 the lines begin at ``starts``.
     """
     width = len(lanes)
-    if gap == 1:
+    if width == 1 or gap == 1:
         for i in range(k):
             _write(lines, i * width, _read(memory, first + i * stride, lanes))
         return
@@ -676,7 +683,7 @@ def _gather(memory, first, gap, starts, stride, k, lines, lanes):
 def _scatter(lines, first, gap, starts, stride, k, memory, lanes):
     """Copy rows back to the lines; see ``_gather``."""
     width = len(lanes)
-    if gap == 1:
+    if width == 1 or gap == 1:
         for i in range(k):
             _write(memory, first + i * stride, _read(lines, i * width, lanes))
         return
@@ -693,14 +700,14 @@ def _scatter(lines, first, gap, starts, stride, k, memory, lanes):
 def _write_quotas(
     memory, kept, keeps, first, gap, starts, stride, k, average, remainder, spare, lanes
 ):
-    """Give every node of the lines its quota; if ``keeps`` it keeps no more of its own."""
+    """Give every node its quota; if ``keeps``, and ``kept`` is not None, it keeps no more."""
     width = len(lanes)
-    if gap == 1:
+    if width == 1 or gap == 1:
         for i in range(k):
             at = first + i * stride
             quota = _where(remainder > i, average + 1, average)
             _write(memory, at, quota)
-            if keeps:
+            if kept is not None and keeps:
                 _write(kept, at, _least(quota, _read(kept, at, lanes)))
         return
     _write(spare, 0, average)
@@ -713,20 +720,20 @@ def _write_quotas(
         for i in range(0, whole, LANES):
             quota = _where(_places(average) < rest - i, less + 1, less)
             _write(memory, at + i, quota)
-            if keeps:
+            if kept is not None and keeps:
                 _write(kept, at + i, _least(quota, _read(kept, at + i, lanes)))
         for i in range(whole, k):
             quota = _value(spare, u) + (i < rest)
             _set(memory, at + i * stride, quota)
-            if keeps:
+            if kept is not None and keeps:
                 _set(kept, at + i * stride, min(quota, _value(kept, at + i * stride)))
 
 
 @njit(cache=True, nogil=True)
 def _balance(
-    loads, kept, flows, record, size, k, stride, ring, send_first, scratch, waits, lanes
+    loads, kept, flows, wanted, size, k, stride, ring, send_first, scratch, waits, lanes
 ):  # fmt: skip
-    """Balance lines of an axis (outer, k, stride) in place, and measure unless for LOADS alone.
+    """Balance lines of an axis (outer, k, stride) in place; measure unless ``kept`` is None.
 
     In lanes of a bundle all lines but the last that fill none, whose number is returned; in
     lanes of one line those that wait. Units and rounds in ``scratch`` receive what each line
@@ -773,7 +780,7 @@ def _balance(
             _gather(loads, first, gap, starts, stride, k, lines, lanes)
             rows, at, apart = lines, 0, width
         total, average, remainder = _find_quotas(rows, at, apart, k, lanes)
-        if record > LOADS:
+        if kept is not None:
             _find_flows(rows, at, apart, k, average, remainder, found, lanes)
             # Sums are compensated, so the noise is the rounding of the mean and of load - mean.
             noise = _converted(_floats(total) * NOISE, total)
@@ -781,7 +788,7 @@ def _balance(
             if ring[0]:
                 shift = _ring_shift(found, k, ring, total, spare, lanes)
             sent, taken = _settle_flows(found, k, shift, noise, ring[0], lanes)
-            if record == FLOWS:
+            if wanted:
                 _scatter(found, first, gap, starts, stride, k, flows, lanes)
             if send_first:
                 _gather(kept, first, gap, starts, stride, k, lines_kept, lanes)
@@ -797,7 +804,7 @@ def _balance(
                     _set(units, _value(waiting, u), _value(units, count + u))
                     _set(rounds, _value(waiting, u), _value(rounds, count + u))
         _write_quotas(
-            loads, kept, record > LOADS and not send_first, first, gap, starts, stride, k, average,
+            loads, kept, not send_first, first, gap, starts, stride, k, average,
             remainder, spare, lanes,
         )  # fmt: skip
     return waits
@@ -850,15 +857,15 @@ def _sum_up(added, ranked, size, first, W, figures):
 
 
 @njit(cache=True, nogil=True)
-def _axis(loads, kept, flows, record, N, W, grid, a, send_first, scratch):
+def _axis(loads, kept, flows, wanted, N, W, grid, a, send_first, scratch):
     """Balance axis ``a`` of networks (N, W) in place; return how many lines a network has there.
 
-    ``kept`` and ``flows`` count as far as they are recorded. An axis of length 1 has no lines.
+    ``kept`` is None if only loads are wanted. An axis of length 1 has no lines.
     """
     shape, wrap, sorters, begins = grid
     k = _value(shape, a)
     if k == 1:
-        if record == FLOWS:
+        if wanted:
             for i in range(N * W):
                 _set(flows, i, 0)
         return 0
@@ -870,9 +877,9 @@ def _axis(loads, kept, flows, record, N, W, grid, a, send_first, scratch):
         _value(wrap, a) != 0 and k > 2, sorters, _value(begins, a), _value(begins, a + 1)
     )  # fmt: skip
     waits = _balance(
-        loads, kept, flows, record, N * W, k, stride, ring, send_first, scratch, 0, BUNDLE
+        loads, kept, flows, wanted, N * W, k, stride, ring, send_first, scratch, 0, BUNDLE
     )
-    _balance(loads, kept, flows, record, N * W, k, stride, ring, send_first, scratch, waits, LINE)
+    _balance(loads, kept, flows, wanted, N * W, k, stride, ring, send_first, scratch, waits, LINE)
     return N // k
 
 
@@ -909,7 +916,7 @@ def _scratch(N, W, shape, like):
 
 @njit(cache=True, nogil=True)
 def _memories(scratch):
-    """Return ``_scratch`` as memory: valid only as long as a caller holds the arrays."""
+    """Return ``_scratch`` as memory; see ``_hold``."""
     rows, changed, waiting, lines, sums = scratch
     return (
         _memory(rows[0]), _memory(rows[1]), _memory(rows[2]), _memory(rows[3]), _memory(changed),
@@ -919,33 +926,11 @@ def _memories(scratch):
 
 
 @njit(cache=True, nogil=True)
-def _balance_tiles(
-    tiles, kept, flows, record, shape, wrap, axes, sorters, starts, send_first, arrays, moved,
-    rounds,
-):  # fmt: skip
-    """Do what ``dde`` does, with arrays for all that is not wanted and for scratch."""
-    K, N, W = tiles.shape
-    B, S = moved.shape
-    scratch = _memories(arrays)
-    grid = _memory(shape), _memory(wrap.view(np.uint8)), _memory(sorters), _memory(starts)
-    for t in range(K):
-        at = t * N * W
-        for s in range(S):
-            lines = _axis(
-                _part(_memory(tiles), at), _part(_memory(kept), at), _part(_memory(flows), at),
-                record, N, W, grid, axes[s], send_first, scratch,
-            )  # fmt: skip
-            if record > LOADS and lines > 0:
-                _tally(
-                    scratch, lines, W, min(W, B - t * W), _memory(moved), _memory(rounds),
-                    t * W * S + s, S,
-                )  # fmt: skip
-
-
-@njit(cache=True, nogil=True)
 def _mark_negative(moved, over):
     for b in range(over.size):
-        over[b] = (moved[b] < 0).any()
+        over[b] = False
+        for s in range(moved.shape[1]):
+            over[b] |= moved[b, s] < 0
 
 
 @njit(cache=True, nogil=True)
@@ -961,12 +946,29 @@ def dde(tiles, kept, flows, shape, wrap, axes, sorters, starts, send_first, move
     ``moved`` and ``rounds`` (B, S) zeros receive units and rounds of each axis, ``over`` (B,)
     whether the units pass int64.
     """
-    record = LOADS if kept is None else METRICS if flows is None else FLOWS
-    _balance_tiles(
-        tiles, tiles if kept is None else kept, tiles if flows is None else flows, record, shape,
-        wrap, axes, sorters, starts, send_first,
-        _scratch(tiles.shape[1], tiles.shape[2], shape, tiles), moved, rounds,
-    )  # fmt: skip
+    K, N, W = tiles.shape
+    B, S = moved.shape
+    arrays = _scratch(N, W, shape, tiles)
+    scratch = _memories(arrays)
+    grid = _memory(shape), _memory(wrap.view(np.uint8)), _memory(sorters), _memory(starts)
+    for t in range(K):
+        at = t * N * W
+        loads = _part(_memory(tiles), at)
+        found = loads if flows is None else _part(_memory(flows), at)
+        for s in range(S):
+            if kept is None:
+                _axis(loads, None, found, False, N, W, grid, axes[s], send_first, scratch)
+                continue
+            lines = _axis(
+                loads, _part(_memory(kept), at), found, flows is not None, N, W, grid, axes[s],
+                send_first, scratch,
+            )  # fmt: skip
+            if lines > 0:
+                _tally(
+                    scratch, lines, W, min(W, B - t * W), _memory(moved), _memory(rounds),
+                    t * W * S + s, S,
+                )  # fmt: skip
+    _hold(arrays)
     _mark_negative(moved, over)
 
 
@@ -1021,62 +1023,57 @@ def _store(loads, trials, N, W, rows, first, apart):
 
 
 @njit(cache=True, nogil=True)
-def _balance_rows(
-    rows, result, flows, stages, tile, record, shape, wrap, sorters, starts, axes, send_first,
-    arrays, moved, rounds, figures,
+def dde_rows(
+    rows, result, flows, stages, tile, shape, wrap, sorters, starts, axes, send_first, moved,
+    rounds, over, figures,
 ):  # fmt: skip
-    """Do what ``dde_rows`` does, with arrays for scratch."""
+    """Balance the networks of ``rows`` (B, N) into ``result``, which may be the same.
+
+    ``tile`` (1 to 3, N, W) is scratch of a dtype as of ``dde``'s tiles, W is 1 or ``LANES``. It
+    is 1 for loads alone; then ``figures`` is None, and what comes before it is not looked at.
+    Else ``moved``, ``rounds``, ``over`` are as for ``dde``, and ``figures`` (3, B) receives the
+    units that never left, the least and the largest load. If it is 3, ``flows`` (B, d, N)
+    receives those of every axis, and ``stages`` (S, B, N) the loads after each.
+    """
     B, N = rows.shape
     W = tile.shape[2]
     S = axes.size
     T = rows.dtype.type
+    arrays = _scratch(N, W, shape, tile)
     scratch = _memories(arrays)
-    sums = scratch[9]
     grid = _memory(shape), _memory(wrap.view(np.uint8)), _memory(sorters), _memory(starts)
     loads = _memory(tile)
-    kept = _part(loads, min(record, METRICS) * N * W)
-    found = _part(loads, record * N * W)
+    wanted = tile.shape[0] == 3
+    found = _part(loads, 2 * N * W)
     for first in range(0, B, W):
         trials = min(W, B - first)
         _load(_memory(rows), first, trials, N, W, loads)
-        if record > LOADS:
+        if figures is None:
+            for s in range(S):
+                _axis(loads, None, found, False, N, W, grid, axes[s], send_first, scratch)
+        else:
+            kept = _part(loads, N * W)
             _copy(loads, kept, N * W)
-        for s in range(S):
-            a = axes[s]
-            lines = _axis(loads, kept, found, record, N, W, grid, a, send_first, scratch)
-            if record > LOADS and lines > 0:
-                _tally(
-                    scratch, lines, W, trials, _memory(moved), _memory(rounds), first * S + s, S
-                )  # fmt: skip
-            if record == FLOWS:
-                place = (first * S + a) * N
-                _store(found, trials, N, W, _memory(flows), place, S * N)
-                place = (s * B + first) * N
-                _store(loads, trials, N, W, _memory(stages), place, N)
-        _store(loads, trials, N, W, _memory(result), first * N, N)
-        if record > LOADS:
+            for s in range(S):
+                a = axes[s]
+                lines = _axis(loads, kept, found, wanted, N, W, grid, a, send_first, scratch)
+                if lines > 0:
+                    _tally(
+                        scratch, lines, W, trials, _memory(moved), _memory(rounds), first * S + s,
+                        S,
+                    )  # fmt: skip
+                if wanted:
+                    place = (first * S + a) * N
+                    _store(found, trials, N, W, _memory(flows), place, S * N)
+                    place = (s * B + first) * N
+                    _store(loads, trials, N, W, _memory(stages), place, N)
+            sums = scratch[9]
             _sum_up(kept, loads, N, 0, W, sums)
             for w in range(trials):
                 figures[0, first + w] = _value(sums, w)
                 figures[1, first + w] = T(_value(sums, ROOM + w))
                 figures[2, first + w] = T(_value(sums, 2 * ROOM + w))
-
-
-@njit(cache=True, nogil=True)
-def dde_rows(
-    rows, result, flows, stages, tile, record, shape, wrap, sorters, starts, axes, send_first,
-    moved, rounds, over, figures,
-):  # fmt: skip
-    """Balance the networks of ``rows`` (B, N) into ``result``, which may be the same.
-
-    ``tile`` (1 + record, N, W) is scratch of a dtype as of ``dde``'s tiles, W is 1 or ``LANES``.
-    From METRICS on ``moved``, ``rounds``, ``over`` are as there, and ``figures`` (3, B) receives
-    the units that never left, the least and the largest load. With FLOWS, ``flows`` (B, d, N)
-    receives those of every axis, and ``stages`` (S, B, N) the loads after each; else they are
-    empty.
-    """
-    _balance_rows(
-        rows, result, flows, stages, tile, record, shape, wrap, sorters, starts, axes, send_first,
-        _scratch(rows.shape[1], tile.shape[2], shape, tile), moved, rounds, figures,
-    )  # fmt: skip
-    _mark_negative(moved, over)
+        _store(loads, trials, N, W, _memory(result), first * N, N)
+    if figures is not None:
+        _mark_negative(moved, over)
+    _hold(arrays)
