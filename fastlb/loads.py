@@ -153,6 +153,13 @@ def check_values(rows: NDArray[Any], *, limit: int | None = None) -> None:
         survey(rows)
 
 
+def all_within(rows: NDArray[Any], top: int) -> bool:
+    """Tell whether all integers of rows (B, N) lie in ``0 .. top``."""
+    top = min(top, int(np.iinfo(rows.dtype).max))
+    outside: int = kernels("survey").count_outside(rows.reshape(-1), rows.dtype.type(top))
+    return outside == 0
+
+
 def computing_dtype(rows: NDArray[Any], largest: float) -> type[np.generic]:
     """Return the dtype in which a kernel computes: float64, or the least of int32 and int64.
 

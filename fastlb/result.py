@@ -222,7 +222,8 @@ def figures(
     if len(before.total) == 1:
         return _figures_of_one(before, after, size, moved, kept)
     total = before.total
-    something = np.where(total > 0, total, 1)
+    empty = total == 0
+    something = total + empty
     # Not 0 even where the mean of denormal loads is.
     mean = np.maximum(something / size, np.finfo(np.float64).smallest_subnormal)
     moved = sum_moved(moved) if moved.ndim == 2 else moved
@@ -230,12 +231,12 @@ def figures(
     return {
         "difference": after.largest - after.smallest,
         "initial_difference": before.largest - before.smallest,
-        "imbalance": np.where(total > 0, after.largest / mean - 1, 0.0),
-        "initial_imbalance": np.where(total > 0, before.largest / mean - 1, 0.0),
+        "imbalance": after.largest / mean - 1 + empty,
+        "initial_imbalance": before.largest / mean - 1 + empty,
         "moved": moved,
-        "cost": np.where(total > 0, moved / something, 0.0),
+        "cost": moved / something,
         "local": local,
-        "locality": np.where(total > 0, local / something, 1.0),
+        "locality": (local + empty) / something,
         "sweeps": np.ones(len(total), np.int64),
     }
 

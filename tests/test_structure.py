@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 KERNELS = sorted((ROOT / "kernels").glob("*.py"))
 FACE = sorted((ROOT / "fastlb").glob("*.py")) + sorted((ROOT / "fastlb").glob("[!k]*/*.py"))
-LIGHT = {"numpy", "llvmlite", "math", "numba"}
+LIGHT = {"numpy", "llvmlite", "math", "numba", "operator"}
 
 
 def imported(path):
