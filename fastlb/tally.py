@@ -208,11 +208,14 @@ class Histogram:
         position = np.asarray(levels, dtype=np.float64) * (ends[-1] - 1)
         below = np.floor(position).astype(np.int64)
         part = position - below
-        with np.errstate(invalid="ignore"):  # between infinities
+        # Between infinities, or over more than the largest float.
+        with np.errstate(invalid="ignore", over="ignore"):
             a, wrong_a = ranked(below)
             b, wrong_b = ranked(np.minimum(below + 1, ends[-1] - 1))
             # From the nearer end, as NumPy, whose quantiles these are where values are exact.
             found = np.where(part < 0.5, a + (b - a) * part, b - (b - a) * (1 - part))
+            beyond = np.isinf(b - a) & np.isfinite(a) & np.isfinite(b)
+            found = np.where(beyond, a * (1 - part) + b * part, found)
         return found.tolist(), float(max(wrong_a.max(initial=0.0), wrong_b.max(initial=0.0)))
 
 

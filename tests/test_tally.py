@@ -64,6 +64,15 @@ def test_moments_of_any_floats(values):
     assert (found, error) == ([min(values), max(values)], 0.0)
 
 
+def test_quantiles_over_more_than_the_largest_float():
+    values = [1.7976931348623157e308, -1.7976931348623157e308, 0.0]
+    moments, histogram = tallied([np.array(values)])
+    found, _ = histogram.quantiles((0.0, 0.25, 1.0), moments.minimum, moments.maximum)
+    assert found == [values[1], values[1] / 2, values[0]]
+    moments, histogram = tallied([np.array(values[:2])])
+    assert histogram.quantiles((0.5,), moments.minimum, moments.maximum) == ([0.0], 0.0)
+
+
 @pytest.mark.parametrize("name", COLUMNS)
 def test_few_values_have_the_quantiles_of_numpy(name):
     values = COLUMNS[name]
