@@ -52,6 +52,8 @@ class Contents:
     lower, upper : dict of column to number
         Ends of intervals that the file sets.
     maximise : bool
+    text : str
+        The file without its empty lines.
     """
 
     rows: dict[str, str] = field(default_factory=dict)
@@ -62,6 +64,7 @@ class Contents:
     lower: dict[str, float] = field(default_factory=dict)
     upper: dict[str, float] = field(default_factory=dict)
     maximise: bool = False
+    text: str = ""
 
     @property
     def objective(self) -> str | None:
@@ -90,7 +93,8 @@ def check_mps(path: Path) -> Contents:
     with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
         raw = file.read()
     try:
-        lines = raw.decode().splitlines()
+        # As HiGHS does, which leaves other ends of lines in the line.
+        lines = raw.decode().removesuffix("\n").split("\n")
     except UnicodeDecodeError as error:
         raise ValueError(f"{path}: names must be UTF-8, got byte {error.start}") from None
     try:
@@ -129,7 +133,7 @@ class _Reader:
         self.path = path
         self.line = 0
         self.section = ""
-        self.contents = Contents()
+        self.contents = Contents(text="\n".join(filter(None, lines)) + "\n")
         # Sections begun, and the name of the one vector of each.
         self.sections: set[str] = set()
         self.vectors: dict[str, str] = {}
