@@ -77,14 +77,15 @@ def read_mps(path: str | Path) -> ProgramFile:
     """
     highspy = extra("highspy")
     path = Path(path)
-    with path.open("rb"):
-        pass
+    with path.open("rb") as file:
+        if not file.read(1):
+            raise ValueError(f"{path}: must hold a model, got an empty file")
     kinds = [suffix.lower() for suffix in path.suffixes]
     contents = check_mps(path) if ".mps" in kinds else None
     highs = highspy.Highs()
     highs.setOptionValue("output_flag", False)
-    with _without_empty_lines(path, contents) as file:
-        read = highs.readModel(str(file))
+    with _without_empty_lines(path, contents) as plain:
+        read = highs.readModel(str(plain))
     if read == highspy.HighsStatus.kError:
         raise ValueError(f"{path}: HiGHS cannot read it as a model")
     if highs.getModel().hessian_.dim_:
@@ -137,7 +138,7 @@ def _without_empty_lines(path: Path, contents: Contents | None) -> Iterator[Path
         return
     with TemporaryDirectory(prefix="fastlb-") as folder:
         # HiGHS goes by the name, and calls a model without one by it.
-        file = Path(folder) / path.name.removesuffix(".gz")
+        file = Path(folder) / (path.stem if path.suffix.lower() == ".gz" else path.name)
         file.write_text(contents.text, encoding="utf-8", newline="")
         yield file
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -90,11 +91,15 @@ def check_mps(path: Path) -> Contents:
         For sections, fields, numbers and names that are none, and for what is given twice, with
         the line.
     """
-    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-        raw = file.read()
+    packed = path.suffix.lower() == ".gz"
+    try:
+        with gzip.open(path) if packed else path.open("rb") as file:
+            raw = file.read()
+    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
+        raise ValueError(f"{path}: must be whole and packed by gzip, got {error}") from None
     try:
         # As HiGHS does, which leaves other ends of lines in the line.
-        lines = raw.decode().removesuffix("\n").split("\n")
+        lines = raw.decode("utf-8-sig").removesuffix("\n").split("\n")
     except UnicodeDecodeError as error:
         raise ValueError(f"{path}: names must be UTF-8, got byte {error.start}") from None
     try:

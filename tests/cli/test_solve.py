@@ -318,3 +318,23 @@ def test_what_highs_prints_while_reading_is_no_output(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "fastlb", "solve", str(path), "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_files_that_are_packed_badly_or_empty(small: Path, tmp_path: Path, run: Run) -> None:
+    packed = gzip.compress(small.read_bytes())
+    for name, content, message in (
+        ("junk.mps.gz", b"junk", "must be whole and packed by gzip, got Not a gzipped file"),
+        ("short.mps.gz", packed[:80], "must be whole and packed by gzip, got Compressed file"),
+        ("bits.mps.gz", packed[:40] + bytes(40), "must be whole and packed by gzip, got Error"),
+        ("none.mps", b"", "must hold a model, got an empty file"),
+        ("none.lp", b"", "must hold a model, got an empty file"),
+    ):
+        path = tmp_path / name
+        path.write_bytes(content)
+        done = run("solve", path)
+        assert done.code == 2
+        assert done.err.startswith(f"fastlb: {path}: {message}")
+        assert done.err.count("\n") == 1
+    loud = tmp_path / "LOUD.MPS.GZ"
+    loud.write_bytes(gzip.compress(b"\xef\xbb\xbf" + small.read_bytes()))
+    assert mps.read_mps(loud).variables == ["X", "Y", "Z"]
