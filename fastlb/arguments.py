@@ -8,6 +8,16 @@ from typing import Any
 
 import numpy as np
 
+# Integers of more bits are not written out: Python refuses it from thousands of digits on.
+_MOST_BITS = 200
+
+
+def written(value: Any) -> str:
+    """Return a value as an error shows it."""
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        return f"an integer of {value.bit_length()} bits"
+    return repr(value)
+
 
 def whole_number(name: str, value: Any, least: int, below: int = 2**63) -> int:
     """Return a whole number as an int, or raise ``TypeError`` or ``ValueError``."""
@@ -15,7 +25,9 @@ def whole_number(name: str, value: Any, least: int, below: int = 2**63) -> int:
         raise TypeError(f"{name} must be a whole number, got {value!r}")
     if not least <= value < below:
         upper = f" and below 2**{below.bit_length() - 1}" if value >= below else ""
-        raise ValueError(f"{name} must be a whole number, {least} or more{upper}, got {value!r}")
+        raise ValueError(
+            f"{name} must be a whole number, {least} or more{upper}, got {written(value)}"
+        )
     return int(value)
 
 
@@ -28,7 +40,7 @@ def cost(name: str, value: Any) -> float:
     except OverflowError:
         number = float("inf")
     if not (isfinite(number) and number >= 0):
-        raise ValueError(f"{name} must be finite and not negative, got {value!r}")
+        raise ValueError(f"{name} must be finite and not negative, got {written(value)}")
     return number
 
 

@@ -93,7 +93,7 @@ def solve_binary(
     """Minimise c.x subject to A x >= b over x in {0, 1}^n, exactly (More-Wu section 3).
 
     Integers are computed with as they are, floats as their shortest decimals: rows and costs of
-    any range are exact, those beyond int64 at the price of further variables and searches.
+    any range are exact, those beyond int64 at the price of further searches.
     Any optimal x may be returned.
 
     Parameters
@@ -172,22 +172,17 @@ def _outcome(given: Programs, i: int, node_limit: int, method: str) -> Outcome:
     if i not in given.wide and i not in given.wide_rows:
         return _solve_one(c, A, b, node_limit, method, given.bound)
     from .wide_costs import solve_wide
-    from .wide_rows import split_rows
-
-    if i in given.wide_rows:
-        A, b = split_rows(A, b, given.wide_rows[i])
-        method = "search" if method == "enumeration" else method
+    from .wide_rows import beside_wide_rows
 
     def solve(
         c: NDArray[Any], A: NDArray[Any], b: NDArray[Any], node_limit: int, below: int | None
     ) -> Outcome:
         return _solve_one(c, A, b, node_limit, method, LARGEST, below)
 
-    costs = given.wide.get(i) or c.tolist()
-    found = solve_wide(costs + [0] * (A.shape[1] - c.size), A, b, node_limit, solve)
-    if found.x is not None:
-        found.x = found.x[: c.size]
-    return found
+    wide_rows = given.wide_rows.get(i, {})
+    narrow = [r for r in range(len(b)) if r not in wide_rows]
+    within = beside_wide_rows(solve, list(wide_rows.values())) if wide_rows else solve
+    return solve_wide(given.wide.get(i) or c.tolist(), A[narrow], b[narrow], node_limit, within)
 
 
 def _solve_one(
@@ -342,5 +337,5 @@ def _masked(
     shaped = values.reshape(batch + values.shape[1:])
     if hidden is None:
         return np.ma.MaskedArray(shaped)
-    each = values[0].size if len(values) else 1
-    return np.ma.MaskedArray(shaped, np.repeat(hidden, each).reshape(shaped.shape))
+    each = hidden.reshape(batch + (1,) * (values.ndim - 1))
+    return np.ma.MaskedArray(shaped, np.broadcast_to(each, shaped.shape).copy())

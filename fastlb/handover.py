@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 # numbers are scaled down to about 1, and its word on optimality or infeasibility is not taken.
 LARGEST_TRUSTED = 2**30
 
+# HiGHS counts nodes in 32 bits.
+MOST_NODES = 2**31 - 1
+
 # Statuses of scipy.optimize.milp.
 _SOLVED, _STOPPED, _INFEASIBLE = 0, 1, 2
 
@@ -36,7 +39,7 @@ def hand_over(
     ----------
     c : (n,) int64, 0 or more; A : (m, n) int64; b : (m,) int64
     node_limit : int
-        Most branch-and-bound nodes of HiGHS.
+        Most branch-and-bound nodes of HiGHS; more than ``MOST_NODES`` count as these.
     stopped : Outcome, optional
         Of the search: its solution is to be beaten, its bound holds on.
     """
@@ -58,7 +61,7 @@ def hand_over(
         constraints=LinearConstraint(rows, lb=least) if len(rows) else None,
         integrality=np.ones(c.size, dtype=np.int64),
         bounds=Bounds(0, 1),
-        options={"node_limit": node_limit, "mip_rel_gap": 0.0},
+        options={"node_limit": min(node_limit, MOST_NODES), "mip_rel_gap": 0.0},
     )
     claims = {_SOLVED: OPTIMAL, _INFEASIBLE: INFEASIBLE} if trusted else {}
     status = claims.get(found.status, LIMIT)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -74,13 +77,15 @@ def read_mps(path: str | Path) -> ProgramFile:
     """
     highspy = extra("highspy")
     path = Path(path)
-    with path.open("rb"):
-        pass
+    with path.open("rb") as file:
+        if not file.read(1):
+            raise ValueError(f"{path}: must hold a model, got an empty file")
     kinds = [suffix.lower() for suffix in path.suffixes]
     contents = check_mps(path) if ".mps" in kinds else None
     highs = highspy.Highs()
     highs.setOptionValue("output_flag", False)
-    read = highs.readModel(str(path))
+    with _without_empty_lines(path, contents) as plain:
+        read = highs.readModel(str(plain))
     if read == highspy.HighsStatus.kError:
         raise ValueError(f"{path}: HiGHS cannot read it as a model")
     if highs.getModel().hessian_.dim_:
@@ -120,6 +125,22 @@ def read_mps(path: str | Path) -> ProgramFile:
         maximise=maximise,
         offset=float(lp.offset_),
     )
+
+
+@contextmanager
+def _without_empty_lines(path: Path, contents: Contents | None) -> Iterator[Path]:
+    """Give an MPS file that HiGHS gets through.
+
+    In the fixed format, which it falls back to, its reader goes round for ever at an empty line.
+    """
+    if contents is None:
+        yield path
+        return
+    with TemporaryDirectory(prefix="fastlb-") as folder:
+        # HiGHS goes by the name, and calls a model without one by it.
+        file = Path(folder) / (path.stem if path.suffix.lower() == ".gz" else path.name)
+        file.write_text(contents.text, encoding="utf-8", newline="")
+        yield file
 
 
 def _check_reading(path: Path, contents: Contents, lp: Any, highspy: Any) -> None:

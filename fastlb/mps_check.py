@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -52,6 +53,8 @@ class Contents:
     lower, upper : dict of column to number
         Ends of intervals that the file sets.
     maximise : bool
+    text : str
+        The file without its empty lines.
     """
 
     rows: dict[str, str] = field(default_factory=dict)
@@ -62,6 +65,7 @@ class Contents:
     lower: dict[str, float] = field(default_factory=dict)
     upper: dict[str, float] = field(default_factory=dict)
     maximise: bool = False
+    text: str = ""
 
     @property
     def objective(self) -> str | None:
@@ -87,10 +91,15 @@ def check_mps(path: Path) -> Contents:
         For sections, fields, numbers and names that are none, and for what is given twice, with
         the line.
     """
-    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-        raw = file.read()
+    packed = path.suffix.lower() == ".gz"
     try:
-        lines = raw.decode().splitlines()
+        with gzip.open(path) if packed else path.open("rb") as file:
+            raw = file.read()
+    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
+        raise ValueError(f"{path}: must be whole and packed by gzip, got {error}") from None
+    try:
+        # As HiGHS does, which leaves other ends of lines in the line.
+        lines = raw.decode("utf-8-sig").removesuffix("\n").split("\n")
     except UnicodeDecodeError as error:
         raise ValueError(f"{path}: names must be UTF-8, got byte {error.start}") from None
     try:
@@ -129,7 +138,7 @@ class _Reader:
         self.path = path
         self.line = 0
         self.section = ""
-        self.contents = Contents()
+        self.contents = Contents(text="\n".join(filter(None, lines)) + "\n")
         # Sections begun, and the name of the one vector of each.
         self.sections: set[str] = set()
         self.vectors: dict[str, str] = {}

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .accelerate import kernels
+from .arguments import written
 from .whole_numbers import LARGEST, as_fraction, whole_costs, whole_rows
 
 if TYPE_CHECKING:
@@ -261,7 +262,9 @@ def _exact_numbers(name: str, array: NDArray[Any]) -> NDArray[Any]:
     if all(isinstance(value, int) for value in found):
         beyond = [value for value in found if abs(value) > LARGEST]
         if beyond:
-            raise OverflowError(f"{name} must hold integers that fit int64, got {beyond[0]}")
+            raise OverflowError(
+                f"{name} must hold integers that fit int64, got {written(beyond[0])}"
+            )
         return found.astype(np.int64).reshape(array.shape)
     return found.reshape(array.shape)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import accumulate
 from math import gcd, lcm
 from typing import TYPE_CHECKING, Any
 
@@ -70,7 +71,7 @@ def whole_rows(rows: NDArray[Any]) -> tuple[NDArray[np.int64], dict[int, list[in
     for r in opened.tolist():
         values = _multiplied(rows[r].tolist())[0]
         if sum(map(abs, values)) > LARGEST:
-            values = _clipped(values)
+            values = _narrowed(values)
         size = sum(map(abs, values))
         if size > LARGEST:
             wide[r] = values
@@ -96,7 +97,7 @@ def _scaled(rows: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64], N
     return whole, decimals, opened
 
 
-def _clipped(values: list[int]) -> list[int]:
+def _narrowed(values: list[int]) -> list[int]:
     """Return a row and its right-hand side with the same 0-1 solutions and smaller numbers.
 
     With every term counted from its worse value, the row asks for ``demand``, and ``room`` is
@@ -109,13 +110,36 @@ def _clipped(values: list[int]) -> list[int]:
     before = None
     while sizes != before:
         before = sizes
-        demand = max(demand, 0)
+        # First, as the divisors are lost where terms are cut.
+        sizes, demand = _closed_up(sizes, max(demand, 0))
         sizes = [min(size, demand) for size in sizes]
         room = max(sum(sizes) - demand, -1)
         sizes = [min(size, room + 1) for size in sizes]
         demand = sum(sizes) - room
     found = [size if term > 0 else -size for size, term in zip(sizes, terms, strict=True)]
     return [*found, demand + sum(min(term, 0) for term in found)]
+
+
+def _closed_up(sizes: list[int], demand: int) -> tuple[list[int], int]:
+    """Return sizes, 0 or more, and a demand with the same 0-1 solutions and no gaps.
+
+    Where the larger sizes have a common divisor that all smaller ones together do not reach,
+    they need only decide before these.
+    """
+    order = sorted(range(len(sizes)), key=lambda j: -sizes[j])
+    divisors = list(accumulate((sizes[j] for j in order), gcd))
+    found = sizes.copy()
+    smaller = 0
+    for k in reversed(range(len(order))):
+        divisor = divisors[k]
+        if divisor > smaller + 1:
+            whole, rest = divmod(demand, divisor)
+            for j in order[: k + 1]:
+                found[j] = found[j] // divisor * (smaller + 1)
+            demand = whole * (smaller + 1) + min(rest, smaller + 1)
+            divisors = [d // divisor * (smaller + 1) for d in divisors]
+        smaller += found[order[k]]
+    return found, demand
 
 
 def _to_60_bits(values: list[int], size: int) -> list[int]:

@@ -1,4 +1,4 @@
-"""Rows whose sums do not fit int64, split into rows that do and share a carry."""
+"""Rows whose sums do not fit int64: solved without their last digits, and mended by covers."""
 
 from __future__ import annotations
 
@@ -6,61 +6,92 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .binary import LIMIT
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
-# Bits of a leading digit's sums: with a carry they fit int64.
-DIGIT_BITS = 60
+    from .binary import Outcome
+
+    Solve = Callable[[NDArray[Any], NDArray[Any], NDArray[Any], int, int | None], Outcome]
+
+# Bits of a rounded row's sums: with a unit a term they fit int64.
+ROUNDED_BITS = 60
 
 
-def split_rows(
-    A: NDArray[Any], b: NDArray[Any], wide: dict[int, list[int]]
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return rows over the given 0-1 variables and further ones that have the same solutions.
+def beside_wide_rows(solve: Solve, wide: list[list[int]]) -> Solve:
+    """Return ``solve`` with further rows of any size, which its solutions meet exactly.
+
+    A rounded row lets through all that the row does, so its optimum is a bound. Where a
+    solution falls short of the row itself, a cover is added and the program solved again.
 
     Parameters
     ----------
-    A : (m, n) int64; b : (m,) int64
-    wide : dict
-        By number of the row whole coefficients and right-hand side that stand in its place.
-
-    Returns
-    -------
-    A : (m + .., n + ..) int64; b : (m + ..,) int64
+    solve
+        From (c, A, b, node limit, below) in int64 to an outcome.
+    wide : list of list of int
+        Coefficients and right-hand side of each row.
     """
-    n = A.shape[1]
-    narrow = [i for i in range(len(b)) if i not in wide]
-    rows = np.hstack([A[narrow], b[narrow, None]])
-    for values in wide.values():
-        split = _split(values[:-1], values[-1])
-        carries = split.shape[1] - 1 - n
-        padded = np.zeros((len(rows), carries), dtype=np.int64)
-        ours = np.zeros((len(split), rows.shape[1] - 1 - n), dtype=np.int64)
-        rows = np.vstack(
-            [
-                np.hstack([rows[:, :-1], padded, rows[:, -1:]]),
-                np.hstack([split[:, :n], ours, split[:, n:]]),
-            ]
-        )
-    return np.ascontiguousarray(rows[:, :-1]), np.ascontiguousarray(rows[:, -1])
+    cuts = [_rounded(values) for values in wide]
+
+    def solve_all(
+        c: NDArray[Any], A: NDArray[Any], b: NDArray[Any], node_limit: int, below: int | None
+    ) -> Outcome:
+        nodes = 0
+        while True:
+            rows = np.array(cuts, dtype=np.int64)
+            found = solve(
+                c,
+                np.vstack([A, rows[:, :-1]]),
+                np.append(b, rows[:, -1]),
+                node_limit - nodes,
+                below,
+            )
+            nodes += found.nodes
+            found.nodes = nodes
+            covers = [] if found.x is None else _covers(wide, found.x.tolist())
+            if not covers:
+                return found
+            cuts.extend(covers)
+            if found.status == LIMIT and nodes == node_limit:
+                found.x = None
+                return found
+
+    return solve_all
 
 
-def _split(terms: list[int], least: int) -> NDArray[np.int64]:
-    """Return rows (R, n + carries + 1), right-hand sides last, for one row of any size.
+def _rounded(values: list[int]) -> list[int]:
+    """Return the row times a power of two, terms rounded up and the right-hand side down."""
+    shift = sum(map(abs, values)).bit_length() - ROUNDED_BITS
+    *terms, least = values
+    return [*(-(-term >> shift) for term in terms), least >> shift]
 
-    Digits are to the base 2**shift. What the lower ones exceed the right-hand side's by carries
-    floor(excess / base) >= -1 into the leading ones: a number in binary whose bits are variables.
+
+def _covers(wide: list[list[int]], x: list[int]) -> list[list[int]]:
+    """Return a row for each of the wide ones that x falls short of, not met by x either.
+
+    Terms at their worse value together take more than the row's room: so do the largest of
+    them, a cover. Of these and all other terms as large not as many may be at the worse one.
     """
-    size = (sum(map(abs, terms)) + abs(least)).bit_length()
-    if size <= DIGIT_BITS:
-        return np.array([[*terms, least]], dtype=np.int64)
-    shift = size - DIGIT_BITS
-    base = 1 << shift
-    leading, rests = zip(*(divmod(term, base) for term in terms), strict=True)
-    lead, rest = divmod(least, base)
-    # The excess is below the number of rests times the base; a carry of -1 is written as 0.
-    carry = [1 << k for k in range(sum(map(bool, rests)).bit_length())]
-    upper = [*leading, *carry, lead + 1]
-    lower = _split([*rests, *(-base * value for value in carry)], rest - base)
-    further = [0] * (lower.shape[1] - len(upper))
-    return np.vstack([np.array([*upper[:-1], *further, upper[-1]], dtype=np.int64), lower])
+    found = []
+    for *terms, least in wide:
+        if sum(term for term, taken in zip(terms, x, strict=True) if taken) >= least:
+            continue
+        room = sum(term for term in terms if term > 0) - least
+        worse = [j for j, term in enumerate(terms) if term and x[j] == (term < 0)]
+        worse.sort(key=lambda j: -abs(terms[j]))
+        count = 0
+        while room >= 0:
+            room -= abs(terms[worse[count]])
+            count += 1
+        largest = abs(terms[worse[0]]) if count else 0
+        cover = set(worse[:count])
+        cut = [
+            (term > 0) - (term < 0) if j in cover or abs(term) >= largest else 0
+            for j, term in enumerate(terms)
+        ]
+        extended = sum(map(abs, cut))
+        found.append([*cut, extended - count + 1 - sum(v < 0 for v in cut)])
+    return found

@@ -189,7 +189,8 @@ def _along_tree(loads, least, flows, moved, n, order, parent, component, starts,
         for i in range(nodes.size):
             total += wide(loads[nodes[i]])
         quota[c], extra = _quota(total, nodes.size)
-        limit[c] = total + wide(1)
+        # No load is above it.
+        limit[c] = total
         if extra > 0:
             ranked = np.sort(loads[nodes])
             limit[c] = wide(ranked[nodes.size - extra])

@@ -381,3 +381,13 @@ def test_figure_1_of_the_paper() -> None:
     skipping, tolerant = np.mean(found, axis=0)
     assert skipping == pytest.approx(186, abs=4)
     assert tolerant == pytest.approx(1.6, abs=0.05)
+
+
+@pytest.mark.parametrize("record", ["loads", "metrics", "flows"])
+def test_the_tree_with_a_total_at_the_end_of_int64(record: str) -> None:
+    top = 2**63 - 1
+    single = lb.Hypercube(0)
+    assert lb.fault_tolerant_dem([top], single, finish="tree", record=record).loads == [top]
+    apart = lb.Hypercube(1, faults=[(0, 1)])
+    b = lb.fault_tolerant_dem([top, 0], apart, fallback="tree", record=record)
+    assert b.loads.tolist() == [top, 0]

@@ -118,6 +118,7 @@ def test_beyond_the_node_limit_milp_goes_on() -> None:
     c, A, b = lb.random_binary("knapsack", 5, 24, seed=8)
     best = lb.solve_binary(c, A, b)
     assert best.method == "search"
+    assert lb.solve_binary(c, A, b, method="milp", node_limit=2**62).status == "optimal"
     s = lb.solve_binary(c, A, b, node_limit=2000)
     assert (s.method, s.status, s.objective) == ("milp", "optimal", best.objective)
     assert s.nodes == 2000
@@ -167,6 +168,8 @@ def test_large_numbers_are_exact_and_sums_beyond_int64_are_refused() -> None:
         lb.solve_binary(np.array([2**63], dtype=np.uint64), [[1]], [1])
     with pytest.raises(OverflowError, match="b must hold integers that fit int64"):
         lb.solve_binary([1], [[1]], [2**70])
+    with pytest.raises(OverflowError, match="int64, got an integer of 16610 bits"):
+        lb.solve_binary([1], [[1]], [10**5000])
 
 
 def test_every_magnitude_is_exact() -> None:
@@ -351,6 +354,8 @@ def test_bad_input_is_refused_at_the_door() -> None:
         lb.solve_binary([1], [[1]], [1], method="simplex")
     with pytest.raises(ValueError, match="node_limit must be a whole number, 0 or more, got -1"):
         lb.solve_binary([1], [[1]], [1], node_limit=-1)
+    with pytest.raises(ValueError, match=r"below 2.*63, got an integer of 16610 bits"):
+        lb.solve_binary([1], [[1]], [1], node_limit=10**5000)
 
 
 @pytest.mark.parametrize("digits", [1, 6, 15, 17])

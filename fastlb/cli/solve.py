@@ -57,7 +57,8 @@ def solve(
     options: dict[str, Any] = {} if node_limit is None else {"node_limit": node_limit}
     with working() as work:
         work.step(f"reading {problem}")
-        given = read_mps(problem)
+        with native_output_to_stderr():
+            given = read_mps(problem)
         work.step(f"solving {given.name}")
         with native_output_to_stderr():
             found = lb.solve_binary(given.c, given.A, given.b, method=method, **options)

@@ -295,3 +295,46 @@ def test_names_with_spaces_in_the_fixed_format(tmp_path: Path) -> None:
     assert given.c.tolist() == [1.5, 2]
     assert given.A.tolist() == [[1, 0], [-1, -1]]
     assert given.b.tolist() == [1, -2]
+
+
+def test_empty_lines_in_the_fixed_format(tmp_path: Path) -> None:
+    """HiGHS's own reader of it never gets past one."""
+    path = tmp_path / "gaps.mps"
+    path.write_text(
+        "\nNAME          T\n\nROWS\n N  obj\n G  a row\n\n"
+        "COLUMNS\n    M1        'MARKER'                 'INTORG'\n"
+        "    a b0      obj                  5   a row              1\n\n"
+        "    M2        'MARKER'                 'INTEND'\n"
+        "RHS\n    RHS       a row            1\nBOUNDS\n\n BV B         a b0\n\nENDATA\n\n"
+    )
+    given = mps.read_mps(path)
+    assert (given.name, given.variables) == ("gaps", ["a b0"])
+    assert (given.c.tolist(), given.A.tolist(), given.b.tolist()) == ([5], [[1]], [1])
+
+
+def test_what_highs_prints_while_reading_is_no_output(tmp_path: Path) -> None:
+    path = tmp_path / "indicator.lp"
+    path.write_text("Minimize\n x\nSubject To\n c: x = 1 -> x + y >= 1\nBinary\n x y\nEnd\n")
+    command = [sys.executable, "-m", "fastlb", "solve", str(path), "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_files_that_are_packed_badly_or_empty(small: Path, tmp_path: Path, run: Run) -> None:
+    packed = gzip.compress(small.read_bytes())
+    for name, content, message in (
+        ("junk.mps.gz", b"junk", "must be whole and packed by gzip, got Not a gzipped file"),
+        ("short.mps.gz", packed[:80], "must be whole and packed by gzip, got Compressed file"),
+        ("bits.mps.gz", packed[:40] + bytes(40), "must be whole and packed by gzip, got Error"),
+        ("none.mps", b"", "must hold a model, got an empty file"),
+        ("none.lp", b"", "must hold a model, got an empty file"),
+    ):
+        path = tmp_path / name
+        path.write_bytes(content)
+        done = run("solve", path)
+        assert done.code == 2
+        assert done.err.startswith(f"fastlb: {path}: {message}")
+        assert done.err.count("\n") == 1
+    loud = tmp_path / "LOUD.MPS.GZ"
+    loud.write_bytes(gzip.compress(b"\xef\xbb\xbf" + small.read_bytes()))
+    assert mps.read_mps(loud).variables == ["X", "Y", "Z"]
