@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import (
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+)
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
-from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._version import __version__
 from .distributions import Distribution, Experiment
+from .errors import ExecutorError
 from .memory import require_memory
 from .options import check_options
 from .progress import rows_bar
@@ -20,11 +31,15 @@ from .registry import balance
 from .result import RECORDED_WITH, Balance
 from .results import Results
 from .sampling import sample_loads
+from .store import open_store
 from .study import Cell, Study, parse_method
 from .topology import Topology, _integer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from .keeper import Keeper
+    from .parts import Layout
 
 FIGURES = tuple(name for name, level in RECORDED_WITH.items() if level == "metrics")
 
@@ -33,9 +48,16 @@ FIGURES = tuple(name for name, level in RECORDED_WITH.items() if level == "metri
 TILE = 64
 CHUNK_LOADS = 2**18
 
-# Chunks handed to an executor ahead of the one waited for: enough for a cluster, and a failure
-# does not have millions to cancel.
-AHEAD = 1024
+# What is handed to an executor ahead of the chunk waited for. A cluster has many workers, whose
+# results may all come before that one; a pool of this machine only has to be kept busy while a part
+# of a store is written. In rows of results, some 100 bytes each; and in chunks, at least and most.
+CLUSTER_AHEAD = 2**22
+POOL_AHEAD = 2**19
+LEAST_AHEAD = 4 * (os.cpu_count() or 1)
+MOST_AHEAD = 1024
+
+# Times that a chunk is sent once more after a cluster has lost it.
+RETRIES = 3
 
 Progress = Callable[[int, int], object]
 
@@ -58,11 +80,14 @@ def run(
     executor: Executor | None = None,
     threads: int = 1,
     chunk: int | None = None,
+    store: str | Path | None = None,
+    resume: bool = False,
     progress: bool | Progress = False,
 ) -> Results:
     """Run a study and return one row of figures a trial.
 
-    The results depend on the study alone: not on ``executor``, ``threads`` or ``chunk``.
+    The results depend on the study alone: not on ``executor``, ``threads`` or ``chunk``, and not
+    on how often the run was killed and resumed.
 
     Parameters
     ----------
@@ -74,6 +99,11 @@ def run(
         Without an executor: threads of this process.
     chunk : int, optional
         Trials handed out at a time.
+    store : path, optional
+        A folder that keeps the trials that are done, as Parquet files. Killed at any moment, the
+        run loses none that ``progress`` was told of. ``pandas.read_parquet(store)`` reads them.
+    resume : bool
+        Go on with what ``store`` holds: with fewer trials of the same study, or with nothing.
     progress : bool or callable
         True shows a bar on a terminal; a callable gets the rows done and the rows in all.
 
@@ -85,11 +115,16 @@ def run(
     ------
     ValueError, TypeError
         If a method does not fit a topology, or an option is unknown or wrong: each method has
-        balanced empty loads on each topology before the first trial is drawn.
+        balanced empty loads on each topology before the first trial is drawn. If the store holds
+        another study, or one of another version.
     OverflowError
         If a trial's loads have a total that does not fit int64.
     MemoryError
         If the figures of all trials plainly do not fit in memory.
+    OSError
+        If the store is there already and ``resume`` is not given, is in use, or cannot be written.
+    ExecutorError
+        If the executor died or keeps losing chunks; what is in the store stays there.
 
     Examples
     --------
@@ -103,38 +138,51 @@ def run(
     if executor is not None and workers > 1:
         raise ValueError(f"threads must be 1 beside an executor, got {workers}")
     size = None if chunk is None else _positive("chunk", chunk)
-    table = study.trials * sum(rehearse(study).values())
+    if resume and store is None:
+        raise ValueError("resume needs a store")
+    layout = rehearse(study)
+    row = sum(dtype.itemsize for figures in layout.values() for dtype in figures.values())
+    table = study.trials * row
     require_memory(2 * table, f"the table of {study.trials:,} trials")  # in chunks, then joined
-    chunks = plan(study, size)
+    own = ThreadPoolExecutor(workers) if workers > 1 else None
+    with open_store(store, study, layout, resume=resume) as keeper, own or nullcontext():
+        return collect(study, keeper, executor or own, size, progress)
+
+
+def collect(
+    study: Study,
+    keeper: Keeper,
+    executor: Executor | None = None,
+    size: int | None = None,
+    progress: bool | Progress = False,
+) -> Results:
+    """Return the results of all trials, which the keeper has or runs now."""
     figures: dict[Cell, list[dict[str, NDArray[Any]]]] = {cell: [] for cell in study.cells}
     total = study.trials * len(study.cells)
-    own = ThreadPoolExecutor(workers) if workers > 1 else None
     with (
-        own or nullcontext(),
-        closing(run_chunks(chunks, executor or own)) as parts,
+        closing(keeper.chunks(plan(study, size), executor)) as parts,
         _reporter(study.name, total, progress) as report,
     ):
-        done = 0
+        report(keeper.done, total)
         for part, found in parts:
             for method, columns in zip(part.methods, found, strict=True):
                 figures[Cell(part.topology, method, part.loads)].append(columns)
-            done += part.trials * len(part.methods)
-            report(done, total)
+            report(keeper.done, total)
     return Results.from_chunks(study, figures)
 
 
-def rehearse(study: Study) -> dict[Cell, int]:
+def rehearse(study: Study) -> Layout:
     """Let each method balance empty loads on each of its topologies, so that errors come first.
 
-    Of an experiment the first trial is measured. Returns the bytes of a trial's figures.
+    Of an experiment the first trial is measured. Returns the dtype of each figure.
     """
-    sizes: dict[tuple[Topology, str, Distribution | None], int] = {}
-    widths = {}
+    known: dict[tuple[Topology, str, Distribution | None], dict[str, np.dtype[Any]]] = {}
+    layout = {}
     for cell in study.cells:
         topology, method = cell.topology, cell.method
         experiment = cell.loads if isinstance(cell.loads, Experiment) else None
         key = topology, method, experiment
-        if key not in sizes:
+        if key not in known:
             try:
                 if experiment is None:
                     empty = np.zeros((1, *topology.shape), dtype=np.int64)
@@ -144,9 +192,9 @@ def rehearse(study: Study) -> dict[Cell, int]:
             except (ValueError, TypeError) as error:
                 kind = ValueError if isinstance(error, ValueError) else TypeError
                 raise kind(f"{method} on {topology.spec}: {error}") from error
-            sizes[key] = sum(values.itemsize for values in found.values())
-        widths[cell] = sizes[key]
-    return widths
+            known[key] = {name: values.dtype for name, values in found.items()}
+        layout[cell] = known[key]
+    return layout
 
 
 def plan(study: Study, size: int | None = None) -> Iterator[Chunk]:
@@ -182,24 +230,84 @@ def run_chunk(chunk: Chunk) -> list[dict[str, NDArray[Any]]]:
 def run_chunks(
     chunks: Iterable[Chunk], executor: Executor | None
 ) -> Generator[tuple[Chunk, list[dict[str, NDArray[Any]]]]]:
-    """Run chunks here, or on an executor, and yield each with its columns, in order."""
+    """Run chunks here, or on an executor, and yield each with its columns, in order.
+
+    A chunk that a cluster lost is sent again: it depends on nothing but itself.
+
+    Raises
+    ------
+    ExecutorError
+        If the executor is broken, or loses the same chunk again and again.
+    """
     if executor is None:
         for chunk in chunks:
             yield chunk, run_chunk(chunk)
         return
+    here = isinstance(executor, ThreadPoolExecutor | ProcessPoolExecutor)
+    most = POOL_AHEAD if here else CLUSTER_AHEAD
     waiting = iter(chunks)
     sent: deque[tuple[Chunk, Future[list[dict[str, NDArray[Any]]]]]] = deque()
+    rows = 0
     try:
         while True:
-            for chunk in islice(waiting, AHEAD - len(sent)):
-                sent.append((chunk, executor.submit(run_chunk, chunk)))
+            while len(sent) < LEAST_AHEAD or (rows < most and len(sent) < MOST_AHEAD):
+                following = next(waiting, None)
+                if following is None:
+                    break
+                sent.append((following, _send(executor, following)))
+                rows += following.trials * len(following.methods)
             if not sent:
                 return
             first, future = sent.popleft()
-            yield first, future.result()
+            rows -= first.trials * len(first.methods)
+            yield first, _received(executor, first, future)
     finally:
         for _, future in sent:
             future.cancel()
+
+
+def run_elsewhere(chunk: Chunk, version: str) -> list[dict[str, NDArray[Any]]]:
+    """Run a chunk for a process that may be of another version, whose results could differ."""
+    if version != __version__:
+        raise ExecutorError(
+            f"fastlb must be {version} on all workers, as where the study is run; got {__version__}"
+        )
+    return run_chunk(chunk)
+
+
+def _send(executor: Executor, chunk: Chunk) -> Future[list[dict[str, NDArray[Any]]]]:
+    try:
+        return executor.submit(run_elsewhere, chunk, __version__)
+    except BrokenExecutor as error:
+        raise ExecutorError(f"the executor is broken: {error}") from error
+
+
+def _received(
+    executor: Executor, chunk: Chunk, future: Future[list[dict[str, NDArray[Any]]]]
+) -> list[dict[str, NDArray[Any]]]:
+    losses = 0
+    while True:
+        try:
+            return future.result()
+        except BrokenExecutor as error:
+            raise ExecutorError(f"the executor broke: {error}") from error
+        except Exception as error:
+            if not _is_loss(error):
+                raise
+            losses += 1
+            if losses > RETRIES:
+                raise ExecutorError(
+                    f"the executor lost the trials from {chunk.start} on {chunk.topology.spec} "
+                    f"{losses} times: {str(error) or 'cancelled'}"
+                ) from error
+        future = _send(executor, chunk)
+
+
+def _is_loss(error: Exception) -> bool:
+    """Return whether an error says that a chunk was lost, not what went wrong in it."""
+    dask = sys.modules.get("distributed")
+    lost = (CancelledError,) if dask is None else (CancelledError, dask.KilledWorker)
+    return isinstance(error, lost)
 
 
 def figure_columns(balance: Balance, trials: int) -> dict[str, NDArray[Any]]:
