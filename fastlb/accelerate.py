@@ -19,6 +19,7 @@ from .errors import MissingExtraError
 
 EXTRAS = {
     "click": "cli",
+    "distributed": "dask",
     "highspy": "mps",
     "rich": "cli",
     "matplotlib": "plot",
