@@ -40,11 +40,13 @@ def dask_executor(address: str, *, processes: int = 1) -> Iterator[Executor]:
     dask = extra("distributed")
     if address == LOCAL:
         with (
-            # Workers that die are told of by name and number in the log; their work is not lost.
+            # No dashboard; its server, which starts all the same, takes any free port of this
+            # machine alone. A worker that dies is no news: its chunks are run again.
             dask.LocalCluster(
                 n_workers=processes,
                 threads_per_worker=1,
-                dashboard_address=None,
+                dashboard_address="127.0.0.1:0",
+                scheduler_kwargs={"dashboard": False},
                 silence_logs=logging.CRITICAL,
             ) as cluster,
             dask.Client(cluster) as client,

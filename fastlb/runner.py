@@ -278,8 +278,8 @@ def run_elsewhere(chunk: Chunk, version: str) -> list[dict[str, NDArray[Any]]]:
 def _send(executor: Executor, chunk: Chunk) -> Future[list[dict[str, NDArray[Any]]]]:
     try:
         return executor.submit(run_elsewhere, chunk, __version__)
-    except BrokenExecutor as error:
-        raise ExecutorError(f"the executor is broken: {error}") from error
+    except Exception as error:  # of whatever kind each sort of executor has for it
+        raise ExecutorError(f"the executor takes no more work: {error}") from error
 
 
 def _received(
