@@ -52,7 +52,7 @@ CHUNK_LOADS = 2**18
 # results may all come before that one; a pool of this machine only has to be kept busy while a part
 # of a store is written. In rows of results, some 100 bytes each; and in chunks, at least and most.
 CLUSTER_AHEAD = 2**22
-POOL_AHEAD = 2**19
+POOL_AHEAD = 2**18
 LEAST_AHEAD = 4 * (os.cpu_count() or 1)
 MOST_AHEAD = 1024
 

@@ -489,6 +489,36 @@ def test_figures_of_different_kinds(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         }
 
 
+@pytest.mark.parametrize("code", "bhilqBHILQfd?")
+def test_every_type_of_figure_comes_back(code: str) -> None:
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    from fastlb.parts import Format, Rows
+
+    dtype = np.dtype(code)
+    extremes = np.iinfo(dtype) if dtype.kind in "iu" else None
+    values = [0, 1, 3, *((extremes.max, extremes.min) if extremes else (1, 0))]
+    column = np.array(values, dtype=dtype)
+    study = lb.Study("s", ["ring:4"], ["dde"], "uniform:9", trials=5)
+    cell = study.cells[0]
+    form = Format(study, {cell: {"x": dtype}}, "")
+    content = form.encode([Rows(cell, 0, 5, {"x": column})])
+    table = parquet.read_table(arrow.BufferReader(content))
+    found = form.decode(table, cell, 0, 5)["x"]
+    assert (found.dtype, found.tobytes()) == (dtype, column.tobytes())
+
+
+def test_integers_that_other_combinations_have_as_floats_must_fit_them() -> None:
+    from fastlb.parts import Format, Rows
+
+    study = lb.Study("s", ["ring:4"], ["dde", "gde"], "uniform:9", trials=2)
+    first, second = study.cells
+    form = Format(study, {first: {"x": np.dtype("i8")}, second: {"x": np.dtype("f8")}}, "")
+    form.encode([Rows(first, 0, 2, {"x": np.array([2**53, -(2**53)])})])
+    with pytest.raises(OverflowError, match="x must fit float64, as other combinations have it"):
+        form.encode([Rows(first, 0, 2, {"x": np.array([0, 2**53 + 1])})])
+
+
 def rehearsed(study: lb.Study, number: int) -> dict[str, np.dtype]:  # type: ignore[type-arg]
     from fastlb.runner import rehearse
 
