@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import signal
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
@@ -47,10 +48,11 @@ def dask_executor(address: str, *, processes: int = 1) -> Iterator[Executor]:
                 threads_per_worker=1,
                 dashboard_address="127.0.0.1:0",
                 scheduler_kwargs={"dashboard": False},
-                silence_logs=logging.CRITICAL,
+                silence_logs=logging.CRITICAL + 1,
             ) as cluster,
             dask.Client(cluster) as client,
         ):
+            client.run(ignore_interrupts, on_error="ignore")
             yield client.get_executor()
         return
     with dask.Client(address, timeout=ANSWER) as client:
@@ -59,3 +61,8 @@ def dask_executor(address: str, *, processes: int = 1) -> Iterator[Executor]:
         except TimeoutError:
             raise TimeoutError(f"{address} has no workers after {FIRST_WORKER} seconds") from None
         yield client.get_executor()
+
+
+def ignore_interrupts() -> None:
+    """Leave a terminal's Ctrl-C, which reaches workers as well, to the process that answers it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
