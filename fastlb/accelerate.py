@@ -98,11 +98,11 @@ def _default_cache_is_writable() -> bool:
 
 
 def _writable(folder: Path) -> bool:
-    while not folder.exists():
-        if folder == folder.parent:
-            return False
-        folder = folder.parent
     try:
+        while not folder.exists():
+            if folder == folder.parent:
+                return False
+            folder = folder.parent
         with tempfile.TemporaryFile(dir=folder):
             return True
     except OSError:

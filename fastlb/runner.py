@@ -3,17 +3,9 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import (
-    BrokenExecutor,
-    CancelledError,
-    Executor,
-    Future,
-    ProcessPoolExecutor,
-    ThreadPoolExecutor,
-)
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -232,7 +224,7 @@ def run_chunks(
 ) -> Generator[tuple[Chunk, list[dict[str, NDArray[Any]]]]]:
     """Run chunks here, or on an executor, and yield each with its columns, in order.
 
-    A chunk that a cluster lost is sent again: it depends on nothing but itself.
+    A chunk that the executor lost is sent again: it depends on nothing but itself.
 
     Raises
     ------
@@ -246,7 +238,7 @@ def run_chunks(
     here = isinstance(executor, ThreadPoolExecutor | ProcessPoolExecutor)
     most = POOL_AHEAD if here else CLUSTER_AHEAD
     waiting = iter(chunks)
-    sent: deque[tuple[Chunk, Future[list[dict[str, NDArray[Any]]]]]] = deque()
+    sent: deque[tuple[Chunk, Sent]] = deque()
     rows = 0
     try:
         while True:
@@ -266,48 +258,48 @@ def run_chunks(
             future.cancel()
 
 
-def run_elsewhere(chunk: Chunk, version: str) -> list[dict[str, NDArray[Any]]]:
-    """Run a chunk for a process that may be of another version, whose results could differ."""
+def run_elsewhere(chunk: Chunk, version: str) -> list[dict[str, NDArray[Any]]] | Exception:
+    """Run a chunk for a process that may be of another version, whose results could differ.
+
+    An error of the chunk is returned: those that are raised are the executor's own.
+    """
     if version != __version__:
-        raise ExecutorError(
+        return ExecutorError(
             f"fastlb must be {version} on all workers, as where the study is run; got {__version__}"
         )
-    return run_chunk(chunk)
+    try:
+        return run_chunk(chunk)
+    except Exception as error:
+        return error
 
 
-def _send(executor: Executor, chunk: Chunk) -> Future[list[dict[str, NDArray[Any]]]]:
+Sent = Future[list[dict[str, "NDArray[Any]"]] | Exception]
+
+
+def _send(executor: Executor, chunk: Chunk) -> Sent:
     try:
         return executor.submit(run_elsewhere, chunk, __version__)
     except Exception as error:  # of whatever kind each sort of executor has for it
         raise ExecutorError(f"the executor takes no more work: {error}") from error
 
 
-def _received(
-    executor: Executor, chunk: Chunk, future: Future[list[dict[str, NDArray[Any]]]]
-) -> list[dict[str, NDArray[Any]]]:
+def _received(executor: Executor, chunk: Chunk, future: Sent) -> list[dict[str, NDArray[Any]]]:
     losses = 0
     while True:
         try:
-            return future.result()
-        except BrokenExecutor as error:
-            raise ExecutorError(f"the executor broke: {error}") from error
+            found = future.result()
+            break
         except Exception as error:
-            if not _is_loss(error):
-                raise
             losses += 1
             if losses > RETRIES:
                 raise ExecutorError(
                     f"the executor lost the trials from {chunk.start} on {chunk.topology.spec} "
-                    f"{losses} times: {str(error) or 'cancelled'}"
+                    f"{losses} times: {str(error) or type(error).__name__}"
                 ) from error
         future = _send(executor, chunk)
-
-
-def _is_loss(error: Exception) -> bool:
-    """Return whether an error says that a chunk was lost, not what went wrong in it."""
-    dask = sys.modules.get("distributed")
-    lost = (CancelledError,) if dask is None else (CancelledError, dask.KilledWorker)
-    return isinstance(error, lost)
+    if isinstance(found, Exception):
+        raise found
+    return found
 
 
 def figure_columns(balance: Balance, trials: int) -> dict[str, NDArray[Any]]:

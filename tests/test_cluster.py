@@ -7,6 +7,8 @@ import json
 import logging
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -118,13 +120,17 @@ def test_a_scheduler_elsewhere(client: Any, run: Run, tmp_path: Path) -> None:
         ("no-port", "no-port"),
     ],
 )
-def test_schedulers_that_do_not_answer(
-    run: Run, monkeypatch: pytest.MonkeyPatch, address: str, message: str
-) -> None:
-    monkeypatch.setattr(cluster, "ANSWER", 0.5)
-    done = run("study", "wu-shu", "--dask", address)
-    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
-    assert message in done.err
+def test_schedulers_that_do_not_answer(address: str, message: str) -> None:
+    code = "from fastlb import cluster\nfrom fastlb.cli import main\ncluster.ANSWER = 0.5\nmain()\n"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "study", "wu-shu", "--dask", address],
+        cwd=Path(lb.__file__).parents[1],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert message in done.stderr
 
 
 def test_a_scheduler_without_workers(monkeypatch: pytest.MonkeyPatch) -> None:

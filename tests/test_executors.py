@@ -41,9 +41,7 @@ def test_a_process_that_is_killed_breaks_its_pool_and_loses_nothing(tmp_path: Pa
     lb.run(STUDY, store=tmp_path)
     with (
         ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor,
-        pytest.raises(
-            lb.ExecutorError, match=r"the executor (broke|takes no more work): A (child )?process"
-        ),
+        pytest.raises(lb.ExecutorError, match="the executor takes no more work: A child process"),
     ):
         lb.run(many, executor=executor, store=tmp_path, resume=True, chunk=10, progress=tell)
     assert told[0] == len(STUDY.cells) * STUDY.trials
@@ -81,7 +79,7 @@ def test_chunks_that_are_lost_are_sent_again() -> None:
 
 def test_a_chunk_that_is_always_lost_is_an_error() -> None:
     executor = Scripted(lambda n: "lost")
-    with pytest.raises(lb.ExecutorError, match="lost the trials from 0 on mesh:8x8 4 times: cance"):
+    with pytest.raises(lb.ExecutorError, match="lost the trials from 0 on mesh:8x8 4 times: Cance"):
         lb.run(STUDY, executor=executor, chunk=100)
 
 
@@ -94,8 +92,23 @@ def test_an_executor_that_takes_no_more_work() -> None:
 def test_workers_of_another_version_are_refused() -> None:
     chunk = next(runner.plan(STUDY, 5))
     assert len(runner.run_elsewhere(chunk, lb.__version__)) == len(chunk.methods)
-    with pytest.raises(lb.ExecutorError, match=r"fastlb must be 0\.0\.7 on all workers"):
-        runner.run_elsewhere(chunk, "0.0.7")
+    refused = runner.run_elsewhere(chunk, "0.0.7")
+    assert isinstance(refused, lb.ExecutorError)
+    assert "fastlb must be 0.0.7 on all workers" in str(refused)
+
+
+def test_an_error_in_a_chunk_is_no_loss(monkeypatch: pytest.MonkeyPatch) -> None:
+    run: list[int] = []
+
+    def failing(chunk: runner.Chunk) -> Any:
+        run.append(chunk.start)
+        raise OverflowError("loads must have a total that fits int64")
+
+    monkeypatch.setattr(runner, "run_chunk", failing)
+    executor = Scripted(lambda n: None)
+    with pytest.raises(OverflowError, match="loads must have a total"):
+        lb.run(STUDY, executor=executor, chunk=150)
+    assert len(run) == len(list(runner.plan(STUDY, 150)))
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import fastlb as lb
-from fastlb.runner import plan, rehearse
+from fastlb.runner import MOST_AHEAD, plan, rehearse
 
 STUDY = lb.Study(
     "small",
@@ -190,7 +190,7 @@ def test_progress_is_told(capsys):
 
 
 class Failing(Executor):
-    """An executor that loses a chunk, and remembers what was left waiting."""
+    """An executor that loses all chunks but the first ones, and remembers what waits."""
 
     def __init__(self, after):
         self.after = after
@@ -198,9 +198,10 @@ class Failing(Executor):
 
     def submit(self, function, /, *arguments, **options):
         future = Future()
-        if len(self.futures) < self.after:
+        number = len(self.futures)
+        if number < self.after:
             future.set_result(function(*arguments, **options))
-        elif len(self.futures) == self.after:
+        elif number == self.after or number >= MOST_AHEAD + self.after:
             future.set_exception(ConnectionError("the worker is gone"))
         self.futures.append(future)
         return future
@@ -208,7 +209,8 @@ class Failing(Executor):
 
 def test_an_executor_that_fails_is_not_left_with_work():
     executor = Failing(after=3)
-    with pytest.raises(ConnectionError, match="the worker is gone"):
-        lb.run(STUDY, executor=executor, chunk=10)
-    assert len(executor.futures) > 4
-    assert all(future.cancelled() for future in executor.futures[4:])
+    with pytest.raises(lb.ExecutorError, match="4 times: the worker is gone"):
+        lb.run(STUDY, executor=executor, chunk=1)
+    waiting = [future for future in executor.futures if not future.done() or future.cancelled()]
+    assert len(waiting) > 4
+    assert all(future.cancelled() for future in waiting)
