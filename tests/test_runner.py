@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import fastlb as lb
-from fastlb.runner import MOST_AHEAD, plan, rehearse
+from fastlb.runner import plan, rehearse
 
 STUDY = lb.Study(
     "small",
@@ -190,19 +190,21 @@ def test_progress_is_told(capsys):
 
 
 class Failing(Executor):
-    """An executor that loses all chunks but the first ones, and remembers what waits."""
+    """An executor that loses one chunk again and again, and remembers what waits."""
 
     def __init__(self, after):
         self.after = after
+        self.chunks = []
         self.futures = []
 
-    def submit(self, function, /, *arguments, **options):
+    def submit(self, function, chunk, /, *arguments, **options):
         future = Future()
         number = len(self.futures)
         if number < self.after:
-            future.set_result(function(*arguments, **options))
-        elif number == self.after or number >= MOST_AHEAD + self.after:
+            future.set_result(function(chunk, *arguments, **options))
+        elif number == self.after or chunk in self.chunks:
             future.set_exception(ConnectionError("the worker is gone"))
+        self.chunks.append(chunk)
         self.futures.append(future)
         return future
 
@@ -210,7 +212,7 @@ class Failing(Executor):
 def test_an_executor_that_fails_is_not_left_with_work():
     executor = Failing(after=3)
     with pytest.raises(lb.ExecutorError, match="4 times: the worker is gone"):
-        lb.run(STUDY, executor=executor, chunk=1)
+        lb.run(STUDY, executor=executor, chunk=10)
     waiting = [future for future in executor.futures if not future.done() or future.cancelled()]
     assert len(waiting) > 4
     assert all(future.cancelled() for future in waiting)
