@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 PART = re.compile(r"part-(\d{6,})-([0-9a-f]{32})\.parquet")
 
 # A part is written a second after the last one, later on ever less often: a run that is killed
-# loses a second, or a fiftieth of its time, or a minute, and one of ten days leaves 15,000 files.
+# loses, beside what is under way, a second, a fiftieth of its time or a minute; and one of ten days
+# leaves 15,000 files.
 SOONEST, SHARE, LATEST = 1.0, 0.02, 60.0
 # Rows that wait to be written: some 30 MB.
 PART_ROWS = 2**18

@@ -57,10 +57,10 @@ mean, standard error, extremes and quantiles of every figure.
 
 
 --store keeps the figures of every trial in DIR, as Parquet files that
-pandas.read_parquet(DIR) and others read as one table. A run that is killed,
-loses power or fills the disk loses about a second of work at first, a fiftieth
-of its time later on, never more than a minute; the resumed run ends with the
-same bits. --resume starts anew where there is nothing yet, and takes more
+pandas.read_parquet(DIR) and others read as one table. Parts are written every
+second at first, later after a fiftieth of the time or a minute. A run that is
+killed, loses power or fills the disk loses what came since, and what was under
+way; the resumed run ends with the same bits. --resume starts anew where there is nothing yet, and takes more
 --trials of the same study; everything else must be the same.
 """
 
