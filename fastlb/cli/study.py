@@ -60,8 +60,9 @@ mean, standard error, extremes and quantiles of every figure.
 pandas.read_parquet(DIR) and others read as one table. Parts are written every
 second at first, later after a fiftieth of the time or a minute. A run that is
 killed, loses power or fills the disk loses what came since, and what was under
-way; the resumed run ends with the same bits. --resume starts anew where there is nothing yet, and takes more
---trials of the same study; everything else must be the same.
+way; the resumed run ends with the same bits. --resume starts anew where there
+is nothing yet, and takes more --trials of the same study; everything else must
+be the same.
 """
 
 
