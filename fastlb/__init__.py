@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .doubling import Doubling, recursive_doubling
     from .entities import EntityRoutes, route_entities
     from .errata import Erratum, hexa_cell_errata
-    from .errors import DeadlockError, FaultError, MissingExtraError
+    from .errors import DeadlockError, ExecutorError, FaultError, MissingExtraError
     from .excess import excess_load
     from .families import random_binary
     from .fault_plans import FaultPlan, fault_plan
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from .schemecheck import check_routing
     from .simulation import search_speedup, simulate_search
     from .statistic import Difference, Statistic
+    from .store import read_store
     from .study import Part, Study
     from .topology import Chain, Grid, Hypercube, Mesh, Ring, Topology, Torus
     from .warming import warmup
@@ -62,7 +63,7 @@ _HOME = {
     "doubling": ("Doubling", "recursive_doubling"),
     "entities": ("EntityRoutes", "route_entities"),
     "errata": ("Erratum", "hexa_cell_errata"),
-    "errors": ("DeadlockError", "FaultError", "MissingExtraError"),
+    "errors": ("DeadlockError", "ExecutorError", "FaultError", "MissingExtraError"),
     "families": ("random_binary",),
     "fault_plans": ("FaultPlan", "fault_plan"),
     "fault_tolerance": ("fault_tolerant_dem",),
@@ -86,6 +87,7 @@ _HOME = {
     "scheduling": ("perfect_packing", "scheduling_network"),
     "schemecheck": ("check_routing",),
     "statistic": ("Difference", "Statistic"),
+    "store": ("read_store",),
     "study": ("Part", "Study"),
     "topology": ("Chain", "Grid", "Hypercube", "Mesh", "Ring", "Topology", "Torus"),
     "warming": ("warmup",),
@@ -102,6 +104,7 @@ __all__ = [
     "Doubling",
     "EntityRoutes",
     "Erratum",
+    "ExecutorError",
     "FaultError",
     "FaultPlan",
     "Grid",
@@ -145,6 +148,7 @@ __all__ = [
     "parse_topology",
     "perfect_packing",
     "random_binary",
+    "read_store",
     "recursive_doubling",
     "register_method",
     "route_entities",
