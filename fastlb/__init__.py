@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from .parse import parse_topology
     from .plan import MinimaxBatch, MinimaxPlan, Route
     from .registry import balance, methods, register_method
+    from .resampled import Resampled
     from .result import Balance
     from .results import Results, Statistic
     from .routing import RoutingScheme, dimension_order, routing_graph
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from .schemecheck import check_routing
     from .simulation import search_speedup, simulate_search
     from .study import Part, Study
+    from .tabulated import Exponential, LogNormal, Normal, OneHot, Poisson, TwoValued, Zipf
     from .topology import Chain, Grid, Hypercube, Mesh, Ring, Topology, Torus
 
 # No module is called as a public function: once imported, it would stand in the function's place.
@@ -75,6 +77,7 @@ _HOME = {
     "parse": ("parse_topology",),
     "plan": ("MinimaxBatch", "MinimaxPlan", "Route"),
     "registry": ("balance", "methods", "register_method"),
+    "resampled": ("Resampled",),
     "result": ("Balance",),
     "results": ("Results", "Statistic"),
     "routing": ("RoutingScheme", "dimension_order", "routing_graph"),
@@ -84,6 +87,7 @@ _HOME = {
     "scheduling": ("perfect_packing", "scheduling_network"),
     "schemecheck": ("check_routing",),
     "study": ("Part", "Study"),
+    "tabulated": ("Exponential", "LogNormal", "Normal", "OneHot", "Poisson", "TwoValued", "Zipf"),
     "topology": ("Chain", "Grid", "Hypercube", "Mesh", "Ring", "Topology", "Torus"),
 }
 _MODULE = {name: module for module, names in _HOME.items() for name in names}
@@ -97,17 +101,23 @@ __all__ = [
     "Doubling",
     "EntityRoutes",
     "Erratum",
+    "Exponential",
     "FaultError",
     "FaultPlan",
     "Grid",
     "HyperHexaCell",
     "Hypercube",
+    "LogNormal",
     "Mesh",
     "MinimaxBatch",
     "MinimaxPlan",
     "MissingExtraError",
     "Network",
+    "Normal",
+    "OneHot",
     "Part",
+    "Poisson",
+    "Resampled",
     "Results",
     "Ring",
     "Route",
@@ -116,7 +126,9 @@ __all__ = [
     "Study",
     "Topology",
     "Torus",
+    "TwoValued",
     "Uniform",
+    "Zipf",
     "__version__",
     "balance",
     "check_routing",
