@@ -49,9 +49,8 @@ class Tabulated(Drawn):
     def law(self) -> Law:
         """Return what the kernels are told."""
         t = self.table
-        shift = 64 - tables.GUIDED
         kind = kernels("philox").TABLE
-        return kernel_law(kind, 0, t.thresholds, t.first, t.mask, t.guide, shift)
+        return kernel_law(kind, 0, t.thresholds, t.first, t.mask, t.guide, t.shift)
 
     @abstractmethod
     def tabulated(self) -> tables.Table:

@@ -143,7 +143,7 @@ def test_tables_are_in_order(law):
         )
     assert np.all(table.mask & (table.mask + np.uint64(1)) == 0)
     for word in (0, 1, 2**52 - 1, 2**52, 2**63, 2**64 - 1):
-        beginning = word >> (64 - tables.GUIDED)
+        beginning = word >> table.shift
         count = np.searchsorted(table.thresholds, np.uint64(word), side="right")
         assert table.guide[beginning] <= count <= table.guide[beginning + 1]
 
