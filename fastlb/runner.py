@@ -22,6 +22,7 @@ from .results import Results
 from .sampling import sample_loads
 from .study import Cell, Study, parse_method
 from .topology import Topology, _integer
+from .trials import measure_in_tiles
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -170,13 +171,13 @@ def run_chunk(chunk: Chunk) -> list[dict[str, NDArray[Any]]]:
             )
             for method in chunk.methods
         ]
-    loads = sample_loads(
-        chunk.loads, chunk.topology, trials=chunk.trials, seed=chunk.seed, start=chunk.start
-    )
-    return [
-        figure_columns(_balanced(loads, chunk.topology, method), chunk.trials)
-        for method in chunk.methods
-    ]
+    found = measure_in_tiles(chunk)
+    if others := [method for method in chunk.methods if method not in found]:
+        loads = sample_loads(
+            chunk.loads, chunk.topology, trials=chunk.trials, seed=chunk.seed, start=chunk.start
+        )
+        found |= {method: _balanced(loads, chunk.topology, method) for method in others}
+    return [figure_columns(found[method], chunk.trials) for method in chunk.methods]
 
 
 def run_chunks(

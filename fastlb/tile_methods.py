@@ -1,0 +1,265 @@
+"""Balancing methods prepared for tiles of random trials: each once for a topology and options.
+
+Legend: ``K`` tiles of ``W`` trials side by side, ``N`` nodes, ``B`` trials, ``K W >= B``.
+
+What a method records here is bit for bit what its public function records of the same loads.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from . import dimension_exchange, direct_exchange, fault_tolerance, registry
+from . import generalized_exchange as generalized
+from . import hexa_cell_exchange as hexa
+from .accelerate import kernels
+from .colouring import colouring
+from .errors import FaultError
+from .fault_plans import fault_plan
+from .hexa_cell_topology import HyperHexaCell
+from .loads import Survey, check_order
+from .result import INT64_MAX, figures, sum_moved
+from .topology import Hypercube, Topology
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
+INT32_MAX = 2**31 - 1
+
+Found = dict[str, "NDArray[Any]"]
+
+
+class TileMethod(ABC):
+    """A method on one topology.
+
+    Attributes
+    ----------
+    function : callable
+        The public function that it stands for.
+    """
+
+    function: ClassVar[Any]
+    topology: Topology
+
+    @abstractmethod
+    def dtype(self, total: int, largest: int) -> np.dtype[Any] | None:
+        """Return in what dtype to balance loads up to ``largest`` with totals up to ``total``.
+
+        None where not even int64 is sure to hold what is moved: the public function says more.
+        """
+
+    @abstractmethod
+    def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
+        """Balance tiles (K, N, W) in place; return what was counted, (B,) or more, or (B, ..)."""
+
+    def figures(self, before: Survey, after: Survey, found: Found) -> dict[str, Any]:
+        """Return the figures of trials (B,) as the public function records them."""
+        return figures(before, after, self.topology.size, found["moved"], found["local"])
+
+
+class Gde(TileMethod):
+    """Generalized dimension exchange."""
+
+    function = staticmethod(generalized.gde)
+
+    def __init__(
+        self, topology: Topology, *, lam: Any = None, order: str = "dimension",
+        tol: None = None, max_sweeps: int | None = None,
+    ) -> None:  # fmt: skip
+        if tol is not None:
+            raise ValueError(f"tol must be left out for integer loads, got {tol!r}")
+        self.topology = topology
+        self.share = generalized._share(lam, topology)
+        self.most = generalized._most_sweeps(max_sweeps)
+        self.links = colouring(topology, order)
+        self._factors: dict[tuple[bool, int], Any] = {}
+
+    def _factor(self, total: int, largest: int) -> Any:
+        # Right for larger loads too, so that few are ever worked out.
+        key = total <= INT32_MAX, largest.bit_length()
+        if key not in self._factors:
+            bounds = (np.array([bound]) for bound in (total, 0, min(2 ** key[1] - 1, INT64_MAX)))
+            self._factors[key] = generalized._factor(self.share, Survey(*bounds))
+        return self._factors[key]
+
+    def dtype(self, total: int, largest: int) -> np.dtype[Any]:
+        T: type[np.generic] = self._factor(total, largest)[1]
+        return np.dtype(T)
+
+    def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
+        factor, _ = self._factor(total, largest)
+        found = generalized.balance_tiles(
+            tiles, B, self.links, factor, self.most, None, with_kept=True
+        )
+        return {"found": found.T}
+
+    def figures(self, before: Survey, after: Survey, found: Found) -> dict[str, Any]:
+        size = self.topology.size
+        recorded = generalized.gde_figures(before, after, size, self.links, found["found"].T)
+        return {**recorded, "colours": self.links.count}
+
+
+class Dde(TileMethod):
+    """Direct dimension exchange."""
+
+    function = staticmethod(direct_exchange.dde)
+
+    def __init__(self, topology: Any, *, axes: Any = None, exchange: str = "rbs") -> None:
+        if exchange not in ("rbs", "sbr"):
+            raise ValueError(f"exchange must be 'rbs' or 'sbr', got {exchange!r}")
+        self.topology = topology
+        self.wrap = direct_exchange.wrapped_axes(topology)
+        self.order = np.array(check_order("axes", axes, topology.ndim), dtype=np.int64)
+        self.exchange = exchange
+        self.longest = max(topology.shape, default=1)
+
+    def dtype(self, total: int, largest: int) -> np.dtype[Any]:
+        return INT32 if total * self.longest <= INT32_MAX else INT64
+
+    def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
+        kept, local = tiles.copy(), np.empty(B, np.int64)
+        moved, rounds = direct_exchange._run(
+            tiles, kept, None, B, self.topology.shape, self.wrap, self.order, self.exchange
+        )
+        kernels("lanes").totals(kept, local)
+        return {"moved": sum_moved(moved), "local": local, "rounds": rounds}
+
+    def figures(self, before: Survey, after: Survey, found: Found) -> dict[str, Any]:
+        moved, local, rounds = found["moved"], found["local"], found["rounds"]
+        shape = self.topology.shape
+        return direct_exchange.dde_figures(before, after, shape, self.wrap, moved, local, rounds)
+
+
+class Dem(TileMethod):
+    """Dimension exchange."""
+
+    function = staticmethod(dimension_exchange.dem)
+
+    def __init__(self, topology: Hypercube, *, dims: Any = None) -> None:
+        if not isinstance(topology, Hypercube):
+            raise TypeError(f"topology must be a Hypercube for dem, got {topology!r}")
+        self.topology = topology
+        self.bits = np.array(check_order("dims", dims, topology.n), dtype=np.int64)
+        self.faults = dimension_exchange.faulty_bits(topology)
+
+    def dtype(self, total: int, largest: int) -> np.dtype[Any] | None:
+        return _least_dtype(total * max(1, len(self.bits)))
+
+    def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
+        moved, local = np.empty(B, np.int64), np.empty(B, np.int64)
+        kernels("dem_tiles").dem(tiles, self.bits, self.faults, moved, local)
+        return {"moved": moved, "local": local}
+
+    def figures(self, before: Survey, after: Survey, found: Found) -> dict[str, Any]:
+        steps = np.full(len(found["moved"]), 3 * len(self.bits))
+        return {**super().figures(before, after, found), "steps": steps}
+
+
+class HexaCell(TileMethod):
+    """Algorithms A, B and C on the Hyper Hexa-Cell network."""
+
+    function = staticmethod(hexa.hexa_cell)
+
+    def __init__(
+        self, topology: HyperHexaCell, *, algorithm: str = "B", share: str = "fair",
+        odd_unit: str | None = None,
+    ) -> None:  # fmt: skip
+        if not isinstance(topology, HyperHexaCell):
+            raise TypeError(f"topology must be a HyperHexaCell for hexa_cell, got {topology!r}")
+        self.topology: HyperHexaCell = topology
+        self.run = hexa.prepared(topology, algorithm, share, odd_unit)
+
+    def dtype(self, total: int, largest: int) -> np.dtype[Any] | None:
+        if total > INT64_MAX // self.run.stages:
+            return None
+        return INT32 if largest <= hexa.NARROW else INT64
+
+    def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
+        found = np.empty((6, B), np.int64)
+        rules = self.run.rules[tiles.dtype]
+        kernels("hexa_cell").tiles_measured(tiles, self.run.d - 1, rules, found)
+        return dict(zip(("moved", "local", "time", "load", "polled", "ends"), found, strict=True))
+
+    def figures(self, before: Survey, after: Survey, found: Found) -> dict[str, Any]:
+        algorithm = self.run.algorithm
+        steps = 3 * self.run.d + hexa.STEPS[algorithm]
+        counted = (found[name] for name in ("load", "polled", "ends", "time"))
+        return {
+            **super().figures(before, after, found),
+            "steps": np.full(len(found["moved"]), steps),
+            "counts": hexa.counters(self.topology, algorithm, *counted),
+        }
+
+
+class FaultTolerantDem(TileMethod):
+    """Fault-tolerant dimension exchange, where there is a plan."""
+
+    function = staticmethod(fault_tolerance.fault_tolerant_dem)
+
+    def __init__(
+        self, topology: Hypercube, *, order: str = "lowest", donor: str = "latest",
+        fallback: str | None = None,
+    ) -> None:  # fmt: skip
+        fault_tolerance._check_tree("fallback", fallback)
+        self.topology = topology
+        self.plan = fault_plan(topology, order=order, donor=donor)
+        self.deepest = max((stuck.dimensions for stuck in self.plan.stuck), default=0)
+        self.reverse = self.plan.order == "lowest"
+        reversed_bits = kernels("positions").reversed_bits
+        nodes = range(topology.size)
+        # Where each row of the kernel's tiles comes from; bits reversed twice are as they were.
+        self.rows = np.array([reversed_bits(i, topology.n) if self.reverse else i for i in nodes])
+
+    def dtype(self, total: int, largest: int) -> np.dtype[Any] | None:
+        if total > INT64_MAX // max(1, self.plan.steps):
+            return None
+        return INT32 if total <= INT32_MAX else INT64
+
+    def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
+        K, N, W = tiles.shape
+        placed = tiles.take(self.rows, axis=1) if self.reverse else tiles
+        moved, local, _ = kernels("fault_tolerant_dem").carry_out(
+            placed.reshape(K, N * W), self.plan.positions, K * W, W, not self.reverse, False,
+            self.deepest, True, np.zeros(1, np.int64),
+        )  # fmt: skip
+        # In whatever order: the largest and the least load are all that is asked for.
+        tiles[:] = placed
+        return {"moved": moved, "local": local}
+
+    def figures(self, before: Survey, after: Survey, found: Found) -> dict[str, Any]:
+        steps = np.full(len(found["moved"]), self.plan.steps)
+        return {**super().figures(before, after, found), "steps": steps}
+
+
+_PREPARED = (Gde, Dde, Dem, HexaCell, FaultTolerantDem)
+
+
+@lru_cache(maxsize=256)
+def tile_method(topology: Topology, method: str) -> TileMethod | None:
+    """Return a method of a study prepared for a topology, or None if it takes rows.
+
+    That is where it is not one of the library's own, an option is none of tiles' or not legal,
+    or the topology does not fit: what is wrong, the public function says.
+    """
+    from .study import parse_method
+
+    name, options = parse_method(method)
+    function = registry._METHODS.get(name)
+    for kind in _PREPARED:
+        if kind.function is function:
+            try:
+                with_topology: Any = kind
+                prepared: TileMethod = with_topology(topology, **options)
+            except (TypeError, ValueError, FaultError):
+                return None
+            return prepared
+    return None
+
+
+def _least_dtype(largest: int) -> np.dtype[Any] | None:
+    return INT32 if largest <= INT32_MAX else INT64 if largest <= INT64_MAX else None
