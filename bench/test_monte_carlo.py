@@ -1,0 +1,165 @@
+"""Monte Carlo studies: draw, balance and measure every trial."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import fastlb as lb
+from bench import monte_carlo_peers, native
+from bench.native import number, pointer
+from fastlb.colouring import colouring
+from fastlb.runner import Chunk, run_chunk
+
+SEED, MEAN = 1995, 1000
+SPAN = 2 * MEAN + 1
+P, Q = 723, 1000
+WHOLE = ("difference", "initial_difference", "moved", "local", "sweeps", "steps", "rounds")
+REAL = ("imbalance", "initial_imbalance", "cost", "locality")
+# As numpy peers return them.
+COMMON = (
+    "difference", "initial_difference", "imbalance", "initial_imbalance", "moved", "cost",
+    "local", "locality",
+)  # fmt: skip
+
+
+def study(topology, method, trials):
+    """Return a chunk as a study hands out, of about as many trials as a study's own."""
+    return Chunk(topology, lb.Uniform(MEAN), (method,), SEED, 0, trials)
+
+
+def c_program(name, trials, figures, *arguments):
+    """Return a run of the C program, which returns the named columns."""
+    compiled = native.library("monte_carlo")
+    if compiled is None:
+        return None
+    whole, real = np.empty((len(WHOLE), trials), np.int64), np.empty((len(REAL), trials))
+    columns = dict(zip((*WHOLE, *REAL), (*whole, *real), strict=True))
+    function = getattr(compiled, name)
+
+    def run():
+        function(
+            number(SEED), number(trials), number(SPAN), *arguments, pointer(whole), pointer(real)
+        )
+        return tuple(columns[figure] for figure in figures)
+
+    return run
+
+
+def fastlb_program(topology, method, trials, figures):
+    chunk = study(topology, method, trials)
+
+    def run():
+        (columns,) = run_chunk(chunk)
+        return tuple(columns[figure] for figure in figures)
+
+    return run
+
+
+def draw(trials, shape):
+    return lambda: monte_carlo_peers.uniform(SEED, trials, MEAN, shape)
+
+
+def trials_of(topology, quick):
+    return 70 if quick else max(64, 2**18 // topology.size)
+
+
+@pytest.mark.parametrize("mesh", [lb.Mesh(8, 8), lb.Mesh(16, 16)], ids=str)
+def test_gde(race, quick, mesh):
+    links, trials = colouring(mesh), trials_of(mesh, quick)
+    ends = pointer(links.u), pointer(links.v), number(len(links.u)), number(links.count)
+    figures = (*COMMON, "sweeps")
+    race(
+        f"Monte Carlo, GDE {mesh.spec}",
+        fastlb_program(mesh, f"gde:lam={P}/{Q}", trials, figures),
+        {
+            "C": c_program(
+                "gde_trials", trials, figures, number(mesh.size), *ends, number(P), number(Q)
+            ),
+            "NumPy": lambda: monte_carlo_peers.gde(draw(trials, mesh.shape), P, Q),
+        },
+        nodes=trials * mesh.size,
+        targets={"C": 10 if mesh.size == 64 else 5},
+    )
+
+
+@pytest.mark.parametrize("mesh", [lb.Mesh(8, 8), lb.Mesh(16, 16, 16)], ids=str)
+def test_dde(race, quick, mesh):
+    trials, shape = trials_of(mesh, quick), np.array(mesh.shape)
+    figures = (*COMMON, "rounds")
+    race(
+        f"Monte Carlo, DDE {mesh.spec}",
+        fastlb_program(mesh, "dde", trials, figures),
+        {
+            "C": c_program("dde_trials", trials, figures, pointer(shape), number(mesh.ndim)),
+            "NumPy": lambda: monte_carlo_peers.dde(draw(trials, mesh.shape)),
+        },
+        nodes=trials * mesh.size,
+        targets={"C": 5},
+    )
+
+
+@pytest.mark.parametrize("n", [6, 10])
+def test_dem(race, quick, n):
+    cube = lb.Hypercube(n)
+    trials = trials_of(cube, quick)
+    race(
+        f"Monte Carlo, DEM {n}-cube",
+        fastlb_program(cube, "dem", trials, COMMON),
+        {
+            "C": c_program("dem_trials", trials, COMMON, number(cube.size)),
+            "NumPy": lambda: monte_carlo_peers.dem(draw(trials, cube.shape), n),
+        },
+        nodes=trials * cube.size,
+        targets={"C": 5},
+    )
+
+
+@pytest.mark.parametrize("n", [6, 10])
+def test_fault_tolerant_dem(race, quick, n):
+    cube = lb.Hypercube(n, faults=[(0, 1), (2, 6), (0, 4)])
+    trials, plan = trials_of(cube, quick), lb.fault_plan(cube)
+    program = number(n), pointer(plan.program), number(len(plan.program)), number(plan.steps)
+    race(
+        f"Monte Carlo, fault-tolerant DEM {n}-cube, 3 faults",
+        fastlb_program(cube, "fault_tolerant_dem", trials, COMMON),
+        {"C": c_program("fault_trials", trials, COMMON, *program)},
+        nodes=trials * cube.size,
+        targets={"C": 5},
+    )
+
+
+@pytest.mark.parametrize(
+    "spelling", ["exponential:1000", "poisson:1000", "normal:1000,300", "log-normal:1000,1"]
+)
+def test_random_loads(race, quick, spelling):
+    """Loads of other distributions against NumPy's generators of the same laws."""
+    law, n = lb.parse_distribution(spelling), 2**10 if quick else 2**16
+    generator = np.random.Generator(np.random.Philox(key=SEED))
+    peers = {
+        "exponential:1000": lambda: generator.geometric(1 / 1001, n) - 1,
+        "poisson:1000": lambda: generator.poisson(1000, n),
+        "normal:1000,300": lambda: np.maximum(np.rint(generator.normal(1000, 300, n)), 0),
+        "log-normal:1000,1": lambda: np.rint(generator.lognormal(6.4, 1, n)),
+    }
+    tiles = np.empty((n // 1024, 64, 16), np.int32)
+
+    def fastlb():
+        law.fill_tiles(tiles, seed=SEED, start=0)
+        return tiles
+
+    race(
+        f"random loads, {spelling}",
+        fastlb,
+        {},
+        nodes=n,
+        yardsticks={"NumPy generator": peers[spelling]},
+        targets={"NumPy generator": 0.5},
+    )
+
+
+def test_two_threads_give_the_same():
+    chunk = study(lb.Mesh(8, 8), "dde", 200)
+    with ThreadPoolExecutor(2) as threads:
+        first, second = threads.map(run_chunk, [chunk, chunk])
+    assert all(np.array_equal(first[0][name], second[0][name]) for name in first[0])
