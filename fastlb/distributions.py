@@ -106,16 +106,14 @@ class Drawn(Distribution):
 
     def fill(self, rows: NDArray[np.int64], *, seed: int, start: int) -> None:
         """Write the loads of the trials ``start, start + 1, ..`` to ``rows`` (trials, N)."""
-        philox = kernels("philox")
-        philox.draw_rows(philox.round_keys(seed), start, _law_of(self), rows)
+        kernels("philox").draw_rows(round_keys(seed), start, _law_of(self), rows)
 
     def fill_tiles(self, tiles: NDArray[Any], *, seed: int, start: int) -> None:
         """Write them to tiles (K, N, W), int32 or int64: trial ``k W + w`` to lane w of tile k.
 
         ``W`` is a multiple of 16, and ``largest`` fits the tiles' dtype.
         """
-        philox = kernels("philox")
-        philox.draw_tiles(philox.round_keys(seed), start, _law_of(self), tiles)
+        kernels("philox").draw_tiles(round_keys(seed), start, _law_of(self), tiles)
 
 
 Law = tuple[
@@ -127,6 +125,13 @@ Law = tuple[
     "NDArray[np.int32]",
     np.uint64,
 ]
+
+
+@lru_cache(maxsize=64)
+def round_keys(seed: int) -> NDArray[np.uint64]:
+    """Return the keys of all rounds, (10, 2), of a seed below 2**128."""
+    keys: NDArray[np.uint64] = kernels("philox").round_keys(seed)
+    return keys
 
 
 @lru_cache(maxsize=64)

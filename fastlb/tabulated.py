@@ -11,7 +11,7 @@ import numpy as np
 
 from . import tables
 from .accelerate import kernels
-from .distributions import Drawn, Law, kernel_law, read_parameter
+from .distributions import Drawn, Law, kernel_law, read_parameter, round_keys
 from .rational import read_rational
 from .result import INT64_MAX
 from .topology import _integer
@@ -374,7 +374,7 @@ class OneHot(Drawn):
         philox = kernels("philox")
         hot = np.empty((trials, 1), np.int64)
         law = kernel_law(philox.SCALED, nodes)
-        philox.draw_rows(philox.round_keys(seed), start, law, hot)
+        philox.draw_rows(round_keys(seed), start, law, hot)
         return hot[:, 0]
 
 

@@ -23,6 +23,8 @@ from .fault_plans import fault_plan
 from .hexa_cell_topology import HyperHexaCell
 from .loads import Survey, check_order
 from .result import INT64_MAX, figures, sum_moved
+from .scratch import scratch
+from .tiling import LANES
 from .topology import Hypercube, Topology
 
 if TYPE_CHECKING:
@@ -41,9 +43,12 @@ class TileMethod(ABC):
     ----------
     function : callable
         The public function that it stands for.
+    lanes : int
+        Trials that lie best side by side.
     """
 
     function: ClassVar[Any]
+    lanes: ClassVar[int] = LANES
     topology: Topology
 
     @abstractmethod
@@ -55,7 +60,11 @@ class TileMethod(ABC):
 
     @abstractmethod
     def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
-        """Balance tiles (K, N, W) in place; return what was counted, (B,) or more, or (B, ..)."""
+        """Balance tiles (K, N, W), int32 or int64; return what was counted.
+
+        Arrays have the trials last, (.., B). ``extremes`` (2, B) holds the least and the largest
+        load of each afterwards. The tiles may be used up.
+        """
 
     def figures(self, before: Survey, after: Survey, found: Found) -> dict[str, Any]:
         """Return the figures of trials (B,) as the public function records them."""
@@ -96,11 +105,11 @@ class Gde(TileMethod):
         found = generalized.balance_tiles(
             tiles, B, self.links, factor, self.most, None, with_kept=True
         )
-        return {"found": found.T}
+        return {"found": found, "extremes": extremes(tiles, B)}
 
     def figures(self, before: Survey, after: Survey, found: Found) -> dict[str, Any]:
         size = self.topology.size
-        recorded = generalized.gde_figures(before, after, size, self.links, found["found"].T)
+        recorded = generalized.gde_figures(before, after, size, self.links, found["found"])
         return {**recorded, "colours": self.links.count}
 
 
@@ -122,15 +131,21 @@ class Dde(TileMethod):
         return INT32 if total * self.longest <= INT32_MAX else INT64
 
     def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
-        kept, local = tiles.copy(), np.empty(B, np.int64)
+        kept, local = scratch("kept", tiles.shape, tiles.dtype), np.empty(B, np.int64)
+        np.copyto(kept, tiles)
         moved, rounds = direct_exchange._run(
             tiles, kept, None, B, self.topology.shape, self.wrap, self.order, self.exchange
         )
         kernels("lanes").totals(kept, local)
-        return {"moved": sum_moved(moved), "local": local, "rounds": rounds}
+        return {
+            "moved": sum_moved(moved),
+            "local": local,
+            "rounds": rounds.T,
+            "extremes": extremes(tiles, B),
+        }
 
     def figures(self, before: Survey, after: Survey, found: Found) -> dict[str, Any]:
-        moved, local, rounds = found["moved"], found["local"], found["rounds"]
+        moved, local, rounds = found["moved"], found["local"], found["rounds"].T
         shape = self.topology.shape
         return direct_exchange.dde_figures(before, after, shape, self.wrap, moved, local, rounds)
 
@@ -153,7 +168,7 @@ class Dem(TileMethod):
     def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
         moved, local = np.empty(B, np.int64), np.empty(B, np.int64)
         kernels("dem_tiles").dem(tiles, self.bits, self.faults, moved, local)
-        return {"moved": moved, "local": local}
+        return {"moved": moved, "local": local, "extremes": extremes(tiles, B)}
 
     def figures(self, before: Survey, after: Survey, found: Found) -> dict[str, Any]:
         steps = np.full(len(found["moved"]), 3 * len(self.bits))
@@ -183,7 +198,8 @@ class HexaCell(TileMethod):
         found = np.empty((6, B), np.int64)
         rules = self.run.rules[tiles.dtype]
         kernels("hexa_cell").tiles_measured(tiles, self.run.d - 1, rules, found)
-        return dict(zip(("moved", "local", "time", "load", "polled", "ends"), found, strict=True))
+        named = dict(zip(("moved", "local", "time", "load", "polled", "ends"), found, strict=True))
+        return {**named, "extremes": extremes(tiles, B)}
 
     def figures(self, before: Survey, after: Survey, found: Found) -> dict[str, Any]:
         algorithm = self.run.algorithm
@@ -199,6 +215,8 @@ class HexaCell(TileMethod):
 class FaultTolerantDem(TileMethod):
     """Fault-tolerant dimension exchange, where there is a plan."""
 
+    # The kernel's loops go over whole rows of lanes, and each has a start-up of its own.
+    lanes = 512
     function = staticmethod(fault_tolerance.fault_tolerant_dem)
 
     def __init__(
@@ -222,18 +240,26 @@ class FaultTolerantDem(TileMethod):
 
     def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
         K, N, W = tiles.shape
-        placed = tiles.take(self.rows, axis=1) if self.reverse else tiles
+        placed = tiles
+        if self.reverse:
+            placed = scratch("placed", tiles.shape, tiles.dtype)
+            tiles.take(self.rows, axis=1, out=placed, mode="clip")
         moved, local, _ = kernels("fault_tolerant_dem").carry_out(
             placed.reshape(K, N * W), self.plan.positions, K * W, W, not self.reverse, False,
             self.deepest, True, np.zeros(1, np.int64),
         )  # fmt: skip
-        # In whatever order: the largest and the least load are all that is asked for.
-        tiles[:] = placed
-        return {"moved": moved, "local": local}
+        return {"moved": moved[:B], "local": local[:B], "extremes": extremes(placed, B)}
 
     def figures(self, before: Survey, after: Survey, found: Found) -> dict[str, Any]:
         steps = np.full(len(found["moved"]), self.plan.steps)
         return {**super().figures(before, after, found), "steps": steps}
+
+
+def extremes(tiles: NDArray[Any], B: int) -> NDArray[np.int64]:
+    """Return the least and the largest load of each of B trials, (2, B)."""
+    found = np.empty((2, B), np.int64)
+    kernels("lanes").extremes(tiles, found)
+    return found
 
 
 _PREPARED = (Gde, Dde, Dem, HexaCell, FaultTolerantDem)

@@ -17,8 +17,9 @@ from .accelerate import kernels
 from .distributions import Distribution, Drawn
 from .loads import Survey
 from .result import INT64_MAX, Balance
+from .scratch import scratch
 from .tile_methods import tile_method
-from .tiling import LANES, VECTOR
+from .tiling import VECTOR
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -57,64 +58,63 @@ def measure_in_tiles(chunk: Trials) -> dict[str, Balance]:
     that are not prepared for tiles, or where int64 might not hold what is moved: all of them if
     the network is large or the distribution not one of the library's own.
     """
-    law, N, B = chunk.loads, chunk.topology.size, chunk.trials
+    law, N = chunk.loads, chunk.topology.size
     if not isinstance(law, Drawn) or law.largest * N > INT64_MAX:
         return {}
-    drawn_in: np.dtype[Any] = np.dtype(np.int32 if law.largest < 2**31 else np.int64)
-    lanes = TILES_BYTES // (N * drawn_in.itemsize)
+    dtype: np.dtype[Any] = np.dtype(np.int32 if law.largest < 2**31 else np.int64)
+    lanes = TILES_BYTES // (N * dtype.itemsize)
     prepared = {name: tile_method(chunk.topology, name) for name in chunk.methods}
-    methods = {name: method for name, method in prepared.items() if method is not None}
-    if lanes < VECTOR or not methods:
-        return {}
-    W = VECTOR * min(LANES // VECTOR, lanes // VECTOR, -(-B // VECTOR))
-    drawn = np.empty((min(lanes // W, -(-B // W)), N, W), drawn_in)
-    work: dict[np.dtype[Any], NDArray[Any]] = {}
+    by_width: dict[int, dict[str, TileMethod]] = {}
+    for name, method in prepared.items():
+        if method is not None and lanes >= VECTOR:
+            width = VECTOR * (min(method.lanes, lanes, chunk.trials + VECTOR - 1) // VECTOR)
+            by_width.setdefault(width, {})[name] = method
+    found: dict[str, Balance] = {}
+    for width, methods in by_width.items():
+        tiles = min(lanes // width, -(-chunk.trials // width))
+        drawn = scratch("drawn", (tiles, N, width), dtype)
+        found |= _measured(chunk, law, methods, drawn)
+    return found
+
+
+def _measured(
+    chunk: Trials, law: Drawn, methods: dict[str, TileMethod], drawn: NDArray[Any]
+) -> dict[str, Balance]:
+    """Draw into the same tiles again and again, and let each method balance them."""
+    W, lanes = drawn.shape[2], kernels("lanes")
     before: list[Columns] = []
     found: dict[str, list[Columns]] = {name: [] for name in methods}
-    for first in range(0, B, len(drawn) * W):
-        count = min(len(drawn) * W, B - first)
-        used = -(-count // W)
-        law.fill_tiles(drawn[:used], seed=chunk.seed, start=chunk.start + first)
-        total = np.empty(used * W, np.int64)
-        kernels("lanes").totals(drawn[:used], total)
-        smallest, largest = _extremes(drawn[:used])
+    for first in range(0, chunk.trials, len(drawn) * W):
+        count = min(len(drawn) * W, chunk.trials - first)
+        fresh = drawn[: -(-count // W)]
+        law.fill_tiles(fresh, seed=chunk.seed, start=chunk.start + first)
+        surveyed = np.empty((3, len(fresh) * W), np.int64)
+        lanes.survey(fresh, surveyed)
         # Lanes beyond the last trial are trials too, of which nothing is recorded.
-        bounds = int(total.max()), int(largest.max())
-        before.append(_cut({"total": total, "smallest": smallest, "largest": largest}, count))
-        for name in list(found):
-            T = methods[name].dtype(*bounds)
-            if T is None:
+        total, largest = int(surveyed[0].max()), int(surveyed[2].max())
+        before.append({"before": surveyed[:, :count]})
+        for name, parts in list(found.items()):
+            method = methods[name]
+            dtype = method.dtype(total, largest)
+            if dtype is None:
                 del found[name]
                 continue
-            if T not in work:
-                work[T] = np.empty(drawn.shape, T)
-            tiles = work[T][:used]
-            np.copyto(tiles, drawn[:used], casting="unsafe")
-            counted = methods[name].balance(tiles, count, *bounds)
-            smallest, largest = _extremes(tiles)
-            found[name].append(_cut({"smallest": smallest, "largest": largest, **counted}, count))
-    start = Survey(**_joined(before))
+            tiles = fresh
+            if dtype != fresh.dtype or len(found) > 1:
+                tiles = scratch("work", fresh.shape, dtype)
+                np.copyto(tiles, fresh, casting="unsafe")
+            parts.append(method.balance(tiles, count, total, largest))
+    start = Survey(*_joined(before)["before"])
     return {name: _recorded(methods[name], start, _joined(parts)) for name, parts in found.items()}
 
 
-def _extremes(tiles: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    trials = tiles.shape[0] * tiles.shape[2]
-    smallest, largest = np.empty(trials, np.int64), np.empty(trials, np.int64)
-    kernels("lanes").extremes(tiles, smallest, largest)
-    return smallest, largest
-
-
 def _recorded(method: TileMethod, before: Survey, found: Columns) -> Balance:
-    after = Survey(before.total, found.pop("smallest"), found.pop("largest"))
+    after = Survey(before.total, *found.pop("extremes"))
     fields = method.figures(before, after, found)
     return Balance(method.function.__name__, method.topology, "metrics", fields)
-
-
-def _cut(columns: Columns, trials: int) -> Columns:
-    return {name: values[:trials] for name, values in columns.items()}
 
 
 def _joined(parts: list[Columns]) -> Columns:
     if len(parts) == 1:
         return parts[0]
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    return {name: np.concatenate([part[name] for part in parts], axis=-1) for name in parts[0]}

@@ -25,8 +25,8 @@ def totals(tiles, out):
 
 
 @njit(cache=True, nogil=True)
-def extremes(tiles, smallest, largest):
-    """Set ``smallest`` and ``largest`` (B,) int64 of each trial."""
+def extremes(tiles, out):
+    """Set ``out`` (2, B) int64 to the least and the largest load of each trial."""
     N, W = tiles.shape[1:]
     least = np.empty(W, tiles.dtype)
     most = np.empty(W, tiles.dtype)
@@ -39,7 +39,13 @@ def extremes(tiles, smallest, largest):
             for w in range(W):
                 least[w] = min(least[w], row[w])
                 most[w] = max(most[w], row[w])
-        low = smallest[k * W : k * W + W]
-        high = largest[k * W : k * W + W]
-        low[:] = least[: low.size]
-        high[:] = most[: high.size]
+        part = out[:, k * W : k * W + W]
+        part[0] = least[: part.shape[1]]
+        part[1] = most[: part.shape[1]]
+
+
+@njit(cache=True, nogil=True)
+def survey(tiles, out):
+    """Set ``out`` (3, B) int64 to the total, the least and the largest load of each trial."""
+    totals(tiles, out[0])
+    extremes(tiles, out[1:])

@@ -149,9 +149,9 @@ def test_the_public_function_says_what_is_wrong(topology, method):
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
 def test_totals_and_extremes_of_lanes(dtype):
     tiles = np.random.default_rng(1).integers(0, 10**9, (3, 5, 16)).astype(dtype)
-    total, least, most = (np.empty(40, np.int64) for _ in range(3))
-    kernels("lanes").totals(tiles, total)
-    kernels("lanes").extremes(tiles, least, most)
+    surveyed = np.empty((3, 40), np.int64)
+    kernels("lanes").survey(tiles, surveyed)
+    total, least, most = surveyed
     rows = tiles.transpose(0, 2, 1).reshape(48, 5)[:40].astype(np.int64)
     assert np.array_equal(total, rows.sum(axis=1))
     assert np.array_equal(least, rows.min(axis=1))
