@@ -126,23 +126,35 @@ class Dde(TileMethod):
         self.order = np.array(check_order("axes", axes, topology.ndim), dtype=np.int64)
         self.exchange = exchange
         self.longest = max(topology.shape, default=1)
+        self.shape = np.array(topology.shape, dtype=np.int64)
+        self.sorters = direct_exchange._sorters(topology.shape, self.wrap)
+        lines = list(zip(topology.shape, self.wrap, strict=True))
+        self.rings = np.array([wrapped and k > 2 for k, wrapped in lines], dtype=bool)
+        longest_ring = max((k for k, wrapped in lines if wrapped), default=0)
+        # The others' flows are found line by line, and counted with checks for overflow.
+        self.in_registers = exchange == "rbs" and longest_ring <= direct_exchange.LONGEST_SORTED
 
-    def dtype(self, total: int, largest: int) -> np.dtype[Any]:
+    def dtype(self, total: int, largest: int) -> np.dtype[Any] | None:
+        if total * self.longest * max(1, len(self.order)) > INT64_MAX:
+            return None
         return INT32 if total * self.longest <= INT32_MAX else INT64
 
     def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
-        kept, local = scratch("kept", tiles.shape, tiles.dtype), np.empty(B, np.int64)
-        np.copyto(kept, tiles)
-        moved, rounds = direct_exchange._run(
-            tiles, kept, None, B, self.topology.shape, self.wrap, self.order, self.exchange
-        )
-        kernels("lanes").totals(kept, local)
-        return {
-            "moved": sum_moved(moved),
-            "local": local,
-            "rounds": rounds.T,
-            "extremes": extremes(tiles, B),
-        }
+        if self.in_registers:
+            found = np.empty((3, B), np.int64)
+            kernels("dde_tiles").dde(
+                tiles, self.shape, self.rings, self.order, *self.sorters, found
+            )
+            moved, local, rounds = found[0], found[1], found[2:]
+        else:
+            kept, local = scratch("kept", tiles.shape, tiles.dtype), np.empty(B, np.int64)
+            np.copyto(kept, tiles)
+            moved, rounds = direct_exchange._run(
+                tiles, kept, None, B, self.topology.shape, self.wrap, self.order, self.exchange
+            )
+            kernels("lanes").totals(kept, local)
+            moved, rounds = sum_moved(moved), rounds.T
+        return {"moved": moved, "local": local, "rounds": rounds, "extremes": extremes(tiles, B)}
 
     def figures(self, before: Survey, after: Survey, found: Found) -> dict[str, Any]:
         moved, local, rounds = found["moved"], found["local"], found["rounds"].T
