@@ -1,5 +1,6 @@
 """Monte Carlo studies: draw, balance and measure every trial."""
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -8,8 +9,9 @@ import pytest
 import fastlb as lb
 from bench import monte_carlo_peers, native
 from bench.native import number, pointer
+from bench.race import Ratio, Row
 from fastlb.colouring import colouring
-from fastlb.runner import Chunk, run_chunk
+from fastlb.runner import plan, run_chunk
 
 SEED, MEAN = 1995, 1000
 SPAN = 2 * MEAN + 1
@@ -23,9 +25,10 @@ COMMON = (
 )  # fmt: skip
 
 
-def study(topology, method, trials):
-    """Return a chunk as a study hands out, of about as many trials as a study's own."""
-    return Chunk(topology, lb.Uniform(MEAN), (method,), SEED, 0, trials)
+def chunks_of(topology, method, trials):
+    """Return the chunks that a study of one method hands out."""
+    study = lb.Study("race", [topology], [method], lb.Uniform(MEAN), trials=trials, seed=SEED)
+    return list(plan(study))
 
 
 def c_program(name, trials, figures, *arguments):
@@ -47,11 +50,11 @@ def c_program(name, trials, figures, *arguments):
 
 
 def fastlb_program(topology, method, trials, figures):
-    chunk = study(topology, method, trials)
+    chunks = chunks_of(topology, method, trials)
 
     def run():
-        (columns,) = run_chunk(chunk)
-        return tuple(columns[figure] for figure in figures)
+        parts = [run_chunk(chunk)[0] for chunk in chunks]
+        return tuple(np.concatenate([part[figure] for part in parts]) for figure in figures)
 
     return run
 
@@ -61,7 +64,7 @@ def draw(trials, shape):
 
 
 def trials_of(topology, quick):
-    return 70 if quick else max(64, 2**18 // topology.size)
+    return 70 if quick else 2**20 // topology.size
 
 
 @pytest.mark.parametrize("mesh", [lb.Mesh(8, 8), lb.Mesh(16, 16)], ids=str)
@@ -158,8 +161,31 @@ def test_random_loads(race, quick, spelling):
     )
 
 
-def test_two_threads_give_the_same():
-    chunk = study(lb.Mesh(8, 8), "dde", 200)
+def test_two_threads(race, quick, benchmark):
+    """Two threads against one, by the clock: CPU time knows nothing of threads."""
+    chunks = chunks_of(lb.Mesh(8, 8), "gde:lam=723/1000", 2**10 if quick else 2**16)
     with ThreadPoolExecutor(2) as threads:
-        first, second = threads.map(run_chunk, [chunk, chunk])
-    assert all(np.array_equal(first[0][name], second[0][name]) for name in first[0])
+        seconds(threads.map, chunks)
+        both, alone = zip(
+            *(
+                (seconds(threads.map, chunks), seconds(map, chunks))
+                for _ in range(1 if quick else 21)
+            ),
+            strict=True,
+        )
+    assert np.array_equal(both[0][1], alone[0][1])
+    benchmark.pedantic(lambda: None)
+    if race.timed:
+        times = np.array([[run[0] for run in runs] for runs in (both, alone)])
+        nodes = 64 * sum(chunk.trials for chunk in chunks)
+        faster = {"1 thread": Ratio.of(times[1] / times[0])}
+        own = float(np.median(times[0])) / nodes * 1e9
+        name = "Monte Carlo, GDE mesh:8x8, 2 threads"
+        race.rows.append(Row(name, times.shape[1], own, faster, {}, {"1 thread": 1.7}))
+
+
+def seconds(mapped, chunks):
+    """Return the seconds on the clock that all chunks take, and the units they move."""
+    begin = time.perf_counter()
+    moved = np.concatenate([columns["moved"] for (columns,) in mapped(run_chunk, chunks)])
+    return time.perf_counter() - begin, moved

@@ -47,5 +47,22 @@ def extremes(tiles, out):
 @njit(cache=True, nogil=True)
 def survey(tiles, out):
     """Set ``out`` (3, B) int64 to the total, the least and the largest load of each trial."""
-    totals(tiles, out[0])
-    extremes(tiles, out[1:])
+    N, W = tiles.shape[1:]
+    sums = np.empty(W, np.int64)
+    least = np.empty(W, tiles.dtype)
+    most = np.empty(W, tiles.dtype)
+    for k in range(tiles.shape[0]):
+        tile = tiles[k].reshape(-1)
+        sums[:] = tile[:W]
+        least[:] = tile[:W]
+        most[:] = tile[:W]
+        for i in range(1, N):
+            row = tile[i * W : i * W + W]
+            for w in range(W):
+                sums[w] += row[w]
+                least[w] = min(least[w], row[w])
+                most[w] = max(most[w], row[w])
+        part = out[:, k * W : k * W + W]
+        part[0] = sums[: part.shape[1]]
+        part[1] = least[: part.shape[1]]
+        part[2] = most[: part.shape[1]]
