@@ -52,9 +52,15 @@ def c_program(name, trials, figures, *arguments):
 def fastlb_program(topology, method, trials, figures):
     chunks = chunks_of(topology, method, trials)
 
+    whole = {figure: np.empty(trials, np.int64) for figure in figures if figure in WHOLE}
+    columns = whole | {figure: np.empty(trials) for figure in figures if figure in REAL}
+
     def run():
-        parts = [run_chunk(chunk)[0] for chunk in chunks]
-        return tuple(np.concatenate([part[figure] for part in parts]) for figure in figures)
+        for chunk in chunks:
+            (found,) = run_chunk(chunk)
+            for figure, column in columns.items():
+                column[chunk.start : chunk.start + chunk.trials] = found[figure]
+        return tuple(columns[figure] for figure in figures)
 
     return run
 

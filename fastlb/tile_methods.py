@@ -190,6 +190,8 @@ class Dem(TileMethod):
 class HexaCell(TileMethod):
     """Algorithms A, B and C on the Hyper Hexa-Cell network."""
 
+    lanes = 512
+
     function = staticmethod(hexa.hexa_cell)
 
     def __init__(
