@@ -70,7 +70,8 @@ def draw(trials, shape):
 
 
 def trials_of(topology, quick):
-    return 70 if quick else 2**20 // topology.size
+    # Some chunks, as the millions of trials of a study: the first finds the caches cold.
+    return 70 if quick else 2**22 // topology.size
 
 
 @pytest.mark.parametrize("mesh", [lb.Mesh(8, 8), lb.Mesh(16, 16)], ids=str)
