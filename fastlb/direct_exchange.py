@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,6 @@ import numpy as np
 from .accelerate import kernels
 from .loads import (
     LoadRows,
-    Survey,
     check_order,
     check_record,
     check_values,
@@ -90,7 +88,14 @@ def dde(
     >>> b.loads, b.moved
     (array([5, 5, 5, 5, 5, 4, 4, 4]), 17)
     """
-    wrap = wrapped_axes(topology)
+    if isinstance(topology, Hypercube):
+        if topology.faults:
+            raise ValueError(f"topology must have no faulty links for dde, got {topology!r}")
+        wrap: tuple[bool, ...] = (False,) * topology.n
+    elif isinstance(topology, Grid):
+        wrap = topology.wrap
+    else:
+        raise TypeError(f"topology must be a Grid or Hypercube for dde, got {topology!r}")
     check_record(record)
     if exchange not in ("rbs", "sbr"):
         raise ValueError(f"exchange must be 'rbs' or 'sbr', got {exchange!r}")
@@ -124,38 +129,12 @@ def dde(
     untiled(tiles, rows)
     kept_rows = np.empty(rows.shape, kept.dtype)
     untiled(kept, kept_rows)
-    after = survey_after(before, rows)
-    shared = dde_figures(before, after, topology.shape, wrap, moved, kept_rows, rounds)
+    shared = figures(before, survey_after(before, rows), topology.size, moved, kept_rows)
+    shared["steps"] = np.full(len(rows), _steps(topology.shape, wrap))
+    shared["rounds"] = rounds.sum(axis=1)
+    shared["simulated_steps"] = shared["rounds"] + sum(topology.shape)
     fields |= per_batch(shared, given.batch)
     return Balance("dde", topology, record, {"loads": finished(result, rows), **fields})
-
-
-def wrapped_axes(topology: Topology) -> tuple[bool, ...]:
-    """Return which axes close to rings, or raise where there is no dde."""
-    if isinstance(topology, Hypercube):
-        if topology.faults:
-            raise ValueError(f"topology must have no faulty links for dde, got {topology!r}")
-        return (False,) * topology.n
-    if isinstance(topology, Grid):
-        return topology.wrap
-    raise TypeError(f"topology must be a Grid or Hypercube for dde, got {topology!r}")
-
-
-def dde_figures(
-    before: Survey,
-    after: Survey,
-    shape: tuple[int, ...],
-    wrap: tuple[bool, ...],
-    moved: NDArray[Any],
-    kept: NDArray[Any],
-    rounds: NDArray[np.int64],
-) -> dict[str, NDArray[Any]]:
-    """Return the figures (B,): ``moved`` (B,), ``kept`` (B,) or (B, N), ``rounds`` (B, S)."""
-    shared = figures(before, after, math.prod(shape), moved, kept)
-    shared["steps"] = np.full(len(moved), _steps(shape, wrap))
-    shared["rounds"] = rounds.sum(axis=1)
-    shared["simulated_steps"] = shared["rounds"] + sum(shape)
-    return shared
 
 
 def _steps(shape: tuple[int, ...], wrap: tuple[bool, ...]) -> int:

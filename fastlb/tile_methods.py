@@ -22,10 +22,10 @@ from .errors import FaultError
 from .fault_plans import fault_plan
 from .hexa_cell_topology import HyperHexaCell
 from .loads import Survey, check_order
-from .result import INT64_MAX, figures, sum_moved
+from .result import INT64_MAX, figures
 from .scratch import scratch
 from .tiling import LANES
-from .topology import Hypercube, Topology
+from .topology import Grid, Hypercube, Topology
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -114,25 +114,29 @@ class Gde(TileMethod):
 
 
 class Dde(TileMethod):
-    """Direct dimension exchange."""
+    """Direct dimension exchange, receive-before-send; a ring's middle flows are sorted out."""
 
     function = staticmethod(direct_exchange.dde)
 
-    def __init__(self, topology: Any, *, axes: Any = None, exchange: str = "rbs") -> None:
-        if exchange not in ("rbs", "sbr"):
-            raise ValueError(f"exchange must be 'rbs' or 'sbr', got {exchange!r}")
+    def __init__(self, topology: Topology, *, axes: Any = None, exchange: str = "rbs") -> None:
+        if isinstance(topology, Grid):
+            self.wrap = topology.wrap
+        elif isinstance(topology, Hypercube) and not topology.faults:
+            self.wrap = (False,) * topology.n
+        else:
+            raise TypeError(f"topology must be a Grid or Hypercube for dde, got {topology!r}")
+        if exchange != "rbs":
+            raise ValueError(f"exchange must be 'rbs' in tiles, got {exchange!r}")
         self.topology = topology
-        self.wrap = direct_exchange.wrapped_axes(topology)
+        lines = list(zip(topology.shape, self.wrap, strict=True))
+        longest_ring = max((k for k, wrapped in lines if wrapped), default=0)
+        if longest_ring > direct_exchange.LONGEST_SORTED:
+            raise ValueError(f"topology must have rings to be sorted out, got {topology!r}")
         self.order = np.array(check_order("axes", axes, topology.ndim), dtype=np.int64)
-        self.exchange = exchange
         self.longest = max(topology.shape, default=1)
         self.shape = np.array(topology.shape, dtype=np.int64)
-        self.sorters = direct_exchange._sorters(topology.shape, self.wrap)
-        lines = list(zip(topology.shape, self.wrap, strict=True))
         self.rings = np.array([wrapped and k > 2 for k, wrapped in lines], dtype=bool)
-        longest_ring = max((k for k, wrapped in lines if wrapped), default=0)
-        # The others' flows are found line by line, and counted with checks for overflow.
-        self.in_registers = exchange == "rbs" and longest_ring <= direct_exchange.LONGEST_SORTED
+        self.sorters, self.starts = direct_exchange._sorters(topology.shape, self.wrap)
 
     def dtype(self, total: int, largest: int) -> np.dtype[Any] | None:
         if total * self.longest * max(1, len(self.order)) > INT64_MAX:
@@ -140,26 +144,21 @@ class Dde(TileMethod):
         return INT32 if total * self.longest <= INT32_MAX else INT64
 
     def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
-        if self.in_registers:
-            found = np.empty((3, B), np.int64)
-            kernels("dde_tiles").dde(
-                tiles, self.shape, self.rings, self.order, *self.sorters, found
-            )
-            moved, local, rounds = found[0], found[1], found[2:]
-        else:
-            kept, local = scratch("kept", tiles.shape, tiles.dtype), np.empty(B, np.int64)
-            np.copyto(kept, tiles)
-            moved, rounds = direct_exchange._run(
-                tiles, kept, None, B, self.topology.shape, self.wrap, self.order, self.exchange
-            )
-            kernels("lanes").totals(kept, local)
-            moved, rounds = sum_moved(moved), rounds.T
-        return {"moved": moved, "local": local, "rounds": rounds, "extremes": extremes(tiles, B)}
+        found = np.empty((3, B), np.int64)
+        kernels("dde_tiles").dde(
+            tiles, self.shape, self.rings, self.order, self.sorters, self.starts, found
+        )
+        named = dict(zip(("moved", "local", "rounds"), found, strict=True))
+        return {**named, "extremes": extremes(tiles, B)}
 
     def figures(self, before: Survey, after: Survey, found: Found) -> dict[str, Any]:
-        moved, local, rounds = found["moved"], found["local"], found["rounds"].T
-        shape = self.topology.shape
-        return direct_exchange.dde_figures(before, after, shape, self.wrap, moved, local, rounds)
+        shape, rounds = self.topology.shape, found["rounds"]
+        return {
+            **super().figures(before, after, found),
+            "steps": np.full(len(rounds), direct_exchange._steps(shape, self.wrap)),
+            "rounds": rounds,
+            "simulated_steps": rounds + sum(shape),
+        }
 
 
 class Dem(TileMethod):

@@ -23,12 +23,11 @@ LAWS = [
     "resampled:3-1-4-0",
 ]
 GDE = ("gde", "gde:lam=1/3,max_sweeps=3", "gde:order=interleaved", "gde:lam=0.9000000001")
-DDE = ("dde", "dde:exchange=sbr")
 METHODS = {
-    "mesh:8x8": (*GDE, *DDE, "dde:axes=1-0"),
-    "torus:5x3x4": (*GDE, *DDE),
-    "ring:7": (*GDE, *DDE),
-    "chain:1": (*GDE, *DDE),
+    "mesh:8x8": (*GDE, "dde", "dde:axes=1-0"),
+    "torus:5x3x4": (*GDE, "dde"),
+    "ring:7": (*GDE, "dde"),
+    "chain:1": (*GDE, "dde"),
     "hypercube:0": ("dem", "dde", "gde", "fault_tolerant_dem"),
     "hypercube:7": ("dem", "dem:dims=3-1-0-2-5-4-6", "dde", *GDE, "fault_tolerant_dem"),
     "hypercube:5:faults=0-1,2-6,0-4": (
@@ -108,6 +107,8 @@ def test_networks_up_to_the_tile():
         ("hypercube:2:faults=0-1,0-2", "fault_tolerant_dem:fallback=tree", "uniform:9"),
         ("hypercube:3:faults=0-4,5-7", "fault_tolerant_dem:finish=tree", "uniform:9"),
         (f"chain:{TILES_BYTES}", "dde", "uniform:9"),
+        ("torus:5x4", "dde:exchange=sbr", "uniform:9"),
+        ("ring:65", "dde", "uniform:9"),
     ],
 )
 def test_what_tiles_do_not_hold_is_left_to_rows(topology, method, loads):
