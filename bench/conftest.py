@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bench.race import Race, Row
+from bench.race import Race, Row, clock
 from bench.table import as_json, as_markdown, fallen
 
 ROWS = pytest.StashKey[list[Row]]()
@@ -33,7 +32,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        item.add_marker(pytest.mark.benchmark(timer=time.process_time, disable_gc=True))
+        item.add_marker(pytest.mark.benchmark(timer=clock, disable_gc=True))
 
 
 @pytest.fixture

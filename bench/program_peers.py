@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import itertools
 from typing import Any
 
 import numpy as np
@@ -59,20 +58,3 @@ def _cp_sat(c: Any, A: Any, b: Any) -> int:
 
 def has_cp_sat() -> bool:
     return importlib.util.find_spec("ortools") is not None
-
-
-def steiner(dimensions: int) -> Any:
-    """Cover the lines of the affine space over three elements; of three dimensions, stein27."""
-    points = list(itertools.product(range(3), repeat=dimensions))
-    number = {point: i for i, point in enumerate(points)}
-    lines = set()
-    for p, q in itertools.combinations(points, 2):
-        third = tuple(-(a + b) % 3 for a, b in zip(p, q, strict=True))
-        lines.add(tuple(sorted((number[p], number[q], number[third]))))
-    A = np.zeros((len(lines) + 1, len(points)), dtype=np.int64)
-    for row, line in enumerate(sorted(lines)):
-        A[row, list(line)] = 1
-    A[-1] = 1
-    b = np.ones(len(A), dtype=np.int64)
-    b[-1] = len(points) // 2
-    return np.ones((1, len(points)), dtype=np.int64), A[None], b[None]

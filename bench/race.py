@@ -1,15 +1,16 @@
 """Programs that run in turn on the same work, and how their times compare.
 
 In every round each program has one stretch, one after the other, so that a machine that slows
-down slows all of them. A stretch is as many calls as take ``STRETCH`` seconds of process CPU
-time, which does not count what other processes take. Ratios are taken within a round; reported
-are the median of the rounds and the quartiles.
+down slows all of them. A stretch is as many calls as take ``STRETCH`` seconds of CPU time of this
+process and of those it has started and waited for, which does not count what others take. Ratios
+are taken within a round; reported are the median of the rounds and the quartiles.
 """
 
 from __future__ import annotations
 
+import resource
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -21,6 +22,12 @@ MOST_ROUNDS = 101
 COPIED_BYTES = 2**27
 
 Program = Callable[[], Any]
+
+
+def clock() -> float:
+    """Return the CPU seconds of this process and of its finished children."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
 
 
 @dataclass(frozen=True)
@@ -118,22 +125,38 @@ class Race:
             for _ in range(own_calls):
                 fastlb()
 
-        begin = time.process_time()
+        begin = clock()
         others_run()
         fastlb_runs()
-        round_takes = time.process_time() - begin
+        round_takes = clock() - begin
         for label in times:
             times[label].clear()
         rounds = int(np.clip(ROW_SECONDS / round_takes, 5, MOST_ROUNDS)) | 1
         self.benchmark.pedantic(fastlb_runs, setup=others_run, rounds=rounds, iterations=1)
         own = np.array(self.benchmark.stats.stats.data) / own_calls
         measured = {label: np.array(times[label]) * scale[label] for label in others}
+        self.record(name, own, measured, nodes=nodes, peers=present, targets=targets)
+
+    def record(
+        self,
+        name: str,
+        own: np.ndarray,
+        others: Mapping[str, np.ndarray],
+        *,
+        nodes: int = 1,
+        peers: Collection[str] = (),
+        targets: Mapping[str, float] | None = None,
+    ) -> None:
+        """Add a row of what was measured in rounds: of fastlb, and of peers and yardsticks.
+
+        ``peers`` names those of ``others`` that fastlb should be faster than.
+        """
         row = Row(
             name,
-            rounds,
+            len(own),
             float(np.median(own)) / nodes * 1e9,
-            {label: Ratio.of(measured[label] / own) for label in present},
-            {label: Ratio.of(own / measured[label]) for label in others if label not in present},
+            {label: Ratio.of(others[label] / own) for label in others if label in peers},
+            {label: Ratio.of(own / others[label]) for label in others if label not in peers},
             dict(targets or {}),
         )
         self.rows.append(row)
@@ -152,10 +175,10 @@ def check_agreement(name: str, peer: str, expected: Any, answer: Any) -> None:
 
 def stretch(program: Program, calls: int) -> float:
     """Return the CPU seconds that one of so many calls takes."""
-    begin = time.process_time()
+    begin = clock()
     for _ in range(calls):
         program()
-    return (time.process_time() - begin) / calls
+    return (clock() - begin) / calls
 
 
 def calls_in_a_stretch(program: Program) -> int:

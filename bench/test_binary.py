@@ -66,17 +66,3 @@ def test_single(race, quick, family, m, n):
         nodes=count,
         targets={"milp": 10, "CP-SAT": 5},
     )
-
-
-def test_stein27(race, quick):
-    program = peers.steiner(2 if quick else 3)
-    race(
-        "0-1 single, stein27",
-        lambda: one_by_one(*program),
-        {
-            "milp": lambda: peers.by_milp(*program),
-            "CP-SAT": (lambda: peers.by_cp_sat(*program)) if peers.has_cp_sat() else None,
-        },
-        nodes=1,
-        targets={"milp": 1, "CP-SAT": 1},
-    )

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from .study import Part, Study
     from .tabulated import Exponential, LogNormal, Normal, OneHot, Poisson, TwoValued, Zipf
     from .topology import Chain, Grid, Hypercube, Mesh, Ring, Topology, Torus
+    from .warming import warmup
 
 # No module is called as a public function: once imported, it would stand in the function's place.
 _HOME = {
@@ -89,6 +90,7 @@ _HOME = {
     "study": ("Part", "Study"),
     "tabulated": ("Exponential", "LogNormal", "Normal", "OneHot", "Poisson", "TwoValued", "Zipf"),
     "topology": ("Chain", "Grid", "Hypercube", "Mesh", "Ring", "Topology", "Torus"),
+    "warming": ("warmup",),
 }
 _MODULE = {name: module for module, names in _HOME.items() for name in names}
 
@@ -163,6 +165,7 @@ __all__ = [
     "simulate_search",
     "solve_binary",
     "studies",
+    "warmup",
 ]
 
 

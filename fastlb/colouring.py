@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -34,6 +34,12 @@ class Colouring:
         Links ``starts[c] .. starts[c+1]-1`` have colour c.
     slots : int
         Number of flow places, ``ndim * N`` on grids and cubes, ``E`` else.
+    lines : (L, 4) int64
+        Where the colours come axis by axis, the same links as lines: first node, step to the
+        next, nodes, and 1 where the last node is linked with the first. Axes of 2 have none.
+    axes : (A, 4) int64
+        What belongs to an axis: first and end of its lines, first and end of its colours. Where
+        there are no lines, all colours are of one axis.
     """
 
     u: NDArray[np.int64]
@@ -41,6 +47,8 @@ class Colouring:
     slot: NDArray[np.int64]
     starts: NDArray[np.int64]
     slots: int
+    lines: NDArray[np.int64]
+    axes: NDArray[np.int64]
 
     @property
     def count(self) -> int:
@@ -69,7 +77,7 @@ def colouring(topology: Topology, order: str = "dimension") -> Colouring:
 
 @lru_cache(maxsize=16)
 def _colouring(topology: Topology, order: str) -> Colouring:
-    require_memory(40 * topology.edge_count, f"the links of {topology!r}")
+    require_memory(56 * topology.edge_count, f"the links of {topology!r}")
     if isinstance(topology, Grid):
         return _grid_colouring(topology.shape, topology.wrap, order)
     if isinstance(topology, Hypercube):
@@ -81,7 +89,7 @@ def _colouring(topology: Topology, order: str) -> Colouring:
     starts = np.concatenate([[0], np.cumsum(np.bincount(colours))]).astype(np.int64)
     ordered = links[by_colour]
     u, v = np.ascontiguousarray(ordered[:, 0]), np.ascontiguousarray(ordered[:, 1])
-    return Colouring(u, v, by_colour, starts, len(links))
+    return _without_lines(u, v, by_colour, starts, len(links))
 
 
 def _grid_colouring(shape: tuple[int, ...], wrap: tuple[bool, ...], order: str) -> Colouring:
@@ -97,13 +105,37 @@ def _grid_colouring(shape: tuple[int, ...], wrap: tuple[bool, ...], order: str) 
         found.sort(key=lambda colour: colour[:2])
     # Without any link there would be nothing to join.
     empty = [np.empty(0, np.int64)]
-    return Colouring(
+    links = _without_lines(
         np.concatenate(empty + [u for _, _, u, _ in found]),
         np.concatenate(empty + [v for _, _, _, v in found]),
         np.concatenate(empty + [axis * size + u for _, axis, u, _ in found]),
         np.cumsum([0] + [len(u) for _, _, u, _ in found]),
         len(shape) * size,
     )
+    if order == "interleaved":
+        return links
+    colours = np.bincount([axis for _, axis, _, _ in found], minlength=len(shape))
+    lines, axes = _grid_lines(nodes, wrap, colours)
+    return replace(links, lines=lines, axes=axes)
+
+
+def _grid_lines(
+    nodes: NDArray[np.int64], wrap: tuple[bool, ...], colours: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the lines of a grid of numbered nodes, and what belongs to each axis."""
+    lines, axes = [np.empty((0, 4), np.int64)], np.zeros((len(colours), 4), np.int64)
+    for axis, (k, wrapped) in enumerate(zip(nodes.shape, wrap, strict=True)):
+        if k < 3:  # a line of one link is a link
+            continue
+        first, second = nodes.take(0, axis).ravel(), nodes.take(1, axis).ravel()
+        rows = np.full((len(first), 4), k)
+        rows[:, 0], rows[:, 1], rows[:, 3] = first, second - first, wrapped
+        lines.append(rows)
+        axes[axis, 1] = len(first)
+    axes[:, 3] = colours
+    axes[:, 1::2] = np.cumsum(axes[:, 1::2], axis=0)
+    axes[1:, ::2] = axes[:-1, 1::2]
+    return np.concatenate(lines), axes
 
 
 def _line_colours(k: int, wrapped: bool) -> list[NDArray[np.int64]]:
@@ -123,4 +155,15 @@ def _without(whole: Colouring, faults: tuple[tuple[int, int], ...]) -> Colouring
     counts = np.add.reduceat(healthy, whole.starts[:-1], dtype=np.int64)
     starts = np.concatenate([[0], np.cumsum(counts[counts > 0])]).astype(np.int64)
     links = (whole.u[healthy], whole.v[healthy], whole.slot[healthy])
-    return Colouring(*links, starts, whole.slots)
+    return _without_lines(*links, starts, whole.slots)
+
+
+def _without_lines(
+    u: NDArray[np.int64],
+    v: NDArray[np.int64],
+    slot: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    slots: int,
+) -> Colouring:
+    lines, axes = np.empty((0, 4), np.int64), np.array([[0, 0, 0, len(starts) - 1]])
+    return Colouring(u, v, slot, starts, slots, lines, axes)

@@ -35,6 +35,7 @@ LARGEST: dict[np.dtype[Any], Any] = {
     np.dtype(np.float32): np.finfo(np.float32).max,
     np.dtype(np.float64): np.finfo(np.float64).max,
 }
+INT32_MAX = np.int64(2**31 - 1)
 
 
 def dem(
@@ -146,10 +147,15 @@ def _in_one_go(
         result = out
     else:
         return None
-    if kernels("survey").count_outside(source, top):
-        return None
+    outside, kernel = kernels("survey").count_outside, kernels("dem")
     target = result if loads.ndim == 1 else result.reshape(-1)
-    kernels("dem").dem(source, target, topology.n)
+    wide = loads.dtype == np.int64 and topology.n >= kernel.LOW_BITS
+    if wide and not outside(source, INT32_MAX):
+        kernel.dem_narrow(source, target, topology.n)
+        return result
+    if outside(source, top):
+        return None
+    kernel.dem(source, target, topology.n)
     return result
 
 

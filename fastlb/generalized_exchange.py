@@ -200,8 +200,8 @@ def balance_tiles(
     found = np.zeros((4, B), np.int64)
     kernel = kernels("gde")
     _run_to_end(
-        kernel.gde, tiles, kept, flows, links.u, links.v, links.starts, factor, most, found,
-        rows_of_state=3,
+        kernel.gde, tiles, kept, flows, links.u, links.v, links.starts, links.lines,
+        links.axes, factor, most, found, rows_of_state=3,
     )  # fmt: skip
     over = found[3] & kernel.OVER > 0
     if with_kept and over.any():
@@ -225,7 +225,7 @@ def _run_floats(
     # A share too small for a float still is one: it moves nothing, and so stalls.
     share = max(lam, np.finfo(np.float64).smallest_subnormal)
     _run_to_end(
-        kernels("gde").gde_float, tiles, kept, flows, links.u, links.v, share, tolerance, most,
+        kernels("gde_float").gde, tiles, kept, flows, links.u, links.v, share, tolerance, most,
         found, rows_of_state=7,
     )  # fmt: skip
     if not np.isfinite(found[0]).all():

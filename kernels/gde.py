@@ -1,19 +1,29 @@
-"""Generalized dimension exchange on an edge-coloured network (Wu-Shu Fig. 2).
+"""Generalized dimension exchange of integers on an edge-coloured network (Wu-Shu Fig. 2).
 
-Legend: ``B`` networks, ``N`` nodes, ``E`` links, ``C`` colours, ``W`` trials side by side.
+Legend: ``B`` networks, ``N`` nodes, ``E`` links, ``C`` colours, ``L`` lines, ``A`` axes, ``W``
+trials side by side.
 
 Trials lie last: a tile holds ``W`` networks as ``N`` rows of ``W`` lanes, so that an exchange is
 one loop over two contiguous rows. A balanced lane changes nothing, so a tile runs until all of
 its lanes are still.
+
+On a grid whose colours come axis by axis, a line goes through all colours of its axis before the
+next line begins: lines share no node, so the loads are the same, and a node is read and written
+once an axis instead of once a link.
 """
 
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
+from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
 LANES = 16
-LARGEST = np.int64(2**63 - 1)
+
+# Lines whose nodes lie further apart than so many bytes exchange link by link instead: their rows
+# fall into the same few sets of the cache (16x16x16 mesh, ns a node: 17 against 27 with all axes
+# along lines and 33 with none; 32x32 mesh 36, 145 and 64).
+NEAR = 2048
 
 # A sweep moved nothing although neighbours differ; neighbours differ; the units do not fit int64.
 STALLED, APART, OVER = 1, 2, 4
@@ -165,6 +175,158 @@ def _choose_exchange_lanes(tile, kept, net, moved, i, j, w, share):
     return _exchange_lanes
 
 
+def _sweep_lines(tile, kept, lines, share, part):
+    """Let lines (L, 4) of more than one node exchange over all of their links.
+
+    A line is its first node, the step from node to node, its nodes, and whether the last is
+    linked with the first. First its even links exchange, then the odd ones, then that of the
+    ends. ``part`` (3, W) counts what each of these moves. ``kept`` may be None.
+    """
+    W = part.shape[1]
+    for line in range(lines.shape[0]):
+        first, step, k, wrap = lines[line]
+        for w in range(0, W, LANES):
+            base = first * W + w
+            for colour in (0, 1):
+                for m in range(colour, k - 1, 2):
+                    i = base + m * step * W
+                    _exchange_lanes(tile, kept, None, part[colour], i, i + step * W, w, share)
+            if wrap:
+                i = base + (k - 1) * step * W
+                _exchange_lanes(tile, kept, None, part[2], i, base, w, share)
+
+
+@intrinsic
+def _machine_sweep_lines(_typing, tile, kept, lines, share, part):
+    """Compile ``_sweep_lines`` for a share (m, s) to vectors that pass along the lines.
+
+    The odd link before a pair follows at once on the pair's even link, so that what a node has
+    stays in registers between its exchanges. Lines and lanes are looped over in here, as a call
+    for each costs as much as its work (8x8 mesh: 4.1 ns a node against 6.2).
+    """
+    measured = kept != types.none
+
+    def generate(context, builder, signature, arguments):
+        vector = ir.VectorType(context.get_data_type(tile.dtype), LANES)
+        index = ir.IntType(64)
+        align = tile.dtype.bitwidth // 8
+        TILE, KEPT, LINES, SHARE, PART = range(5)
+        data = {
+            a: context.make_array(signature.args[a])(context, builder, arguments[a])
+            for a in ((TILE, KEPT, LINES, PART) if measured else (TILE, LINES, PART))
+        }
+
+        def number(value):
+            return ir.Constant(index, value)
+
+        def place(array, at):
+            return builder.bitcast(builder.gep(data[array].data, [at]), vector.as_pointer())
+
+        def entry(line, column):
+            at = builder.add(builder.mul(line, number(4)), number(column))
+            return builder.load(builder.gep(data[LINES].data, [at]))
+
+        def node(base, step, m):
+            """Return the load of node m, and the least it has been, as they lie in memory."""
+            at = builder.add(base, builder.mul(m, step))
+            return [builder.load(place(a, at), align=align) for a in (TILE, KEPT)[: 1 + measured]]
+
+        def put(base, step, m, values):
+            at = builder.add(base, builder.mul(m, step))
+            for a, value in zip((TILE, KEPT), values, strict=False):
+                builder.store(value, place(a, at), align=align)
+
+        def splat(value):
+            one = builder.insert_element(
+                ir.Constant(vector, ir.Undefined), value, ir.Constant(ir.IntType(32), 0)
+            )
+            zeros = ir.Constant(ir.VectorType(ir.IntType(32), LANES), None)
+            return builder.shuffle_vector(one, ir.Constant(vector, ir.Undefined), zeros)
+
+        share_of = splat(builder.extract_value(arguments[SHARE], 0))
+        shift = splat(builder.extract_value(arguments[SHARE], 1))
+        width = builder.extract_value(data[PART].shape, 1)
+
+        def exchange(low, high, total):
+            d = builder.sub(low[0], high[0])
+            sign = builder.ashr(d, ir.Constant(vector, [tile.dtype.bitwidth - 1] * LANES))
+            size = builder.sub(builder.xor(d, sign), sign)
+            sent = builder.lshr(builder.mul(size, share_of), shift)
+            flow = builder.sub(builder.xor(sent, sign), sign)
+            builder.store(builder.add(builder.load(total), sent), total)
+            ends = []
+            for end, load in (
+                (low, builder.sub(low[0], flow)),
+                (high, builder.add(high[0], flow)),
+            ):
+                falls = [
+                    builder.select(builder.icmp_signed("<", load, least), load, least)
+                    for least in end[1:]
+                ]
+                ends.append([load, *falls])
+            return ends
+
+        def variables(values):
+            return [cgutils.alloca_once_value(builder, value) for value in values]
+
+        def read(slots):
+            return [builder.load(slot) for slot in slots]
+
+        def write(slots, values):
+            for slot, value in zip(slots, values, strict=True):
+                builder.store(value, slot)
+
+        def sweep(base, step, k, wrap, w):
+            """Sweep over ``LANES`` lanes of one line."""
+            counted = [
+                place(PART, builder.add(w, builder.mul(width, number(colour))))
+                for colour in range(3)
+            ]
+            even, odd, ends = variables(builder.load(at, align=align) for at in counted)
+            begin, end = exchange(node(base, step, number(0)), node(base, step, number(1)), even)
+            first, carried = variables(begin), variables(end)
+            paired = builder.and_(k, number(-2))
+            with cgutils.for_range_slice(builder, number(2), paired, number(2), index) as (m, _):
+                low, high = node(base, step, m), node(base, step, builder.add(m, number(1)))
+                low, high = exchange(low, high, even)
+                before, low = exchange(read(carried), low, odd)
+                put(base, step, builder.sub(m, number(1)), before)
+                put(base, step, m, low)
+                write(carried, high)
+            last = builder.sub(k, number(1))
+            with builder.if_then(builder.icmp_signed("==", last, paired)):
+                before, end = exchange(read(carried), node(base, step, last), odd)
+                put(base, step, builder.sub(last, number(1)), before)
+                write(carried, end)
+            with builder.if_then(builder.icmp_signed("!=", wrap, number(0))):
+                end, begin = exchange(read(carried), read(first), ends)
+                write(carried, end)
+                write(first, begin)
+            put(base, step, last, read(carried))
+            put(base, step, number(0), read(first))
+            for at, total in zip(counted, (even, odd, ends), strict=True):
+                builder.store(builder.load(total), at, align=align)
+
+        with cgutils.for_range(builder, builder.extract_value(data[LINES].shape, 0)) as loop:
+            first, step, k, wrap = (entry(loop.index, column) for column in range(4))
+            first, step = builder.mul(first, width), builder.mul(step, width)
+            lanes = number(0), width, number(LANES), index
+            with cgutils.for_range_slice(builder, *lanes) as (w, _):
+                sweep(builder.add(first, w), step, k, wrap, w)
+        return context.get_dummy_value()
+
+    return types.none(tile, kept, lines, share, part), generate
+
+
+@overload(_sweep_lines)
+def _choose_sweep_lines(tile, kept, lines, share, part):
+    if share[0] != types.int64:
+        return lambda tile, kept, lines, share, part: _machine_sweep_lines(  # type: ignore[call-arg]
+            tile, kept, lines, share, part
+        )
+    return _sweep_lines
+
+
 @njit(cache=True, nogil=True)
 def _sweep_single(tile, kept, flows, u, v, start, end, share):
     """Exchange over the links ``start .. end-1`` of one network; return the units moved."""
@@ -202,6 +364,12 @@ def _sweep(tile, kept, flows, net, u, v, start, end, share, W, moved):
 
 
 @njit(cache=True, nogil=True)
+def _near(lines, part):
+    """Return whether there are lines, and their rows near enough to each other."""
+    return lines.shape[0] > 0 and lines[0, 1] * part[0].nbytes <= NEAR
+
+
+@njit(cache=True, nogil=True)
 def _unbalanced(tile, u, v, W, apart):
     """Set ``apart`` where a lane has neighbours that differ by more than one."""
     apart[:] = False
@@ -213,22 +381,43 @@ def _unbalanced(tile, u, v, W, apart):
 
 
 @njit(cache=True, nogil=True)
-def gde(tiles, kept, flows, u, v, starts, share, max_sweeps, figures, place, state, budget):
+def _add_up(part, moved, moving, flags):
+    """Add what an axis or a colour moved, ``part`` (3, W), to the lanes' figures.
+
+    Without a branch, which vectorises: a sum that does not fit turns negative, and what has been
+    flagged once needs no number any more.
+    """
+    for colour in range(part.shape[0]):
+        units = part[colour]
+        for w in range(units.size):
+            total = moved[w] + np.int64(units[w])
+            flags[w] |= (total >> 63) & OVER
+            moved[w] = total
+            moving[w] |= units[w] != 0
+
+
+@njit(cache=True, nogil=True)
+def gde(
+    tiles, kept, flows, u, v, starts, lines, axes, share, max_sweeps, figures, place, state,
+    budget,
+):  # fmt: skip
     """Balance networks of integers until nothing moves or ``max_sweeps`` sweeps are made.
 
     ``tiles`` : (K, N, W) int32 or int64, in which every total fits; balanced in place. W is 1
     or a multiple of ``LANES``. ``kept`` : (N * W,) scratch of the same dtype; None if only
     loads are wanted. ``flows`` : (B, E) int64 zeros to be filled, or None. ``u``, ``v`` : (E,)
-    links in the order of the colours; ``starts`` : (C + 1,). ``share`` : (p, q) or (m, s), see
-    ``_sent``. ``figures`` : (4, B) int64 receives moved, local, sweeps, and flags: ``STALLED``,
-    ``APART``, ``OVER``.
+    links in the order of the colours; ``starts`` : (C + 1,). ``lines`` : (L, 4), the same links
+    as lines (first node, step, nodes, wrap). ``axes`` : (A, 4), what one axis has of these after
+    the other: first and end of its lines, first and end of its colours. ``share`` : (p, q) or
+    (m, s), see ``_sent``. ``figures`` : (4, B) int64 receives moved, local, sweeps, and flags:
+    ``STALLED``, ``APART``, ``OVER``.
 
     After ``budget`` sweeps in all it returns False, to be called again with the same arguments:
     ``place`` (2,) int64 zeros keeps the tile and its sweeps, ``state`` (3, W) int64 the lanes'.
     """
     K, N, width = tiles.shape
     moved, sweeps, flags = state[0], state[1], state[2]
-    part = np.empty(width, tiles.dtype)
+    part = np.empty((3, width), tiles.dtype)
     net = np.empty(width, tiles.dtype)
     moving = np.empty(width, np.bool_)
     for t in range(place[0], K):
@@ -245,18 +434,20 @@ def gde(tiles, kept, flows, u, v, starts, share, max_sweeps, figures, place, sta
                 return False
             budget -= 1
             moving[:] = False
-            for c in range(starts.size - 1):
-                part[:] = 0
-                _sweep(
-                    lanes, kept, lane_flows, net, u, v, starts[c], starts[c + 1], share, width,
-                    part,
-                )  # fmt: skip
-                for w in range(width):
-                    moving[w] |= part[w] != 0
-                    if part[w] > LARGEST - moved[w]:
-                        flags[w] |= OVER
-                        moved[w] = 0
-                    moved[w] += part[w]
+            for a in range(axes.shape[0]):
+                line, end_line, colour, end_colour = axes[a]
+                if flows is None and width > 1 and _near(lines[line:end_line], part):
+                    part[:] = 0
+                    _sweep_lines(lanes, kept, lines[line:end_line], share, part)
+                    _add_up(part, moved, moving, flags)
+                    continue
+                for c in range(colour, end_colour):
+                    part[0] = 0
+                    _sweep(
+                        lanes, kept, lane_flows, net, u, v, starts[c], starts[c + 1], share, width,
+                        part[0],
+                    )  # fmt: skip
+                    _add_up(part[:1], moved, moving, flags)
             if not moving.any():
                 break
             place[1] += 1
@@ -280,102 +471,6 @@ def gde(tiles, kept, flows, u, v, starts, share, max_sweeps, figures, place, sta
                 for w in range(width):
                     moved[w] += row[w]
             figures[1, first : first + trials] = moved[:trials]
-        place[0] += 1
-        place[1] = 0
-    return True
-
-
-@njit(cache=True, nogil=True)
-def _sweep_float(tile, kept, flows, u, v, share, W, moved, moving):
-    """Make one sweep with lane w sending ``share[w]`` of every difference."""
-    for e in range(u.size):
-        low = tile[u[e] * W : u[e] * W + W]
-        high = tile[v[e] * W : v[e] * W + W]
-        kept_low = kept[u[e] * W : u[e] * W + W]
-        kept_high = kept[v[e] * W : v[e] * W + W]
-        for w in range(W):
-            net = share[w] * (low[w] - high[w])
-            a = low[w] - net
-            b = high[w] + net
-            moving[w] |= a != low[w]
-            moved[w] += abs(net)
-            low[w] = a
-            high[w] = b
-            kept_low[w] = min(kept_low[w], a)
-            kept_high[w] = min(kept_high[w], b)
-            if flows is not None and w < flows.shape[0]:
-                flows[w, e] += net
-
-
-@njit(cache=True, nogil=True)
-def _largest_step(tile, u, v, W, worst):
-    """Set ``worst`` to each lane's largest difference between neighbours."""
-    worst[:] = 0.0
-    for e in range(u.size):
-        low = tile[u[e] * W : u[e] * W + W]
-        high = tile[v[e] * W : v[e] * W + W]
-        for w in range(W):
-            worst[w] = max(worst[w], abs(low[w] - high[w]))
-
-
-@njit(cache=True, nogil=True)
-def gde_float(tiles, kept, flows, u, v, lam, tol, max_sweeps, figures, place, state, budget):
-    """Balance rows of floats until all neighbours are within ``tol`` (B,).
-
-    A lane whose neighbours are near enough has its share set to 0, which freezes it. A lane
-    stalls when a sweep changes nothing, or when rounding has kept its largest difference from
-    falling for ``2 N + 64`` sweeps. ``lam`` is a float64 above 0; ``figures`` (4, B) and
-    ``state`` (7, W) are float64; all else as in ``gde``.
-    """
-    K, N, W = tiles.shape
-    moved, share, least, waited = state[0], state[1], state[2], state[3]
-    sweeps, flags, moves = state[4], state[5], state[6]
-    worst = np.empty(W)
-    moving = np.empty(W, np.bool_)
-    for t in range(place[0], K):
-        first = t * W
-        width = min(W, figures.shape[1] - first)
-        lanes = tiles[t].reshape(-1)
-        lane_flows = None if flows is None else flows[first : first + width]
-        if place[1] == 0:
-            kept[:] = lanes
-            state[:] = 0.0
-            share[:width] = lam
-            least[:] = np.inf
-        while True:
-            _largest_step(lanes, u, v, W, worst)
-            active = False
-            for w in range(width):
-                waited[w] = 0 if worst[w] < least[w] else waited[w] + 1
-                least[w] = min(least[w], worst[w])
-                apart = worst[w] > tol[first + w]
-                still = place[1] > 0 and moves[w] == 0.0
-                if share[w] != 0.0 and (not apart or still or waited[w] > 2 * N + 64):
-                    share[w] = 0.0
-                    flags[w] = STALLED | APART if apart else 0
-                active = active or share[w] != 0.0
-            if not active or place[1] >= max_sweeps:
-                break
-            moving[:] = False
-            _sweep_float(lanes, kept, lane_flows, u, v, share, W, moved, moving)
-            place[1] += 1
-            for w in range(W):
-                sweeps[w] += share[w] != 0.0
-                moves[w] = moving[w]
-            budget -= 1
-            if budget == 0:
-                return False
-        for w in range(width):
-            if share[w] != 0.0:
-                flags[w] = APART
-        local = np.zeros(width)
-        for i in range(N):
-            for w in range(width):
-                local[w] += kept[i * W + w]
-        figures[0, first : first + width] = moved[:width]
-        figures[1, first : first + width] = local
-        figures[2, first : first + width] = sweeps[:width]
-        figures[3, first : first + width] = flags[:width]
         place[0] += 1
         place[1] = 0
     return True

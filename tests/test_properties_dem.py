@@ -97,3 +97,15 @@ def test_order_of_dims_is_the_callers() -> None:
     assert lb.dem(loads, lb.Hypercube(2)).loads.tolist() == [0, 0, 1, 1]
     assert lb.dem(loads, lb.Hypercube(2), dims=(0, 1)).loads.tolist() == [0, 0, 1, 1]
     assert lb.dem(loads, lb.Hypercube(2), dims=(1, 0)).loads.tolist() == [0, 1, 0, 1]
+
+
+@pytest.mark.parametrize("n", [5, 6, 9, 12, 13, 18])
+@pytest.mark.parametrize("top", [2**31 - 1, 2**31])
+def test_loads_at_the_edge_of_32_bits(n, top):
+    """Up to 2**31 - 1 the kernel computes in 32 bits; a batch is no whole number of blocks."""
+    loads = np.random.default_rng(n).integers(0, top, (3, 2**n), endpoint=True)
+    loads[0, :2], loads[2, -1] = (top, top - 1), top
+    cube = lb.Hypercube(n)
+    wanted = lb.dem(loads, cube).loads
+    assert np.array_equal(lb.dem(loads, cube, record="loads").loads, wanted)
+    assert np.array_equal(lb.dem(loads, cube, record="loads", out=loads).loads, wanted)

@@ -257,3 +257,17 @@ def test_a_star_takes_a_colour_a_leaf(data: st.DataObject) -> None:
         assert b.loads[0].tolist() == r.loads
         assert (b.moved[0], b.sweeps[0], b.local[0]) == (r.moved, r.sweeps, r.local)
         assert b.flows[0].tolist() == list(r.flows.values())
+
+
+@pytest.mark.parametrize("shape", [(3,), (7,), (8,), (5, 2, 3), (4, 6), (70, 3), (3, 40)])
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_along_lines_or_link_by_link_is_the_same(shape, wrapped):
+    """With ``record="flows"`` every axis goes link by link; without, near lines go as wholes."""
+    grid = lb.Grid(shape, wrap=(wrapped,) * len(shape))
+    for trials, top in ((40, 50), (3, 2**40), (17, 2**60 // grid.size)):
+        loads = np.random.default_rng(trials).integers(0, top, (trials, *shape))
+        by_link = lb.gde(loads, grid, lam="3/5", record="flows")
+        along = lb.gde(loads, grid, lam="3/5")
+        assert np.array_equal(by_link.loads, along.loads)
+        for name in ("moved", "local", "sweeps", "steps", "stalled", "converged"):
+            assert np.array_equal(getattr(by_link, name), getattr(along, name)), name

@@ -1,0 +1,131 @@
+"""Loading the kernels ahead of the first call that needs them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .binary import solve_binary
+from .dimension_exchange import dem
+from .direct_exchange import dde
+from .distributions import Uniform
+from .fault_tolerance import fault_tolerant_dem
+from .generalized_exchange import gde
+from .hexa_cell_exchange import hexa_cell
+from .hexa_cell_topology import HyperHexaCell
+from .loads import RECORDS
+from .minimax import minimax_flow
+from .sampling import sample_loads
+from .topology import Hypercube, Mesh, Ring
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike, NDArray
+
+    from .topology import Topology
+
+# Kernels work on tiles of 64 trials; what is left over, and a single trial, may take another way.
+BATCHES = (1, 65)
+
+
+def warmup(*names: str, dtypes: Iterable[DTypeLike] = (np.int64,)) -> dict[str, float]:
+    """Load the kernels of some functions, so that the first real call is as fast as the next.
+
+    A kernel is compiled for each dtype at its first use, once on a machine, which takes seconds;
+    afterwards it is loaded from the cache, which takes milliseconds. Either is done here, by
+    running the functions on a few small inputs at every level of ``record``.
+
+    Parameters
+    ----------
+    *names : str
+        Of ``dem``, ``gde``, ``dde``, ``hexa_cell``, ``fault_tolerant_dem``, ``minimax_flow``,
+        ``solve_binary`` and ``sample_loads``; without any, all of these.
+    dtypes : iterable of dtype
+        Of the loads that the balancing methods will get.
+
+    Returns
+    -------
+    dict of float
+        Seconds that each of the functions took.
+
+    Raises
+    ------
+    ValueError
+        If there is no such name.
+    TypeError
+        If loads cannot have one of the dtypes.
+
+    Examples
+    --------
+    >>> import fastlb as lb
+    >>> list(lb.warmup("sample_loads"))
+    ['sample_loads']
+    """
+    for name in names:
+        if name not in _RUNS:
+            raise ValueError(f"names must be among {', '.join(_RUNS)}, got {name!r}")
+    wanted = [np.dtype(dtype) for dtype in dtypes]
+    seconds = {}
+    for name in names or _RUNS:
+        begin = time.perf_counter()
+        _RUNS[name](wanted)
+        seconds[name] = time.perf_counter() - begin
+    return seconds
+
+
+def _loads(topology: Topology, dtypes: Iterable[np.dtype[Any]]) -> Iterator[NDArray[Any]]:
+    """Yield batches of every dtype; with large integers as well, for which kernels use 64 bits."""
+    for dtype, trials in product(dtypes, BATCHES):
+        loads = np.arange(trials * topology.size).reshape(trials, *topology.shape) % 7
+        yield loads.astype(dtype)
+        if dtype.kind in "iu" and dtype.itemsize == 8:
+            yield (loads << 40).astype(dtype)
+
+
+def _balancing(balance: Callable[..., Any], *topologies: Topology, **options: Any) -> Any:
+    """Return what runs a balancing method at every level."""
+
+    def run(dtypes: Iterable[np.dtype[Any]]) -> None:
+        for topology in topologies:
+            for loads, record in product(_loads(topology, dtypes), RECORDS):
+                balance(loads, topology, record=record, **options)
+
+    return run
+
+
+def _hexa_cell(dtypes: list[np.dtype[Any]]) -> None:
+    for algorithm in "ABC":
+        _balancing(hexa_cell, HyperHexaCell(3), HyperHexaCell(9), algorithm=algorithm)(dtypes)
+
+
+def _minimax(_: list[np.dtype[Any]]) -> None:
+    network = Ring(8).network(capacity=9)
+    excess = np.array([7, 0, -3, 0, 2, 0, -4, 0])
+    for integral, plan in product((True, False), ("short", "least")):
+        minimax_flow(network, excess, integral=integral, plan=plan).routes()
+
+
+def _binary(_: list[np.dtype[Any]]) -> None:
+    costs, rows = np.arange(1, 21), np.eye(20, dtype=np.int64)[:4]
+    solve_binary(costs[:4], rows[:, :4], np.ones(4, dtype=np.int64))
+    solve_binary(costs, rows, np.ones(4, dtype=np.int64))
+
+
+def _sampling(_: list[np.dtype[Any]]) -> None:
+    for mean in (10, 2**40):
+        sample_loads(Uniform(mean), Ring(8), trials=2, seed=0)
+
+
+_RUNS: dict[str, Callable[[list[np.dtype[Any]]], None]] = {
+    "dem": _balancing(dem, Hypercube(7)),
+    "gde": _balancing(gde, Mesh(3, 4)),
+    "dde": _balancing(dde, Mesh(3, 4), Ring(5)),
+    "hexa_cell": _hexa_cell,
+    "fault_tolerant_dem": _balancing(fault_tolerant_dem, Hypercube(4, faults=[(0, 1)])),
+    "minimax_flow": _minimax,
+    "solve_binary": _binary,
+    "sample_loads": _sampling,
+}

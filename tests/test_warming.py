@@ -1,0 +1,59 @@
+"""After a warm-up nothing is compiled or loaded any more."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import fastlb as lb
+
+ROOT = Path(__file__).resolve().parents[1]
+
+COUNT = """
+import sys
+import numpy as np
+import fastlb as lb
+
+def compiled():
+    return {
+        (name, str(signature))
+        for module in list(sys.modules.values())
+        if getattr(module, "__name__", "").startswith("fastlb.kernels.")
+        for name, kernel in vars(module).items()
+        for signature in getattr(kernel, "signatures", ())
+    }
+"""
+CALLS = {
+    "dem": "lb.dem(np.arange(3 * 2**n).reshape(3, -1), lb.Hypercube(n), record=record)",
+    "gde": "lb.gde(np.arange(3 * 5 * n).reshape(3, 5, n), lb.Mesh(5, n), record=record)",
+    "dde": "lb.dde(np.arange(3 * 5 * n).reshape(3, 5, n), lb.Torus(5, n), record=record)",
+    "hexa_cell": "lb.hexa_cell(np.arange(6 * 2**(n - 1)), lb.HyperHexaCell(n), record=record)",
+    "fault_tolerant_dem": (
+        "lb.fault_tolerant_dem(np.arange(2**n), lb.Hypercube(n, faults=[(0, 1), (4, 5)]),"
+        " record=record)"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_call_after_the_warm_up_compiles_nothing(name):
+    code = (
+        f"{COUNT}\nlb.warmup({name!r})\nbefore = compiled()\nassert before\n"
+        "for record in ('loads', 'metrics', 'flows'):\n"
+        "    for n in (3, 6, 9):\n"
+        f"        {CALLS[name]}\n"
+        "assert compiled() == before, compiled() - before\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_seconds_by_name_and_names_that_do_not_exist():
+    assert set(lb.warmup("sample_loads", "minimax_flow")) == {"sample_loads", "minimax_flow"}
+    with pytest.raises(ValueError, match=r"names must be among dem, .* got 'den'"):
+        lb.warmup("den")
+    with pytest.raises(TypeError):
+        lb.warmup("dem", dtypes=["no dtype"])
