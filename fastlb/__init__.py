@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from .parse import parse_topology
     from .plan import MinimaxBatch, MinimaxPlan, Route
     from .registry import balance, methods, register_method
+    from .resampled import Resampled
     from .result import Balance
     from .results import Results
     from .routing import RoutingScheme, dimension_order, routing_graph
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from .statistic import Difference, Statistic
     from .store import read_store
     from .study import Part, Study
+    from .tabulated import Exponential, LogNormal, Normal, OneHot, Poisson, TwoValued, Zipf
     from .topology import Chain, Grid, Hypercube, Mesh, Ring, Topology, Torus
     from .warming import warmup
 
@@ -78,6 +80,7 @@ _HOME = {
     "parse": ("parse_topology",),
     "plan": ("MinimaxBatch", "MinimaxPlan", "Route"),
     "registry": ("balance", "methods", "register_method"),
+    "resampled": ("Resampled",),
     "result": ("Balance",),
     "results": ("Results",),
     "routing": ("RoutingScheme", "dimension_order", "routing_graph"),
@@ -89,6 +92,7 @@ _HOME = {
     "statistic": ("Difference", "Statistic"),
     "store": ("read_store",),
     "study": ("Part", "Study"),
+    "tabulated": ("Exponential", "LogNormal", "Normal", "OneHot", "Poisson", "TwoValued", "Zipf"),
     "topology": ("Chain", "Grid", "Hypercube", "Mesh", "Ring", "Topology", "Torus"),
     "warming": ("warmup",),
 }
@@ -105,17 +109,23 @@ __all__ = [
     "EntityRoutes",
     "Erratum",
     "ExecutorError",
+    "Exponential",
     "FaultError",
     "FaultPlan",
     "Grid",
     "HyperHexaCell",
     "Hypercube",
+    "LogNormal",
     "Mesh",
     "MinimaxBatch",
     "MinimaxPlan",
     "MissingExtraError",
     "Network",
+    "Normal",
+    "OneHot",
     "Part",
+    "Poisson",
+    "Resampled",
     "Results",
     "Ring",
     "Route",
@@ -124,7 +134,9 @@ __all__ = [
     "Study",
     "Topology",
     "Torus",
+    "TwoValued",
     "Uniform",
+    "Zipf",
     "__version__",
     "balance",
     "check_routing",

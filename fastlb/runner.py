@@ -21,13 +21,14 @@ from .memory import require_memory
 from .options import check_options
 from .progress import rows_bar
 from .registry import balance
-from .result import RECORDED_WITH, Balance
+from .result import RECORDED_WITH
 from .results import Results
 from .sampling import sample_loads
 from .stopping import check_targets, rounds
 from .store import open_store
 from .study import Cell, Group, Study, parse_method
 from .topology import Topology, _integer
+from .trials import measure_in_tiles
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -250,13 +251,13 @@ def run_chunk(chunk: Chunk) -> list[dict[str, NDArray[Any]]]:
             )
             for method in chunk.methods
         ]
-    loads = sample_loads(
-        chunk.loads, chunk.topology, trials=chunk.trials, seed=chunk.seed, start=chunk.start
-    )
-    return [
-        figure_columns(_balanced(loads, chunk.topology, method), chunk.trials)
-        for method in chunk.methods
-    ]
+    found = measure_in_tiles(chunk)
+    if others := [method for method in chunk.methods if method not in found]:
+        loads = sample_loads(
+            chunk.loads, chunk.topology, trials=chunk.trials, seed=chunk.seed, start=chunk.start
+        )
+        found |= {method: _balanced(loads, chunk.topology, method) for method in others}
+    return [figure_columns(found[method], chunk.trials) for method in chunk.methods]
 
 
 def run_chunks(
@@ -342,11 +343,11 @@ def _received(executor: Executor, chunk: Chunk, future: Sent) -> list[dict[str, 
     return found
 
 
-def figure_columns(balance: Balance, trials: int) -> dict[str, NDArray[Any]]:
+def figure_columns(recorded: Mapping[str, Any], trials: int) -> dict[str, NDArray[Any]]:
     """Return the figures that a method recorded, one value a trial; counters as ``counts.name``."""
     columns: dict[str, Any] = {}
     for name in FIGURES:
-        value = getattr(balance, name, None)
+        value = recorded.get(name)
         if isinstance(value, dict):
             columns |= {f"{name}.{counter}": values for counter, values in value.items()}
         elif value is not None:
@@ -354,10 +355,12 @@ def figure_columns(balance: Balance, trials: int) -> dict[str, NDArray[Any]]:
     return {name: np.broadcast_to(values, (trials,)) for name, values in columns.items()}
 
 
-def _balanced(loads: NDArray[np.int64], topology: Topology, method: str) -> Balance:
+def _balanced(loads: NDArray[np.int64], topology: Topology, method: str) -> dict[str, Any]:
+    """Return the figures that a method records of these loads."""
     name, options = parse_method(method)
     check_options(name, options)
-    return balance(loads, topology, method=name, **options)
+    found = balance(loads, topology, method=name, **options)
+    return {figure: getattr(found, figure, None) for figure in FIGURES}
 
 
 def _reporter(study: Study, progress: bool | Progress) -> Any:
