@@ -159,13 +159,20 @@ def gde_figures(
 ) -> dict[str, Any]:
     """Return the figures of networks of which the kernel found ``found``, (4, B)."""
     moved, local, sweeps, flags = found
-    flags = flags.astype(np.int64)
-    shared = figures(before, after, size, moved, local)
-    shared["sweeps"] = sweeps.astype(np.int64)
-    shared["steps"] = 3 * links.count * shared["sweeps"]
-    shared["stalled"] = flags & kernels("gde").STALLED > 0
-    shared["converged"] = flags & kernels("gde").APART == 0
-    return shared
+    return figures(before, after, size, moved, local) | gde_counts(links, sweeps, flags)
+
+
+def gde_counts(
+    links: Colouring, sweeps: NDArray[Any], flags: NDArray[Any]
+) -> dict[str, NDArray[Any]]:
+    """Return the figures (B,) that follow from the sweeps and how they ended."""
+    sweeps, flags = (values.astype(np.int64, copy=False) for values in (sweeps, flags))
+    return {
+        "sweeps": sweeps,
+        "steps": 3 * links.count * sweeps,
+        "stalled": flags & kernels("gde").STALLED > 0,
+        "converged": flags & kernels("gde").APART == 0,
+    }
 
 
 def _run_integers(

@@ -22,7 +22,7 @@ from .errors import FaultError
 from .fault_plans import fault_plan
 from .hexa_cell_topology import HyperHexaCell
 from .loads import Survey, check_order
-from .result import INT64_MAX, figures
+from .result import INT64_MAX
 from .scratch import scratch
 from .tiling import LANES
 from .topology import Grid, Hypercube, Topology
@@ -63,12 +63,13 @@ class TileMethod(ABC):
         """Balance tiles (K, N, W), int32 or int64; return what was counted.
 
         Arrays have the trials last, (.., B). ``extremes`` (2, B) holds the least and the largest
-        load of each afterwards. The tiles may be used up.
+        load of each afterwards, ``moved`` and ``local`` (B,) the units that moved and those that
+        never left; the rest is for ``further``. The tiles may be used up.
         """
 
-    def figures(self, before: Survey, after: Survey, found: Found) -> dict[str, Any]:
-        """Return the figures of trials as the public function records them: (B,), or one number."""
-        return figures(before, after, self.topology.size, found["moved"], found["local"])
+    def further(self, B: int, found: Found) -> dict[str, Any]:
+        """Return the figures of trials (B,) that not every method has in common."""
+        return {"sweeps": same(1, B)}
 
 
 class Gde(TileMethod):
@@ -105,12 +106,12 @@ class Gde(TileMethod):
         found = generalized.balance_tiles(
             tiles, B, self.links, factor, self.most, None, with_kept=True
         )
-        return {"found": found, "extremes": extremes(tiles, B)}
+        named = dict(zip(("moved", "local", "sweeps", "flags"), found, strict=True))
+        return {**named, "extremes": extremes(tiles, B)}
 
-    def figures(self, before: Survey, after: Survey, found: Found) -> dict[str, Any]:
-        size = self.topology.size
-        recorded = generalized.gde_figures(before, after, size, self.links, found["found"])
-        return {**recorded, "colours": self.links.count}
+    def further(self, B: int, found: Found) -> dict[str, Any]:
+        counted = generalized.gde_counts(self.links, found["sweeps"], found["flags"])
+        return {**counted, "colours": self.links.count}
 
 
 class Dde(TileMethod):
@@ -151,11 +152,11 @@ class Dde(TileMethod):
         named = dict(zip(("moved", "local", "rounds"), found, strict=True))
         return {**named, "extremes": extremes(tiles, B)}
 
-    def figures(self, before: Survey, after: Survey, found: Found) -> dict[str, Any]:
+    def further(self, B: int, found: Found) -> dict[str, Any]:
         shape, rounds = self.topology.shape, found["rounds"]
         return {
-            **super().figures(before, after, found),
-            "steps": np.full(len(rounds), direct_exchange._steps(shape, self.wrap)),
+            **super().further(B, found),
+            "steps": same(direct_exchange._steps(shape, self.wrap), B),
             "rounds": rounds,
             "simulated_steps": rounds + sum(shape),
         }
@@ -181,9 +182,8 @@ class Dem(TileMethod):
         kernels("dem_tiles").dem(tiles, self.bits, self.faults, moved, local)
         return {"moved": moved, "local": local, "extremes": extremes(tiles, B)}
 
-    def figures(self, before: Survey, after: Survey, found: Found) -> dict[str, Any]:
-        steps = np.full(len(found["moved"]), 3 * len(self.bits))
-        return {**super().figures(before, after, found), "steps": steps}
+    def further(self, B: int, found: Found) -> dict[str, Any]:
+        return {**super().further(B, found), "steps": same(3 * len(self.bits), B)}
 
 
 class HexaCell(TileMethod):
@@ -216,13 +216,12 @@ class HexaCell(TileMethod):
         named = dict(zip(("moved", "local", "time", "load", "polled", "ends"), found, strict=True))
         return {**named, "extremes": extremes(tiles, B)}
 
-    def figures(self, before: Survey, after: Survey, found: Found) -> dict[str, Any]:
+    def further(self, B: int, found: Found) -> dict[str, Any]:
         algorithm = self.run.algorithm
-        steps = 3 * self.run.d + hexa.STEPS[algorithm]
         counted = (found[name] for name in ("load", "polled", "ends", "time"))
         return {
-            **super().figures(before, after, found),
-            "steps": np.full(len(found["moved"]), steps),
+            **super().further(B, found),
+            "steps": same(3 * self.run.d + hexa.STEPS[algorithm], B),
             "counts": hexa.counters(self.topology, algorithm, *counted),
         }
 
@@ -265,16 +264,20 @@ class FaultTolerantDem(TileMethod):
         )  # fmt: skip
         return {"moved": moved[:B], "local": local[:B], "extremes": extremes(placed, B)}
 
-    def figures(self, before: Survey, after: Survey, found: Found) -> dict[str, Any]:
-        steps = np.full(len(found["moved"]), self.plan.steps)
-        return {**super().figures(before, after, found), "steps": steps}
+    def further(self, B: int, found: Found) -> dict[str, Any]:
+        return {**super().further(B, found), "steps": same(self.plan.steps, B)}
+
+
+def same(value: int, B: int) -> NDArray[np.int64]:
+    """Return a column of one value, which takes no memory."""
+    return np.broadcast_to(np.int64(value), (B,))
 
 
 def extremes(tiles: NDArray[Any], B: int) -> NDArray[np.int64]:
     """Return the least and the largest load of each of B trials, (2, B)."""
-    found = np.empty((2, B), np.int64)
-    kernels("lanes").extremes(tiles, found)
-    return found
+    found = np.empty((3, B), np.int64)
+    kernels("lanes").survey(tiles, found)
+    return found[1:]
 
 
 _PREPARED = (Gde, Dde, Dem, HexaCell, FaultTolerantDem)

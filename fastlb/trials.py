@@ -15,7 +15,6 @@ import numpy as np
 
 from .accelerate import kernels
 from .distributions import Distribution, Drawn
-from .loads import Survey
 from .result import INT64_MAX
 from .scratch import scratch
 from .tile_methods import tile_method
@@ -24,14 +23,18 @@ from .tiling import VECTOR
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from .tile_methods import TileMethod
+    from .tile_methods import Found, TileMethod
     from .topology import Topology
 
 # Bytes of the tiles drawn at a time; with a copy to balance, what its nodes keep and the
 # kernels' own scratch they stay within the L2 cache.
 TILES_BYTES = 2**18
 
-Columns = dict[str, "NDArray[Any]"]
+# What ``lanes.figures`` works out for every method: four columns of int64, four of float64.
+COMMON = (
+    "initial_difference", "difference", "moved", "local",
+    "initial_imbalance", "imbalance", "cost", "locality",
+)  # fmt: skip
 
 
 class Trials(Protocol):
@@ -82,38 +85,52 @@ def _measured(
 ) -> dict[str, dict[str, Any]]:
     """Draw into the same tiles again and again, and let each method balance them."""
     W, lanes = drawn.shape[2], kernels("lanes")
-    before: list[Columns] = []
-    found: dict[str, list[Columns]] = {name: [] for name in methods}
+    surveyed = scratch("surveyed", (3, len(drawn) * W), np.int64)
+    # One array for the columns of all figures: what was freed of the last is had again, whereas
+    # the pages of many small ones are given back, and cost a fault each.
+    columns = {name: np.empty((len(COMMON), chunk.trials), np.int64) for name in methods}
+    others: dict[str, list[Found]] = {name: [] for name in methods}
     for first in range(0, chunk.trials, len(drawn) * W):
         count = min(len(drawn) * W, chunk.trials - first)
         fresh = drawn[: -(-count // W)]
         law.fill_tiles(fresh, seed=chunk.seed, start=chunk.start + first)
-        surveyed = np.empty((3, len(fresh) * W), np.int64)
-        lanes.survey(fresh, surveyed)
+        before = surveyed[:, : len(fresh) * W]
+        lanes.survey(fresh, before)
         # Lanes beyond the last trial are trials too, of which nothing is recorded.
-        total, largest = int(surveyed[0].max()), int(surveyed[2].max())
-        before.append({"before": surveyed[:, :count]})
-        for name, parts in list(found.items()):
+        total, largest = int(before[0].max()), int(before[2].max())
+        for name, parts in list(others.items()):
             method = methods[name]
             dtype = method.dtype(total, largest)
             if dtype is None:
-                del found[name]
+                del others[name]
                 continue
             tiles = fresh
-            if dtype != fresh.dtype or len(found) > 1:
+            if dtype != fresh.dtype or len(others) > 1:
                 tiles = scratch("work", fresh.shape, dtype)
                 np.copyto(tiles, fresh, casting="unsafe")
-            parts.append(method.balance(tiles, count, total, largest))
-    start = Survey(*_joined(before)["before"])
-    return {name: _figures(methods[name], start, _joined(parts)) for name, parts in found.items()}
+            found = method.balance(tiles, count, total, largest)
+            after, moved, local = (found.pop(key) for key in ("extremes", "moved", "local"))
+            whole, real = _whole_and_real(columns[name])
+            lanes.figures(before, after, moved, local, chunk.topology.size, first, whole, real)
+            parts.append(found)
+    return {
+        name: _figures(methods[name], columns[name], _joined(parts))
+        for name, parts in others.items()
+    }
 
 
-def _figures(method: TileMethod, before: Survey, found: Columns) -> dict[str, Any]:
-    after = Survey(before.total, *found.pop("extremes"))
-    return method.figures(before, after, found)
+def _figures(method: TileMethod, columns: NDArray[np.int64], found: Found) -> dict[str, Any]:
+    whole, real = _whole_and_real(columns)
+    shared = dict(zip(COMMON, (*whole, *real), strict=True))
+    return {**shared, **method.further(whole.shape[1], found)}
 
 
-def _joined(parts: list[Columns]) -> Columns:
+def _whole_and_real(columns: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    half = len(COMMON) // 2
+    return columns[:half], columns[half:].view(np.float64)
+
+
+def _joined(parts: list[Found]) -> Found:
     if len(parts) == 1:
         return parts[0]
     return {name: np.concatenate([part[name] for part in parts], axis=-1) for name in parts[0]}
