@@ -51,6 +51,19 @@ def test_the_same_bits_on_a_cluster(client: Any, chunk: int | None) -> None:
     assert same(lb.run(MANY, executor=client.get_executor(), chunk=chunk), lb.run(MANY))
 
 
+def test_it_stops_alike_and_keeps_no_rows_on_a_cluster(client: Any, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    study = dataclasses.replace(MANY, target_error={"cost": "0.7%"}, minimum_trials=100)
+    expected = lb.run(study)
+    assert len(expected) < len(study.cells) * study.trials
+    for options in ({}, {"store": tmp_path}):
+        executor = client.get_executor()
+        found = lb.run(study, executor=executor, chunk=90, rows=False, **options)  # type: ignore[arg-type]
+        assert found.summary() == expected.summary()
+        assert found.compare() == expected.compare()
+    assert same(lb.read_store(tmp_path), expected)
+
+
 def test_workers_are_killed_in_the_middle(client: Any, tmp_path: Path) -> None:
     killed = []
 

@@ -29,6 +29,8 @@ loads = ["uniform:1000", "uniform:7"]
 trials = 60000
 seed = 3
 """
+# Stops after 16,000 trials of the mesh and all of the ring.
+STOPPING = TOML + 'target_error = { cost = "0.15%" }\nminimum_trials = 1000\n'
 # The command line, but with a part after every chunk.
 COMMAND = """
 from fastlb import keeper, runner
@@ -67,15 +69,20 @@ def wait_for_parts(process: subprocess.Popen[str], folder: Path, count: int) -> 
 
 
 @pytest.mark.slow
-def test_killed_at_random_moments_nothing_is_lost(mine: Path, tmp_path: Path, full: bool) -> None:
-    folder = tmp_path / "store"
+@pytest.mark.parametrize(("toml", "options"), [(TOML, []), (STOPPING, ["--no-rows"])])
+def test_killed_at_random_moments_nothing_is_lost(
+    toml: str, options: list[str], tmp_path: Path, full: bool
+) -> None:
+    mine, folder = tmp_path / "mine.toml", tmp_path / "store"
+    mine.write_text(toml)
     expected = lb.run(lb.Study.read(mine))
     chance = random.Random(1993)
     killed = 0
     for _ in range(40 if full else 6):
         before = {path.name: path.read_bytes() for path in parts(folder)}
         threads = chance.choice([1, 2])
-        with started(mine, "--store", folder, "--resume", "--threads", threads) as process:
+        arguments = (mine, "--store", folder, "--resume", "--threads", threads, *options)
+        with started(*arguments) as process:
             # Now and then while it starts, mostly somewhere between two parts.
             more = chance.choice([0, 1, 1, 2])
             wait_for_parts(process, folder, len(before) + more)
@@ -87,10 +94,10 @@ def test_killed_at_random_moments_nothing_is_lost(mine: Path, tmp_path: Path, fu
         assert seen <= set(after)
         assert {name: after[name] for name in before} == before
     assert killed >= 5
-    with started("--store", folder, "--resume", "--json") as process:
+    with started("--store", folder, "--resume", "--json", *options) as process:
         resumed, errors = process.communicate()
     assert (process.returncode, errors) == (0, "")
-    with started(mine, "--json") as process:
+    with started(mine, "--json", *options) as process:
         undisturbed, _ = process.communicate()
     assert resumed == undisturbed
     assert same(lb.read_store(folder), expected)
@@ -98,14 +105,13 @@ def test_killed_at_random_moments_nothing_is_lost(mine: Path, tmp_path: Path, fu
 
 def test_interrupted_it_says_how_to_go_on(mine: Path, tmp_path: Path) -> None:
     folder = tmp_path / "a store"
-    with started(mine, "--store", folder) as process:
+    with started(mine, "--store", folder, "--no-rows") as process:
         wait_for_parts(process, folder, 3)
         process.send_signal(signal.SIGINT)
         out, errors = process.communicate()
     assert (process.returncode, out) == (130, "")
-    assert errors == (
-        f"fastlb: interrupted; fastlb study --store '{folder}' --resume goes on from here\n"
-    )
+    command = f"fastlb study --store '{folder}' --resume --no-rows"
+    assert errors == f"fastlb: interrupted; {command} goes on from here\n"
     with started("--store", folder, "--resume") as process:
         out, errors = process.communicate()
     assert (process.returncode, errors) == (0, "")
@@ -146,11 +152,36 @@ def test_a_store_is_shown_and_its_trials_raised(run: Run, mine: Path, tmp_path: 
     assert run("study", "--store", folder, "--json", "--out", tmp_path / "out") == more
 
 
+def test_targets_rows_and_pages_of_a_store(run: Run, mine: Path, tmp_path: Path) -> None:
+    folder, page = tmp_path / "store", tmp_path / "page.html"
+    asked = ("--trials", 4000, "--no-rows", "--json")
+    target = ("--target-error", "cost=1%")
+    first = run("study", mine, *asked, *target, "--store", folder, "--report", page)
+    assert (first.code, first.err) == (0, "")
+    assert first == run("study", mine, *asked, *target)
+    assert "1%" in page.read_text()
+    written = page.read_bytes()
+    again = run("study", "--store", folder, "--no-rows", "--json", "--report", page, "--force")
+    assert again == first
+    assert page.read_bytes() == written
+    missed = run("study", "--store", folder, "--resume", *asked, "--target-error", "cost=0.01%")
+    assert missed == run("study", mine, *asked, "--target-error", "cost=0.01%")
+    assert missed.code == 1
+    assert run("study", "--store", folder, "--no-rows", "--json") == missed
+    with_rows = run("study", "--store", folder)
+    assert (with_rows.code, with_rows.err) == (1, "")
+    assert len(lb.read_store(folder)) == 4000 * 8
+
+
 def test_a_bundled_study_is_shown_as_such(run: Run, tmp_path: Path) -> None:
     arguments = ("wu-shu", "--trials", 3)
     shown = run("study", *arguments, "--store", tmp_path)
     assert "Average Number of Sweeps: paper" in shown.out
     assert run("study", "--store", tmp_path) == shown
+    target = ("--target-error", "difference=50")
+    asked = run("study", "--store", tmp_path, "--resume", *target)
+    assert asked == run("study", *arguments, *target)
+    assert asked == run("study", "--store", tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -159,6 +190,8 @@ def test_a_bundled_study_is_shown_as_such(run: Run, tmp_path: Path) -> None:
         (["mine.toml", "--resume"], "--resume needs --store DIR"),
         (["--store", "old", "--seed", "3"], "NAME or FILE.toml is needed"),
         (["--store", "old", "--dask", "local"], "NAME or FILE.toml is needed"),
+        (["--store", "old", "--target-error", "cost=1"], "NAME or FILE.toml is needed"),
+        (["mine.toml", "--store", "new", "--target-error", "cots=1"], "did you mean cost?"),
         (["mine.toml", "--dask", "tcp://a:1", "--threads", "2"], "--dask ADDRESS has its own"),
         (["mine.toml", "--store", "old"], "old: holds a store already (--resume goes on with it)"),
         (["mine.toml", "--store", "."], ".: holds other files"),
