@@ -178,9 +178,9 @@ class Dem(TileMethod):
         return _least_dtype(total * max(1, len(self.bits)))
 
     def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
-        moved, local = np.empty(B, np.int64), np.empty(B, np.int64)
-        kernels("dem_tiles").dem(tiles, self.bits, self.faults, moved, local)
-        return {"moved": moved, "local": local, "extremes": extremes(tiles, B)}
+        found = np.empty((4, B), np.int64)
+        kernels("dem_tiles").dem(tiles, self.bits, self.faults, found)
+        return {"moved": found[0], "local": found[1], "extremes": found[2:]}
 
     def further(self, B: int, found: Found) -> dict[str, Any]:
         return {**super().further(B, found), "steps": same(3 * len(self.bits), B)}
