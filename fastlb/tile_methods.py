@@ -129,15 +129,18 @@ class Dde(TileMethod):
         if exchange != "rbs":
             raise ValueError(f"exchange must be 'rbs' in tiles, got {exchange!r}")
         self.topology = topology
-        lines = list(zip(topology.shape, self.wrap, strict=True))
+        # A single node is a line of one, so that there is an axis.
+        lines = list(zip(topology.shape, self.wrap, strict=True)) or [(1, False)]
         longest_ring = max((k for k, wrapped in lines if wrapped), default=0)
         if longest_ring > direct_exchange.LONGEST_SORTED:
             raise ValueError(f"topology must have rings to be sorted out, got {topology!r}")
-        self.order = np.array(check_order("axes", axes, topology.ndim), dtype=np.int64)
-        self.longest = max(topology.shape, default=1)
-        self.shape = np.array(topology.shape, dtype=np.int64)
+        order = check_order("axes", axes, topology.ndim) or (0,)
+        self.order = np.array(order, dtype=np.int64)
+        shape, wrap = zip(*lines, strict=True)
+        self.longest = max(shape)
+        self.shape = np.array(shape, dtype=np.int64)
         self.rings = np.array([wrapped and k > 2 for k, wrapped in lines], dtype=bool)
-        self.sorters, self.starts = direct_exchange._sorters(topology.shape, self.wrap)
+        self.sorters, self.starts = direct_exchange._sorters(shape, wrap)
 
     def dtype(self, total: int, largest: int) -> np.dtype[Any] | None:
         if total * self.longest * max(1, len(self.order)) > INT64_MAX:
@@ -145,12 +148,12 @@ class Dde(TileMethod):
         return INT32 if total * self.longest <= INT32_MAX else INT64
 
     def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
-        found = np.empty((3, B), np.int64)
+        found = np.empty((5, B), np.int64)
         kernels("dde_tiles").dde(
             tiles, self.shape, self.rings, self.order, self.sorters, self.starts, found
         )
-        named = dict(zip(("moved", "local", "rounds"), found, strict=True))
-        return {**named, "extremes": extremes(tiles, B)}
+        named = dict(zip(("moved", "local", "rounds"), found, strict=False))
+        return {**named, "extremes": found[3:]}
 
     def further(self, B: int, found: Found) -> dict[str, Any]:
         shape, rounds = self.topology.shape, found["rounds"]
@@ -178,9 +181,9 @@ class Dem(TileMethod):
         return _least_dtype(total * max(1, len(self.bits)))
 
     def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
-        moved, local = np.empty(B, np.int64), np.empty(B, np.int64)
-        kernels("dem_tiles").dem(tiles, self.bits, self.faults, moved, local)
-        return {"moved": moved, "local": local, "extremes": extremes(tiles, B)}
+        found = np.empty((4, B), np.int64)
+        kernels("dem_tiles").dem(tiles, self.bits, self.faults, found)
+        return {"moved": found[0], "local": found[1], "extremes": found[2:]}
 
     def further(self, B: int, found: Found) -> dict[str, Any]:
         return {**super().further(B, found), "steps": same(3 * len(self.bits), B)}

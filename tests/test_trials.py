@@ -99,6 +99,14 @@ def test_networks_up_to_the_tile():
     assert_same_as_rows(chunk_of("mesh:16x16x16", ["dde", "gde"], "exponential:1000", trials=5))
 
 
+def test_parts_that_stay_in_cache_in_any_order():
+    orders = [f"dde:axes={axes}" for axes in ("0-1-2", "1-0-2", "2-1-0")]
+    assert_same_as_rows(chunk_of("torus:9x8x9", orders, "uniform:1000"))
+    orders = [f"dem:dims={dims}" for dims in ("1-0-3-2-5-4-6-8-7", "8-0-1-2-3-4-5-6-7")]
+    assert_same_as_rows(chunk_of("hypercube:9", orders, "uniform:1000"))
+    assert_same_as_rows(chunk_of("hypercube:9:faults=0-1,2-258", orders[:1], "uniform:1000"))
+
+
 @pytest.mark.parametrize(
     ("topology", "method", "loads"),
     [
