@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .doubling import Doubling, recursive_doubling
     from .entities import EntityRoutes, route_entities
     from .errata import Erratum, hexa_cell_errata
-    from .errors import DeadlockError, FaultError, MissingExtraError
+    from .errors import DeadlockError, ExecutorError, FaultError, MissingExtraError
     from .excess import excess_load
     from .families import random_binary
     from .fault_plans import FaultPlan, fault_plan
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from .parse import parse_topology
     from .plan import MinimaxBatch, MinimaxPlan, Route
     from .registry import balance, methods, register_method
+    from .resampled import Resampled
     from .result import Balance
     from .results import Results
     from .routing import RoutingScheme, dimension_order, routing_graph
@@ -48,7 +49,9 @@ if TYPE_CHECKING:
     from .schemecheck import check_routing
     from .simulation import search_speedup, simulate_search
     from .statistic import Difference, Statistic
+    from .store import read_store
     from .study import Part, Study
+    from .tabulated import Exponential, LogNormal, Normal, OneHot, Poisson, TwoValued, Zipf
     from .topology import Chain, Grid, Hypercube, Mesh, Ring, Topology, Torus
     from .warming import warmup
 
@@ -62,7 +65,7 @@ _HOME = {
     "doubling": ("Doubling", "recursive_doubling"),
     "entities": ("EntityRoutes", "route_entities"),
     "errata": ("Erratum", "hexa_cell_errata"),
-    "errors": ("DeadlockError", "FaultError", "MissingExtraError"),
+    "errors": ("DeadlockError", "ExecutorError", "FaultError", "MissingExtraError"),
     "families": ("random_binary",),
     "fault_plans": ("FaultPlan", "fault_plan"),
     "fault_tolerance": ("fault_tolerant_dem",),
@@ -77,6 +80,7 @@ _HOME = {
     "parse": ("parse_topology",),
     "plan": ("MinimaxBatch", "MinimaxPlan", "Route"),
     "registry": ("balance", "methods", "register_method"),
+    "resampled": ("Resampled",),
     "result": ("Balance",),
     "results": ("Results",),
     "routing": ("RoutingScheme", "dimension_order", "routing_graph"),
@@ -86,7 +90,9 @@ _HOME = {
     "scheduling": ("perfect_packing", "scheduling_network"),
     "schemecheck": ("check_routing",),
     "statistic": ("Difference", "Statistic"),
+    "store": ("read_store",),
     "study": ("Part", "Study"),
+    "tabulated": ("Exponential", "LogNormal", "Normal", "OneHot", "Poisson", "TwoValued", "Zipf"),
     "topology": ("Chain", "Grid", "Hypercube", "Mesh", "Ring", "Topology", "Torus"),
     "warming": ("warmup",),
 }
@@ -102,17 +108,24 @@ __all__ = [
     "Doubling",
     "EntityRoutes",
     "Erratum",
+    "ExecutorError",
+    "Exponential",
     "FaultError",
     "FaultPlan",
     "Grid",
     "HyperHexaCell",
     "Hypercube",
+    "LogNormal",
     "Mesh",
     "MinimaxBatch",
     "MinimaxPlan",
     "MissingExtraError",
     "Network",
+    "Normal",
+    "OneHot",
     "Part",
+    "Poisson",
+    "Resampled",
     "Results",
     "Ring",
     "Route",
@@ -121,7 +134,9 @@ __all__ = [
     "Study",
     "Topology",
     "Torus",
+    "TwoValued",
     "Uniform",
+    "Zipf",
     "__version__",
     "balance",
     "check_routing",
@@ -145,6 +160,7 @@ __all__ = [
     "parse_topology",
     "perfect_packing",
     "random_binary",
+    "read_store",
     "recursive_doubling",
     "register_method",
     "route_entities",

@@ -21,6 +21,7 @@ from .errors import MissingExtraError
 
 EXTRAS = {
     "click": "cli",
+    "distributed": "dask",
     "highspy": "mps",
     "rich": "cli",
     "matplotlib": "plot",
@@ -129,11 +130,11 @@ def _default_cache_is_writable() -> bool:
 
 
 def _writable(folder: Path) -> bool:
-    while not folder.exists():
-        if folder == folder.parent:
-            return False
-        folder = folder.parent
     try:
+        while not folder.exists():
+            if folder == folder.parent:
+                return False
+            folder = folder.parent
         with tempfile.TemporaryFile(dir=folder):
             return True
     except OSError:

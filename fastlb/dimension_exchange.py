@@ -180,12 +180,15 @@ def _run_measured(
     rows: NDArray[Any], kept: NDArray[Any], bits: NDArray[np.int64], topology: Hypercube
 ) -> NDArray[Any]:
     """Balance the rows in place, update ``kept``, and return the units moved, (B, S)."""
-    faults = [((u ^ v).bit_length() - 1, u) for u, v in topology.faults]
     moved: NDArray[Any] = np.empty((len(rows), len(bits)), units_dtype(rows))
-    kernels("dem").dem_measured(
-        rows, kept, bits, np.array(faults, dtype=np.int64).reshape(-1, 2), moved
-    )
+    kernels("dem").dem_measured(rows, kept, bits, faulty_bits(topology), moved)
     return moved
+
+
+def faulty_bits(topology: Hypercube) -> NDArray[np.int64]:
+    """Return the faulty links as (bit, lower node), shape (F, 2)."""
+    faults = [((u ^ v).bit_length() - 1, u) for u, v in topology.faults]
+    return np.array(faults, dtype=np.int64).reshape(-1, 2)
 
 
 def _run_in_stages(

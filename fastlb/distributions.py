@@ -7,6 +7,7 @@ import difflib
 import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -43,6 +44,30 @@ class Distribution(ABC):
         values = [str(getattr(self, field.name)) for field in dataclasses.fields(self)]
         return f"{self.name}:{','.join(values)}" if values else self.name
 
+    @classmethod
+    def read(cls, values: str) -> Distribution:
+        """Read what stands behind the name of a spelling.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a parameter is missing, unknown, unreadable or out of range.
+        """
+        parameters = dataclasses.fields(cls)
+        known = [field.name for field in parameters]
+        found: dict[str, Any] = {}
+        for position, part in enumerate(filter(None, values.split(","))):
+            key, equals, value = part.rpartition("=")
+            key = key.strip() if equals else known[position] if position < len(known) else ""
+            if key not in known or key in found:
+                raise ValueError(f"{cls.name} takes {', '.join(known)}")
+            found[key] = _read_number(value)
+        optional = [field.name for field in parameters if field.default is not dataclasses.MISSING]
+        missing = [key for key in known if key not in found and key not in optional]
+        if missing:
+            raise ValueError(f"{cls.name} needs {', '.join(missing)}")
+        return cls(**found)
+
     @abstractmethod
     def fill(self, rows: NDArray[np.int64], *, seed: int, start: int) -> None:
         """Write the loads of the trials ``start, start + 1, ..`` to ``rows`` (trials, N)."""
@@ -67,7 +92,76 @@ class Experiment(Distribution):
 
 
 @dataclass(frozen=True)
-class Uniform(Distribution):
+class Drawn(Distribution):
+    """Loads made of Philox words by the kernels, in rows or with trials side by side."""
+
+    @property
+    @abstractmethod
+    def largest(self) -> int:
+        """No load is larger."""
+
+    @abstractmethod
+    def law(self) -> Law:
+        """Return what the kernels are told; it is asked for once."""
+
+    def fill(self, rows: NDArray[np.int64], *, seed: int, start: int) -> None:
+        """Write the loads of the trials ``start, start + 1, ..`` to ``rows`` (trials, N)."""
+        kernels("philox").draw_rows(round_keys(seed), start, _law_of(self), rows)
+
+    def fill_tiles(self, tiles: NDArray[Any], *, seed: int, start: int) -> None:
+        """Write them to tiles (K, N, W), int32 or int64: trial ``k W + w`` to lane w of tile k.
+
+        ``W`` is a multiple of 16, and ``largest`` fits the tiles' dtype.
+        """
+        kernels("philox").draw_tiles(round_keys(seed), start, _law_of(self), tiles)
+
+
+Law = tuple[
+    int,
+    np.uint64,
+    "NDArray[np.uint64]",
+    "NDArray[np.int64]",
+    "NDArray[np.uint64]",
+    "NDArray[np.int32]",
+    np.uint64,
+]
+
+
+@lru_cache(maxsize=64)
+def round_keys(seed: int) -> NDArray[np.uint64]:
+    """Return the keys of all rounds, (10, 2), of a seed below 2**128."""
+    keys: NDArray[np.uint64] = kernels("philox").round_keys(seed)
+    return keys
+
+
+@lru_cache(maxsize=64)
+def _law_of(distribution: Drawn) -> Law:
+    return distribution.law()
+
+
+def kernel_law(
+    kind: int,
+    span: int = 0,
+    thresholds: NDArray[np.uint64] | None = None,
+    values: NDArray[np.int64] | None = None,
+    mask: NDArray[np.uint64] | None = None,
+    guide: NDArray[np.int32] | None = None,
+    shift: int = 0,
+) -> Law:
+    """Return the tuple that ``kernels/philox.py`` explains."""
+    return (
+        kind,
+        np.uint64(span),
+        np.empty(0, np.uint64) if thresholds is None else thresholds,
+        np.empty(0, np.int64) if values is None else values,
+        np.empty(0, np.uint64) if mask is None else mask,
+        np.empty(0, np.int32) if guide is None else guide,
+        np.uint64(shift),
+    )
+
+
+@dataclass(frozen=True)
+class Uniform(Drawn):
     """Integers uniform on ``0 .. 2 * mean`` (Wu-Shu section 6).
 
     Up to a mean of 2**31 - 1 a node takes one 32-bit number ``u`` of the trial's Philox stream and
@@ -102,15 +196,24 @@ class Uniform(Distribution):
             raise ValueError(f"mean must be between 0 and 2**62 - 1, got {mean}")
         object.__setattr__(self, "mean", mean)
 
-    def fill(self, rows: NDArray[np.int64], *, seed: int, start: int) -> None:
-        """Write the loads of the trials ``start, start + 1, ..`` to ``rows`` (trials, N)."""
-        philox = kernels("philox")
-        span = 2 * self.mean + 1
-        draw = philox.uniform_32 if span <= 2**32 else philox.uniform_64
-        draw(philox.round_keys(seed), start, np.uint64(span), rows)
+    @property
+    def largest(self) -> int:
+        """No load is larger."""
+        return 2 * self.mean
+
+    def law(self) -> Law:
+        """Return what the kernels are told."""
+        philox, span = kernels("philox"), 2 * self.mean + 1
+        return kernel_law(philox.HALVES if span <= 2**32 else philox.SCALED, span)
 
 
-_BY_NAME: dict[str, type[Distribution]] = {kind.name: kind for kind in (Uniform,)}
+def by_name() -> dict[str, type[Distribution]]:
+    """Return the distributions that have a spelling."""
+    from .resampled import Resampled
+    from .tabulated import Exponential, LogNormal, Normal, OneHot, Poisson, TwoValued, Zipf
+
+    kinds = (Uniform, Exponential, Poisson, Normal, TwoValued, OneHot, LogNormal, Zipf, Resampled)
+    return {kind.name: kind for kind in kinds}
 
 
 def parse_distribution(text: str) -> Distribution:
@@ -122,6 +225,8 @@ def parse_distribution(text: str) -> Distribution:
         If it is no text, or a parameter is of another kind.
     ValueError
         If the name is unknown, a parameter is missing, unknown, unreadable or out of range.
+    OSError
+        If it names a file that cannot be read.
 
     Examples
     --------
@@ -131,29 +236,41 @@ def parse_distribution(text: str) -> Distribution:
     if not isinstance(text, str):
         raise TypeError(f"loads must be a distribution or a spelling of one, got {text!r}")
     name, _, values = text.strip().partition(":")
-    kind = _BY_NAME.get(name.strip().lower())
+    kinds = by_name()
+    kind = kinds.get(name.strip().lower())
     if kind is None:
-        close = difflib.get_close_matches(name, _BY_NAME, n=1)
+        close = difflib.get_close_matches(name, kinds, n=1)
         hint = f"; did you mean {close[0]}?" if close else ""
-        raise ValueError(f"loads must be one of {', '.join(_BY_NAME)}, got {text!r}{hint}")
-    known = [field.name for field in dataclasses.fields(kind)]
-    parameters: dict[str, Any] = {}
-    for position, part in enumerate(filter(None, values.split(","))):
-        key, equals, value = part.rpartition("=")
-        key = key.strip() if equals else known[position] if position < len(known) else ""
-        if key not in known or key in parameters:
-            raise ValueError(f"{kind.name} takes {', '.join(known)}, got {text!r}")
-        parameters[key] = _number(value, text)
-    missing = [key for key in known if key not in parameters]
-    if missing:
-        raise ValueError(f"{kind.name} needs {', '.join(missing)}, got {text!r}")
-    return kind(**parameters)
+        raise ValueError(f"loads must be one of {', '.join(kinds)}, got {text!r}{hint}")
+    try:
+        return kind.read(values)
+    except (ValueError, TypeError) as error:
+        if "got" in str(error):
+            raise
+        raise type(error)(f"{error}, got {text!r}") from None
 
 
-def _number(value: str, text: str) -> int | float:
-    if re.fullmatch(r"\s*[+-]?\d+\s*", value, re.ASCII):
+def read_parameter(name: str, value: Any, least: float, most: float) -> int | float:
+    """Return a parameter as an integer where it is whole, else as a float.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is no number, or not between ``least`` and ``most``.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    if not least <= value <= most:
+        raise ValueError(f"{name} must be between {least} and {most}, got {value}")
+    number = float(value)
+    whole = isinstance(value, int | np.integer) or number.is_integer()
+    return int(value) if whole else number
+
+
+def _read_number(value: str) -> int | float:
+    if re.fullmatch(r"\s*[+-]?\d{1,4000}\s*", value, re.ASCII):
         return int(value)
     try:
         return float(value)
     except ValueError:
-        raise ValueError(f"parameters of loads must be numbers, got {text!r}") from None
+        raise ValueError("parameters of loads must be numbers") from None

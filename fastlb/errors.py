@@ -5,6 +5,10 @@ class DeadlockError(ValueError):
     """A task exchange in which every remaining sender waits for another (Wu-Shu section 3)."""
 
 
+class ExecutorError(RuntimeError):
+    """The executor of a study died or lost trials; those in a store stay there."""
+
+
 class FaultError(ValueError):
     """The faulty links leave no plan for fault-tolerant DEM (More-Wu section 2.2)."""
 

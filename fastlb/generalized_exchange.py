@@ -143,21 +143,36 @@ def gde(
         found = _run_integers(
             given.rows, rows, links, factor, T, most, flows, with_kept=record != "loads"
         )
-    moved, local, sweeps, flags = found
-    flags = flags.astype(np.int64)
     fields: dict[str, Any] = {"loads": finished(result, rows)}
     if record == "loads":
         return Balance("gde", topology, record, fields)
-    shared = figures(before, survey_after(before, rows), topology.size, moved, local)
-    shared["sweeps"] = sweeps.astype(np.int64)
-    shared["steps"] = 3 * links.count * shared["sweeps"]
-    shared["stalled"] = flags & kernels("gde").STALLED > 0
-    shared["converged"] = flags & kernels("gde").APART == 0
+    shared = gde_figures(before, survey_after(before, rows), topology.size, links, found)
     fields |= per_batch(shared, given.batch)
     fields["colours"] = links.count
     if flows is not None:
         fields["flows"] = _placed(flows, links, given.batch, topology)
     return Balance("gde", topology, record, fields)
+
+
+def gde_figures(
+    before: Survey, after: Survey, size: int, links: Colouring, found: NDArray[Any]
+) -> dict[str, Any]:
+    """Return the figures of networks of which the kernel found ``found``, (4, B)."""
+    moved, local, sweeps, flags = found
+    return figures(before, after, size, moved, local) | gde_counts(links, sweeps, flags)
+
+
+def gde_counts(
+    links: Colouring, sweeps: NDArray[Any], flags: NDArray[Any]
+) -> dict[str, NDArray[Any]]:
+    """Return the figures (B,) that follow from the sweeps and how they ended."""
+    sweeps, flags = (values.astype(np.int64, copy=False) for values in (sweeps, flags))
+    return {
+        "sweeps": sweeps,
+        "steps": 3 * links.count * sweeps,
+        "stalled": flags & kernels("gde").STALLED > 0,
+        "converged": flags & kernels("gde").APART == 0,
+    }
 
 
 def _run_integers(
@@ -172,8 +187,24 @@ def _run_integers(
     with_kept: bool,
 ) -> NDArray[Any]:
     tiles = tiled(rows, T, tile_bytes=TILE_BYTES // (2 if with_kept else 1))
-    kept = np.empty(tiles.shape[1] * tiles.shape[2], T) if with_kept else None
-    found = np.zeros((4, len(rows)), np.int64)
+    found = balance_tiles(tiles, len(rows), links, factor, most, flows, with_kept=with_kept)
+    untiled(tiles, out)
+    return found
+
+
+def balance_tiles(
+    tiles: NDArray[Any],
+    B: int,
+    links: Colouring,
+    factor: tuple[np.generic, np.generic],
+    most: int,
+    flows: NDArray[Any] | None,
+    *,
+    with_kept: bool,
+) -> NDArray[np.int64]:
+    """Balance ``B`` networks in tiles in place; return moved, local, sweeps and flags (4, B)."""
+    kept = np.empty(tiles.shape[1] * tiles.shape[2], tiles.dtype) if with_kept else None
+    found = np.zeros((4, B), np.int64)
     kernel = kernels("gde")
     _run_to_end(
         kernel.gde, tiles, kept, flows, links.u, links.v, links.starts, links.lines,
@@ -183,7 +214,6 @@ def _run_integers(
     if with_kept and over.any():
         row = int(np.flatnonzero(over)[0])
         raise OverflowError(f"moved must fit int64, got more units in row {row}")
-    untiled(tiles, out)
     return found
 
 

@@ -133,18 +133,10 @@ def hexa_cell(
             return Balance("hexa_cell", topology, "loads", {"loads": balanced})
     if not isinstance(topology, HyperHexaCell):
         raise TypeError(f"topology must be a HyperHexaCell for hexa_cell, got {topology!r}")
-    check_choice("algorithm", algorithm, ALGORITHMS)
-    check_choice("share", share, ("fair", "greedy"))
-    if odd_unit is not None:
-        check_choice("odd_unit", odd_unit, ("higher", "lower"))
-    if algorithm == "C" and odd_unit is not None:
-        raise ValueError(f"odd_unit must be left out for algorithm C, got {odd_unit!r}")
+    run = prepared(topology, algorithm, share, odd_unit)
     check_record(record)
     given = read_loads(loads, topology)
     result, rows = output_rows(out, loads, given)
-    greedy = share == "greedy" or algorithm == "C"
-    odd_unit = "polled" if algorithm == "C" else odd_unit or "higher"
-    run = _run(topology.d, algorithm, greedy, odd_unit)
     if record == "loads":
         narrow = check_narrow(given.rows)
         source, work = working_rows(given.rows, rows)
@@ -326,19 +318,45 @@ class Count:
 
     def counts(self) -> dict[str, NDArray[Any]]:
         """Return the counters, each of shape (B,)."""
-        topology = self.topology
-        pairs = 3 * topology.cells * topology.d
-        known = 2 * topology.cells * TRIANGLE_MESSAGES[self.run.algorithm] + 2 * pairs
         load, polled = self._messages.T
-        information = known + polled
-        return {
-            "messages": information + load,
-            "information": information,
-            "load": load.copy(),
-            "endpoint_max": self._ends.max(axis=1).astype(np.int64),
-            "endpoint_total": 2 * (information + load),
-            "time": self.longest.sum(axis=1),
-        }
+        ends, time = self._ends.max(axis=1).astype(np.int64), self.longest.sum(axis=1)
+        return counters(self.topology, self.run.algorithm, load, polled, ends, time)
+
+
+def counters(
+    topology: HyperHexaCell,
+    algorithm: str,
+    load: NDArray[np.int64],
+    polled: NDArray[np.int64],
+    endpoint_max: NDArray[np.int64],
+    time: NDArray[Any],
+) -> dict[str, NDArray[Any]]:
+    """Return ``counts``, each of shape (B,), from what depends on the loads (see the kernel)."""
+    pairs = 3 * topology.cells * topology.d
+    known = 2 * topology.cells * TRIANGLE_MESSAGES[algorithm] + 2 * pairs
+    information = known + polled
+    return {
+        "messages": information + load,
+        "information": information,
+        "load": load.copy(),
+        "endpoint_max": endpoint_max,
+        "endpoint_total": 2 * (information + load),
+        "time": time,
+    }
+
+
+def prepared(topology: HyperHexaCell, algorithm: str, share: str, odd_unit: str | None) -> Run:
+    """Check the options of :func:`hexa_cell` and return what the kernels are told."""
+    check_choice("algorithm", algorithm, ALGORITHMS)
+    check_choice("share", share, ("fair", "greedy"))
+    if odd_unit is not None:
+        check_choice("odd_unit", odd_unit, ("higher", "lower"))
+    if algorithm == "C" and odd_unit is not None:
+        raise ValueError(f"odd_unit must be left out for algorithm C, got {odd_unit!r}")
+    greedy = share == "greedy" or algorithm == "C"
+    return _run(
+        topology.d, algorithm, greedy, "polled" if algorithm == "C" else odd_unit or "higher"
+    )
 
 
 _run = lru_cache(Run)

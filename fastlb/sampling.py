@@ -29,12 +29,14 @@ def sample_loads(
 
     A load depends on ``(seed, trial, node)`` and on nothing else. The random numbers are NumPy's:
     those of trial ``t`` come from ``numpy.random.Philox(key=seed, counter=[0, t, 0, 0])``, and the
-    distribution says what it makes of them: see :class:`Uniform`.
+    distribution says what it makes of them: see :class:`Uniform`, :class:`Exponential`,
+    :class:`Poisson`, :class:`Normal`, :class:`LogNormal`, :class:`Zipf`, :class:`TwoValued`,
+    :class:`OneHot` and :class:`Resampled`.
 
     Parameters
     ----------
     distribution : Distribution or str
-        Such as ``Uniform(1000)`` or ``"uniform:1000"``.
+        Such as ``Uniform(1000)`` or ``"uniform:1000"``, ``"resampled:loads.npy"``.
     topology : Topology or str
         Such as ``Mesh(8, 8)`` or ``"mesh:8x8"``.
     trials : int

@@ -99,7 +99,7 @@ def unfinished(target: Path) -> Path:
     for path in target.parent.glob(f".{glob.escape(target.name)}.*.part"):
         if re.fullmatch(r"[0-9a-f]{8}", path.name[len(target.name) + 2 : -len(".part")]):
             with suppress(OSError):
-                _remove_abandoned(path)
+                remove_abandoned(path)
     return target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
 
 
@@ -114,7 +114,20 @@ def naming(path: Path, partial: Path) -> Iterator[None]:
         raise OSError(error.errno, error.strerror, str(path)) from error
 
 
-def _remove_abandoned(path: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Flush a folder's names to the disk, so that a new file outlives a loss of power."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:  # not every system opens folders
+        return
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def remove_abandoned(path: Path) -> None:
+    """Remove a file or folder that was being written by a run that is no more."""
     mode = path.lstat().st_mode
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         return

@@ -429,6 +429,7 @@ def gde(
             state[:] = 0
             if kept is not None:
                 kept[:] = lanes
+        moving[:] = True
         while place[1] < max_sweeps:
             if budget == 0:
                 return False
@@ -453,7 +454,9 @@ def gde(
             place[1] += 1
             for w in range(width):
                 sweeps[w] += moving[w]
-        _unbalanced(lanes, u, v, width, moving)
+        # Where a difference of two moves something, still neighbours are balanced.
+        if moving.any() or _sent(tiles.dtype.type(2), share) == 0:
+            _unbalanced(lanes, u, v, width, moving)
         for w in range(width):
             if moving[w]:
                 flags[w] |= APART
@@ -465,12 +468,13 @@ def gde(
         figures[2, first : first + trials] = sweeps[:trials]
         figures[3, first : first + trials] = flags[:trials]
         if kept is not None:
-            moved[:] = 0
+            stayed = part[0]
+            stayed[:] = 0
             for i in range(N):
                 row = kept[i * width : i * width + width]
                 for w in range(width):
-                    moved[w] += row[w]
-            figures[1, first : first + trials] = moved[:trials]
+                    stayed[w] += row[w]
+            figures[1, first : first + trials] = stayed[:trials]
         place[0] += 1
         place[1] = 0
     return True

@@ -1,4 +1,16 @@
 import pytest
+from hypothesis import HealthCheck, settings
+
+# Examples are the same in every run; the first call of a kernel compiles, hence no deadline.
+settings.register_profile(
+    "fastlb",
+    derandomize=True,
+    database=None,
+    deadline=None,
+    max_examples=60,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+settings.load_profile("fastlb")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -10,22 +10,10 @@ from typing import Any
 
 import hypothesis.extra.numpy as hnp
 import numpy as np
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 import fastlb as lb
 from tests.oracles import dde, dem, fault_tolerant_dem, gde, metrics, topology
-
-# Examples are the same in every run; the first call of a kernel compiles, hence no deadline.
-settings.register_profile(
-    "fastlb",
-    derandomize=True,
-    database=None,
-    deadline=None,
-    max_examples=60,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
-settings.load_profile("fastlb")
 
 INT64_MAX = 2**63 - 1
 INTEGERS = [np.dtype(f"{sign}int{bits}") for sign in ("", "u") for bits in (8, 16, 32, 64)]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from fastlb.accelerate import kernels
+from fastlb.distributions import kernel_law
 
 SEEDS = [0, 1, 1995, 2**64 - 1, 2**64, 0x1234567890ABCDEF1234567890ABCDEF, 2**128 - 1]
 STARTS = [0, 1, 2**32, 2**63 - 4]
@@ -37,11 +38,15 @@ def test_words_of_any_number(philox, size):
     assert np.array_equal(out, numpy_words(7, 5, 2, size))
 
 
+def law(philox, kind, span=0, **arrays):
+    return kernel_law(getattr(philox, kind), span, **arrays)
+
+
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("span", [1, 2, 2001, 2**32 - 1, 2**32])
 def test_small_ranges_take_a_32_bit_number_a_node(philox, size, span):
     out = np.empty((2, size), np.int64)
-    philox.uniform_32(philox.round_keys(7), 5, np.uint64(span), out)
+    philox.draw_rows(philox.round_keys(7), 5, law(philox, "HALVES", span), out)
     numbers = numpy_words(7, 5, 2, size).view(np.uint32)[:, :size]
     assert out.tolist() == [[number * span >> 32 for number in row] for row in numbers.tolist()]
 
@@ -50,17 +55,38 @@ def test_small_ranges_take_a_32_bit_number_a_node(philox, size, span):
 @pytest.mark.parametrize("span", [1, 2001, 2**32 + 1, 2**63 - 1])
 def test_large_ranges_take_a_word_a_node(philox, size, span):
     out = np.empty((2, size), np.int64)
-    philox.uniform_64(philox.round_keys(7), 5, np.uint64(span), out)
+    philox.draw_rows(philox.round_keys(7), 5, law(philox, "SCALED", span), out)
     words = numpy_words(7, 5, 2, size)
     assert out.tolist() == [[word * span >> 64 for word in row] for row in words.tolist()]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_given_values_are_picked_by_a_word_a_node(philox, size):
+    out, values = np.empty((3, size), np.int64), np.array([7, 0, 2**62, 5, 5])
+    philox.draw_rows(philox.round_keys(7), 5, law(philox, "VALUES", 5, values=values), out)
+    words = numpy_words(7, 5, 3, size).tolist()
+    assert out.tolist() == [[int(values[word * 5 >> 64]) for word in row] for row in words]
 
 
 def test_rows_do_not_depend_on_where_they_begin(philox):
     keys = philox.round_keys(3)
     whole, part = np.empty((9, 21), np.int64), np.empty((4, 21), np.int64)
-    philox.uniform_32(keys, 0, np.uint64(1000), whole)
-    philox.uniform_32(keys, 5, np.uint64(1000), part)
+    thousand = law(philox, "HALVES", 1000)
+    philox.draw_rows(keys, 0, thousand, whole)
+    philox.draw_rows(keys, 5, thousand, part)
     assert np.array_equal(whole[5:], part)
+
+
+@pytest.mark.parametrize("kind", ["HALVES", "SCALED"])
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+@pytest.mark.parametrize("nodes", [1, 3, 4, 7, 8, 9, 20])
+def test_tiles_hold_the_rows(philox, kind, dtype, nodes):
+    keys, drawn = philox.round_keys(2**70 + 5), law(philox, kind, 2001)
+    for width in (16, 48):
+        rows, tiles = np.empty((2 * width, nodes), np.int64), np.empty((2, nodes, width), dtype)
+        philox.draw_rows(keys, 2**40, drawn, rows)
+        philox.draw_tiles(keys, 2**40, drawn, tiles)
+        assert np.array_equal(tiles.transpose(0, 2, 1).reshape(rows.shape), rows)
 
 
 def test_the_plain_multiplication_is_exact(philox):

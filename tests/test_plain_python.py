@@ -21,6 +21,7 @@ def test_the_cases_hold_without_compilation():
             "tests/test_cases_hexa_cell.py",
             "tests/test_philox.py",
             "tests/test_tally.py",
+            "tests/test_tile_kernels.py",
         ],
         cwd=ROOT,
         env={**os.environ, "NUMBA_DISABLE_JIT": "1"},

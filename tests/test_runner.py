@@ -125,11 +125,12 @@ def test_a_table_beyond_all_memory_is_refused_at_once(monkeypatch, trials):
         lb.run(study)
 
 
-def test_rehearsal_knows_the_size_of_the_table():
+def test_rehearsal_knows_the_figures():
     results = lb.run(STUDY)
+    found = {cell: results.columns(cell) for cell in STUDY.cells}
     assert rehearse(STUDY) == {
-        cell: {name: values.itemsize for name, values in results.columns(cell).items()}
-        for cell in STUDY.cells
+        cell: {name: values.dtype for name, values in columns.items()}
+        for cell, columns in found.items()
     }
 
 
@@ -196,25 +197,29 @@ def test_progress_is_told(capsys):
 
 
 class Failing(Executor):
-    """An executor that loses a chunk, and remembers what was left waiting."""
+    """An executor that loses one chunk again and again, and remembers what waits."""
 
     def __init__(self, after):
         self.after = after
+        self.chunks = []
         self.futures = []
 
-    def submit(self, function, /, *arguments, **options):
+    def submit(self, function, chunk, /, *arguments, **options):
         future = Future()
-        if len(self.futures) < self.after:
-            future.set_result(function(*arguments, **options))
-        elif len(self.futures) == self.after:
+        number = len(self.futures)
+        if number < self.after:
+            future.set_result(function(chunk, *arguments, **options))
+        elif number == self.after or chunk in self.chunks:
             future.set_exception(ConnectionError("the worker is gone"))
+        self.chunks.append(chunk)
         self.futures.append(future)
         return future
 
 
 def test_an_executor_that_fails_is_not_left_with_work():
     executor = Failing(after=3)
-    with pytest.raises(ConnectionError, match="the worker is gone"):
+    with pytest.raises(lb.ExecutorError, match="4 times: the worker is gone"):
         lb.run(STUDY, executor=executor, chunk=10)
-    assert len(executor.futures) > 4
-    assert all(future.cancelled() for future in executor.futures[4:])
+    waiting = [future for future in executor.futures if not future.done() or future.cancelled()]
+    assert len(waiting) > 4
+    assert all(future.cancelled() for future in waiting)

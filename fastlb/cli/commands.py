@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from .._version import __version__
+from ..errors import ExecutorError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +25,15 @@ COMMANDS = {
     "topologies": (".topologies", "topologies", "List the topologies, or describe one."),
     "doctor": (".doctor", "doctor", "Check the installation and run known answers."),
 }
-_BAD_INPUT = (ValueError, TypeError, ArithmeticError, MemoryError, OSError, ImportError)
+_EXPECTED = (
+    ValueError,
+    TypeError,
+    ArithmeticError,
+    MemoryError,
+    OSError,
+    ImportError,
+    ExecutorError,
+)
 
 
 class Commands(click.Group):
@@ -92,7 +101,7 @@ def one_line(error: Exception) -> str:
     """Return what a person is told of an error."""
     if isinstance(error, OSError) and error.filename is not None:
         text = f"{error.filename}: {error.strerror}"
-    elif isinstance(error, _BAD_INPUT) and str(error):
+    elif isinstance(error, _EXPECTED) and str(error):
         text = str(error)
     else:
         text = f"unexpected {type(error).__name__}: {error} (--debug shows where)"

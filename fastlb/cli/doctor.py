@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 CORE = ("numpy", "numba", "llvmlite", "scipy")
 PURPOSES = {
     "cli": "this command line",
+    "dask": "studies on clusters",
     "plot": "plots of studies",
     "graph": "graph files, conversion to networkx",
     "table": "Parquet files and data frames",

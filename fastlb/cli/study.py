@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import shlex
+import warnings
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,7 +31,15 @@ Examples:
   fastlb study wu-shu --report wu-shu.html  the same as one page for a browser
   fastlb study mine.toml --seed 7 --json    your own, for another program
   fastlb study mine.toml --trials 1000000 --target-error cost=0.1% --no-rows
-                                            until the means are as certain
+                                            until the means are as certain, in
+                                            memory that does not grow
+  fastlb study mine.toml --trials 10000000 --store runs/mine
+                                            killed or not, what is done is kept
+  fastlb study --store runs/mine --resume   goes on from there
+  fastlb study --store runs/mine            the results again, without a run
+  fastlb study wu-shu --dask tcp://head:8786 --store runs/wu-shu
+                                            on a Dask cluster; --dask local starts
+                                            processes on this machine
 
 \b
 A study of your own is a TOML file:
@@ -51,6 +61,14 @@ seed, target_error, tables, statements, summary: for each topology, method and
 loads the mean, standard error, extremes and quantiles of every figure, and
 differences: the same of each two methods' differences, trial by trial.
 The exit code is 1 if a target error was not reached.
+
+--store keeps the figures of every trial in DIR, as Parquet files that
+pandas.read_parquet(DIR) and others read as one table. Parts are written every
+second at first, later after a fiftieth of the time or a minute. A run that is
+killed, loses power or fills the disk loses what came since, and what was under
+way; the resumed run ends with the same bits. --resume starts anew where there
+is nothing yet, and takes more --trials or another --target-error of the same
+study; everything else must be the same. --no-rows holds none of them in memory.
 """
 
 
@@ -72,6 +90,9 @@ The exit code is 1 if a target error was not reached.
 @click.option("-o", "--out", metavar="DIR", help="Write tables and plots to a folder.")
 @click.option("--report", metavar="FILE.html", help="Write a page with all of it.")
 @click.option("--force", is_flag=True, help="Overwrite files in DIR, or FILE.html.")
+@click.option("--store", metavar="DIR", help="Keep the trials in a folder, or read them from it.")
+@click.option("--resume", is_flag=True, help="Go on with what the store holds.")
+@click.option("--dask", metavar="ADDRESS", help="Run on a Dask cluster: its scheduler, or local.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
 @click.pass_context
 def study(
@@ -85,28 +106,39 @@ def study(
     out: str | None,
     report: str | None,
     force: bool,
+    store: str | None,
+    resume: bool,
+    dask: str | None,
     as_json: bool,
 ) -> None:
     """Run a Monte Carlo study by its NAME or from a file, or list the bundled ones.
 
-    The results depend on the study, the trials and the seed alone, not on the threads.
+    The results depend on the study, the trials and the seed alone, not on the threads, the
+    cluster, or how often the run was broken off and resumed.
     """
-    if name is None:
-        given = (trials, seed, threads, out, report)
-        if force or no_rows or targets or any(value is not None for value in given):
+    running = name is not None or resume
+    if resume and store is None:
+        raise click.UsageError("--resume needs --store DIR")
+    asked = {"trials": trials, "seed": seed, "target_error": _targets(targets) or None}
+    changed: dict[str, Any] = {key: value for key, value in asked.items() if value is not None}
+    if not running and (changed or threads is not None or dask is not None):
+        raise click.UsageError("NAME or FILE.toml is needed with these options")
+    if dask not in (None, "local") and threads is not None:
+        raise click.UsageError("--threads is for this machine, --dask ADDRESS has its own workers")
+    if name is None and store is None:
+        if force or no_rows or out is not None or report is not None:
             raise click.UsageError("NAME or FILE.toml is needed with these options")
         _list_studies(as_json)
         return
     from ..accelerate import extra
     from ..report import check_folder
     from ..runner import run
+    from ..store import read_store
     from ..writing import as_json as in_json
     from ..writing import check_target
     from .terminal import output, working
 
-    found = _find(name)
-    asked = {"trials": trials, "seed": seed, "target_error": _targets(targets) or None}
-    changed: dict[str, Any] = {key: value for key, value in asked.items() if value is not None}
+    found = _kept(store) if name is None and store is not None else _find(str(name))
     found = dataclasses.replace(found, **changed)
     if out is not None:
         check_folder(out, force=force)
@@ -115,16 +147,17 @@ def study(
     if report is not None:
         check_target(report, force=force, suffixes=(".html",))
         extra("matplotlib")
-    with working() as work:
-        work.step(f"{found.name}: {found.trials:,} trials x {len(found.cells)} combinations")
-        with _located(name):
-            results = run(
-                found,
-                threads=threads or _processors(),
-                rows=not no_rows,
-                progress=work.count,
-                watch=work.summary(found),
-            )
+    with _keeping(store if running else None, no_rows), working() as work:
+        if running:
+            work.step(f"{found.name}: {found.trials:,} trials x {len(found.cells)} combinations")
+            keeping: dict[str, Any] = {"rows": not no_rows, "store": store, "resume": resume}
+            with _located(name), _workers(dask, threads or _processors()) as workers:
+                results = run(
+                    found, **workers, **keeping, progress=work.count, watch=work.summary(found)
+                )
+        elif store is not None:
+            work.step(f"reading {store}")
+            results = read_store(store, rows=not no_rows)
         told = found.report(results)
         if out is not None:
             work.step(f"writing to {out}")
@@ -159,6 +192,42 @@ def _targets(given: Iterable[str]) -> dict[str, float | str]:
     return targets
 
 
+@contextmanager
+def _workers(dask: str | None, threads: int) -> Iterator[dict[str, Any]]:
+    """Yield where the trials are run, as arguments of ``run``."""
+    if dask is None:
+        yield {"threads": threads}
+        return
+    from ..cluster import dask_executor
+
+    with dask_executor(dask, processes=threads) as executor:
+        yield {"executor": executor}
+
+
+@contextmanager
+def _keeping(store: str | None, no_rows: bool) -> Iterator[None]:
+    """Tell warnings in a line each, and of an interruption how the run goes on."""
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_: click.echo(f"fastlb: {message}", err=True)
+        try:
+            yield
+        except KeyboardInterrupt:
+            if store is None:
+                raise
+            command = f"fastlb study --store {shlex.quote(store)} --resume"
+            command += " --no-rows" if no_rows else ""
+            click.echo(f"fastlb: interrupted; {command} goes on from here", err=True)
+            raise click.Abort from None
+
+
+def _kept(store: str) -> Study:
+    """Return the study whose trials a store holds."""
+    from ..manifest import study_of
+    from ..store import read_manifest
+
+    return study_of(read_manifest(Path(store))["study"])
+
+
 def _find(name: str) -> Study:
     """Return the bundled study of this name, or the one in this file."""
     from .. import studies
@@ -174,12 +243,12 @@ def _is_file(name: str) -> bool:
 
 
 @contextmanager
-def _located(name: str) -> Iterator[None]:
+def _located(name: str | None) -> Iterator[None]:
     """Name the line of a study's file where a method's options or fit turn out wrong."""
     try:
         yield
     except (ValueError, TypeError) as error:
-        if not _is_file(name):
+        if name is None or not _is_file(name):
             raise
         from ..studyfile import located
 

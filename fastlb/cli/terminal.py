@@ -9,7 +9,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import Progress, TaskID
+
+from ..progress import SPEED_OF_SECONDS, columns, tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -48,13 +50,12 @@ class Work:
         self._progress.below = None
         if self._task is not None:
             self._progress.remove_task(self._task)
-        self._task = self._progress.add_task(text, total=None, counted="")
+        self._task = self._progress.add_task(text, total=None, counted="", speed="")
 
     def count(self, done: int, total: int) -> None:
         """Tell how far the step is."""
         if self._task is not None:
-            counted = f"{done:,}/{total:,}"
-            self._progress.update(self._task, completed=done, total=total, counted=counted)
+            tell(self._progress, self._task, done, total)
 
     def summary(self, study: Study) -> Watch | None:
         """Show a study's means below the bar; returns what is to be told the figures."""
@@ -72,13 +73,11 @@ def working() -> Iterator[Work]:
     """Show a progress bar on standard error while work goes on, if that is a terminal."""
     console = Console(stderr=True)
     progress = _Bar(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.fields[counted]}"),
-        TimeElapsedColumn(),
+        *columns(),
         console=console,
         transient=True,
         disable=not console.is_terminal,
+        speed_estimate_period=SPEED_OF_SECONDS,
     )
     with progress:
         yield Work(progress)

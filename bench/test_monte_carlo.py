@@ -1,0 +1,198 @@
+"""Monte Carlo studies: draw, balance and measure every trial."""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import fastlb as lb
+from bench import monte_carlo_peers, native
+from bench.native import number, pointer
+from bench.race import Ratio, Row
+from fastlb.colouring import colouring
+from fastlb.runner import plan, run_chunk
+
+SEED, MEAN = 1995, 1000
+SPAN = 2 * MEAN + 1
+P, Q = 723, 1000
+WHOLE = ("difference", "initial_difference", "moved", "local", "sweeps", "steps", "rounds")
+REAL = ("imbalance", "initial_imbalance", "cost", "locality")
+# As numpy peers return them.
+COMMON = (
+    "difference", "initial_difference", "imbalance", "initial_imbalance", "moved", "cost",
+    "local", "locality",
+)  # fmt: skip
+
+
+def chunks_of(topology, method, trials):
+    """Return the chunks that a study of one method hands out."""
+    study = lb.Study("race", [topology], [method], lb.Uniform(MEAN), trials=trials, seed=SEED)
+    return list(plan(study))
+
+
+def c_program(name, trials, figures, *arguments):
+    """Return a run of the C program, which returns the named columns."""
+    compiled = native.library("monte_carlo")
+    if compiled is None:
+        return None
+    whole, real = np.empty((len(WHOLE), trials), np.int64), np.empty((len(REAL), trials))
+    columns = dict(zip((*WHOLE, *REAL), (*whole, *real), strict=True))
+    function = getattr(compiled, name)
+
+    def run():
+        function(
+            number(SEED), number(trials), number(SPAN), *arguments, pointer(whole), pointer(real)
+        )
+        return tuple(columns[figure] for figure in figures)
+
+    return run
+
+
+def fastlb_program(topology, method, trials, figures):
+    chunks = chunks_of(topology, method, trials)
+
+    whole = {figure: np.empty(trials, np.int64) for figure in figures if figure in WHOLE}
+    columns = whole | {figure: np.empty(trials) for figure in figures if figure in REAL}
+
+    def run():
+        for chunk in chunks:
+            (found,) = run_chunk(chunk)
+            for figure, column in columns.items():
+                column[chunk.start : chunk.start + chunk.trials] = found[figure]
+        return tuple(columns[figure] for figure in figures)
+
+    return run
+
+
+def draw(trials, shape):
+    return lambda: monte_carlo_peers.uniform(SEED, trials, MEAN, shape)
+
+
+def trials_of(topology, quick):
+    # Some chunks, as the millions of trials of a study: the first finds the caches cold.
+    return 70 if quick else 2**22 // topology.size
+
+
+@pytest.mark.parametrize("mesh", [lb.Mesh(8, 8), lb.Mesh(16, 16)], ids=str)
+def test_gde(race, quick, mesh):
+    links, trials = colouring(mesh), trials_of(mesh, quick)
+    ends = pointer(links.u), pointer(links.v), number(len(links.u)), number(links.count)
+    figures = (*COMMON, "sweeps")
+    race(
+        f"Monte Carlo, GDE {mesh.spec}",
+        fastlb_program(mesh, f"gde:lam={P}/{Q}", trials, figures),
+        {
+            "C": c_program(
+                "gde_trials", trials, figures, number(mesh.size), *ends, number(P), number(Q)
+            ),
+            "NumPy": lambda: monte_carlo_peers.gde(draw(trials, mesh.shape), P, Q),
+        },
+        nodes=trials * mesh.size,
+        targets={"C": 10 if mesh.size == 64 else 5},
+    )
+
+
+@pytest.mark.parametrize("mesh", [lb.Mesh(8, 8), lb.Mesh(16, 16, 16)], ids=str)
+def test_dde(race, quick, mesh):
+    trials, shape = trials_of(mesh, quick), np.array(mesh.shape)
+    figures = (*COMMON, "rounds")
+    race(
+        f"Monte Carlo, DDE {mesh.spec}",
+        fastlb_program(mesh, "dde", trials, figures),
+        {
+            "C": c_program("dde_trials", trials, figures, pointer(shape), number(mesh.ndim)),
+            "NumPy": lambda: monte_carlo_peers.dde(draw(trials, mesh.shape)),
+        },
+        nodes=trials * mesh.size,
+        targets={"C": 5},
+    )
+
+
+@pytest.mark.parametrize("n", [6, 10])
+def test_dem(race, quick, n):
+    cube = lb.Hypercube(n)
+    trials = trials_of(cube, quick)
+    race(
+        f"Monte Carlo, DEM {n}-cube",
+        fastlb_program(cube, "dem", trials, COMMON),
+        {
+            "C": c_program("dem_trials", trials, COMMON, number(cube.size)),
+            "NumPy": lambda: monte_carlo_peers.dem(draw(trials, cube.shape), n),
+        },
+        nodes=trials * cube.size,
+        targets={"C": 5},
+    )
+
+
+@pytest.mark.parametrize("n", [6, 10])
+def test_fault_tolerant_dem(race, quick, n):
+    cube = lb.Hypercube(n, faults=[(0, 1), (2, 6), (0, 4)])
+    trials, plan = trials_of(cube, quick), lb.fault_plan(cube)
+    program = number(n), pointer(plan.program), number(len(plan.program)), number(plan.steps)
+    race(
+        f"Monte Carlo, fault-tolerant DEM {n}-cube, 3 faults",
+        fastlb_program(cube, "fault_tolerant_dem", trials, COMMON),
+        {"C": c_program("fault_trials", trials, COMMON, *program)},
+        nodes=trials * cube.size,
+        targets={"C": 5},
+    )
+
+
+@pytest.mark.parametrize(
+    "spelling", ["exponential:1000", "poisson:1000", "normal:1000,300", "log-normal:1000,1"]
+)
+def test_random_loads(race, quick, spelling):
+    """Loads of other distributions against NumPy's generators of the same laws."""
+    law, n = lb.parse_distribution(spelling), 2**10 if quick else 2**16
+    generator = np.random.Generator(np.random.Philox(key=SEED))
+    peers = {
+        "exponential:1000": lambda: generator.geometric(1 / 1001, n) - 1,
+        "poisson:1000": lambda: generator.poisson(1000, n),
+        "normal:1000,300": lambda: np.maximum(np.rint(generator.normal(1000, 300, n)), 0),
+        "log-normal:1000,1": lambda: np.rint(generator.lognormal(6.4, 1, n)),
+    }
+    tiles = np.empty((n // 1024, 64, 16), np.int32)
+
+    def fastlb():
+        law.fill_tiles(tiles, seed=SEED, start=0)
+        return tiles
+
+    race(
+        f"random loads, {spelling}",
+        fastlb,
+        {},
+        nodes=n,
+        yardsticks={"NumPy generator": peers[spelling]},
+        targets={"NumPy generator": 0.5},
+    )
+
+
+def test_two_threads(race, quick, benchmark):
+    """Two threads against one, by the clock: CPU time knows nothing of threads."""
+    chunks = chunks_of(lb.Mesh(8, 8), "gde:lam=723/1000", 2**10 if quick else 2**16)
+    with ThreadPoolExecutor(2) as threads:
+        seconds(threads.map, chunks)
+        both, alone = zip(
+            *(
+                (seconds(threads.map, chunks), seconds(map, chunks))
+                for _ in range(1 if quick else 21)
+            ),
+            strict=True,
+        )
+    assert np.array_equal(both[0][1], alone[0][1])
+    benchmark.pedantic(lambda: None)
+    if race.timed:
+        times = np.array([[run[0] for run in runs] for runs in (both, alone)])
+        nodes = 64 * sum(chunk.trials for chunk in chunks)
+        faster = {"1 thread": Ratio.of(times[1] / times[0])}
+        own = float(np.median(times[0])) / nodes * 1e9
+        name = "Monte Carlo, GDE mesh:8x8, 2 threads"
+        race.rows.append(Row(name, times.shape[1], own, faster, {}, {"1 thread": 1.7}))
+
+
+def seconds(mapped, chunks):
+    """Return the seconds on the clock that all chunks take, and the units they move."""
+    begin = time.perf_counter()
+    moved = np.concatenate([columns["moved"] for (columns,) in mapped(run_chunk, chunks)])
+    return time.perf_counter() - begin, moved

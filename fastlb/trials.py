@@ -1,0 +1,136 @@
+"""Random trials of small networks in tiles, trials last: drawn, balanced and measured in cache.
+
+A few tiles are done with before the next ones are drawn: their loads never reach the memory, and
+what is there does not grow with the trials. Large networks, and methods of the user's own, take
+rows.
+
+Legend: ``K`` tiles of ``W`` trials side by side, ``N`` nodes, ``B`` trials.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from .accelerate import kernels
+from .distributions import Distribution, Drawn
+from .result import INT64_MAX
+from .scratch import scratch
+from .tile_methods import tile_method
+from .tiling import VECTOR
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from .tile_methods import Found, TileMethod
+    from .topology import Topology
+
+# Bytes of the tiles drawn at a time; with a copy to balance, what its nodes keep and the
+# kernels' own scratch they stay within the L2 cache.
+TILES_BYTES = 2**18
+
+# What ``lanes.figures`` works out for every method: four columns of int64, four of float64.
+COMMON = (
+    "initial_difference", "difference", "moved", "local",
+    "initial_imbalance", "imbalance", "cost", "locality",
+)  # fmt: skip
+
+
+class Trials(Protocol):
+    """Some trials of a topology and a distribution, for all methods."""
+
+    @property
+    def topology(self) -> Topology: ...
+    @property
+    def loads(self) -> Distribution: ...
+    @property
+    def methods(self) -> tuple[str, ...]: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def start(self) -> int: ...
+    @property
+    def trials(self) -> int: ...
+
+
+def measure_in_tiles(chunk: Trials) -> dict[str, dict[str, Any]]:
+    """Return the figures that each method records of a chunk's trials.
+
+    The figures are bit for bit those of ``balance(sample_loads(..), ..)``. Left out are methods
+    that are not prepared for tiles, or where int64 might not hold what is moved: all of them if
+    the network is large or the distribution not one of the library's own.
+    """
+    law, N = chunk.loads, chunk.topology.size
+    if not isinstance(law, Drawn) or law.largest * N > INT64_MAX:
+        return {}
+    dtype: np.dtype[Any] = np.dtype(np.int32 if law.largest < 2**31 else np.int64)
+    lanes = TILES_BYTES // (N * dtype.itemsize)
+    prepared = {name: tile_method(chunk.topology, name) for name in chunk.methods}
+    by_width: dict[int, dict[str, TileMethod]] = {}
+    for name, method in prepared.items():
+        if method is not None and lanes >= VECTOR:
+            width = VECTOR * (min(method.lanes, lanes, chunk.trials + VECTOR - 1) // VECTOR)
+            by_width.setdefault(width, {})[name] = method
+    found: dict[str, dict[str, Any]] = {}
+    for width, methods in by_width.items():
+        tiles = min(lanes // width, -(-chunk.trials // width))
+        drawn = scratch("drawn", (tiles, N, width), dtype)
+        found |= _measured(chunk, law, methods, drawn)
+    return found
+
+
+def _measured(
+    chunk: Trials, law: Drawn, methods: dict[str, TileMethod], drawn: NDArray[Any]
+) -> dict[str, dict[str, Any]]:
+    """Draw into the same tiles again and again, and let each method balance them."""
+    W, lanes = drawn.shape[2], kernels("lanes")
+    surveyed = scratch("surveyed", (3, len(drawn) * W), np.int64)
+    # One array for the columns of all figures: what was freed of the last is had again, whereas
+    # the pages of many small ones are given back, and cost a fault each.
+    columns = {name: np.empty((len(COMMON), chunk.trials), np.int64) for name in methods}
+    others: dict[str, list[Found]] = {name: [] for name in methods}
+    for first in range(0, chunk.trials, len(drawn) * W):
+        count = min(len(drawn) * W, chunk.trials - first)
+        fresh = drawn[: -(-count // W)]
+        law.fill_tiles(fresh, seed=chunk.seed, start=chunk.start + first)
+        before = surveyed[:, : len(fresh) * W]
+        lanes.survey(fresh, before)
+        # Lanes beyond the last trial are trials too, of which nothing is recorded.
+        total, largest = int(before[0].max()), int(before[2].max())
+        for name, parts in list(others.items()):
+            method = methods[name]
+            dtype = method.dtype(total, largest)
+            if dtype is None:
+                del others[name]
+                continue
+            tiles = fresh
+            if dtype != fresh.dtype or len(others) > 1:
+                tiles = scratch("work", fresh.shape, dtype)
+                np.copyto(tiles, fresh, casting="unsafe")
+            found = method.balance(tiles, count, total, largest)
+            after, moved, local = (found.pop(key) for key in ("extremes", "moved", "local"))
+            whole, real = _whole_and_real(columns[name])
+            lanes.figures(before, after, moved, local, chunk.topology.size, first, whole, real)
+            parts.append(found)
+    return {
+        name: _figures(methods[name], columns[name], _joined(parts))
+        for name, parts in others.items()
+    }
+
+
+def _figures(method: TileMethod, columns: NDArray[np.int64], found: Found) -> dict[str, Any]:
+    whole, real = _whole_and_real(columns)
+    shared = dict(zip(COMMON, (*whole, *real), strict=True))
+    return {**shared, **method.further(whole.shape[1], found)}
+
+
+def _whole_and_real(columns: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    half = len(COMMON) // 2
+    return columns[:half], columns[half:].view(np.float64)
+
+
+def _joined(parts: list[Found]) -> Found:
+    if len(parts) == 1:
+        return parts[0]
+    return {name: np.concatenate([part[name] for part in parts], axis=-1) for name in parts[0]}

@@ -1,0 +1,133 @@
+"""What the lanes of tiles add up to: one trial a lane.
+
+Legend: ``K`` tiles of ``W`` trials side by side, ``N`` nodes, ``B`` trials, ``K W >= B``: trial
+``k W + w`` is lane w of tile k, and lanes beyond the last trial are not looked at. ``W`` is a
+multiple of ``LANES``.
+
+A column of ``LANES`` lanes is gone down in registers: 0.04 ns a node for all three of a survey,
+where sums and extremes in arrays take 0.18.
+"""
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic, overload
+
+LANES = 16
+HALF = 16
+
+
+def _column(tile, w, W, found):
+    """Set ``found`` (4, W) from lane w on to sums and extremes of the loads of ``LANES`` trials.
+
+    Summed up are the low 16 bits, and apart from them what lies above.
+    """
+    rows = tile.reshape(-1, W)[:, w : w + LANES]
+    low = rows & (2**HALF - 1)
+    found[:, w : w + LANES] = low.sum(axis=0), (rows >> HALF).sum(axis=0), rows.min(0), rows.max(0)
+
+
+@intrinsic
+def _machine_column(_typing, tile, _w, _W, found):
+    """Compile ``_column`` to a loop with four registers."""
+
+    def generate(context, builder, signature, arguments):
+        arrays = [
+            context.make_array(signature.args[number])(context, builder, arguments[number])
+            for number in (0, 3)
+        ]
+        rows, out = (array.data for array in arrays)
+        element = context.get_data_type(tile.dtype)
+        vector, align = ir.VectorType(element, LANES), element.width // 8
+        lane, width = arguments[1], arguments[2]
+
+        def place(data, index):
+            return builder.bitcast(builder.gep(data, [index]), vector.as_pointer())
+
+        def constant(value):
+            return ir.Constant(vector, [value] * LANES)
+
+        first = builder.load(place(rows, lane), align=align)
+        starts = constant(0), constant(0), first, first
+        registers = [cgutils.alloca_once_value(builder, start) for start in starts]
+        nodes = builder.sdiv(builder.extract_value(arrays[0].shape, 0), width)
+        with cgutils.for_range(builder, nodes) as loop:
+            index = builder.add(builder.mul(loop.index, width), lane)
+            row = builder.load(place(rows, index), align=align)
+            low, high, least, most = (builder.load(register) for register in registers)
+            news = (
+                builder.add(low, builder.and_(row, constant(2**HALF - 1))),
+                builder.add(high, builder.ashr(row, constant(HALF))),
+                builder.select(builder.icmp_signed("<", row, least), row, least),
+                builder.select(builder.icmp_signed(">", row, most), row, most),
+            )
+            for register, new in zip(registers, news, strict=True):
+                builder.store(new, register)
+        index = lane
+        for register in registers:
+            builder.store(builder.load(register), place(out, index), align=align)
+            index = builder.add(index, width)
+        return context.get_dummy_value()
+
+    return types.none(tile, types.int64, types.int64, found), generate
+
+
+@overload(_column)
+def _choose_column(tile, w, W, found):
+    return lambda tile, w, W, found: _machine_column(tile, w, W, found)  # type: ignore[call-arg]
+
+
+@njit(cache=True, nogil=True)
+def survey(tiles, out):
+    """Set ``out`` (3, B) int64 to the total, the least and the largest load of each trial.
+
+    Tiles are int32 or int64, ``N`` below ``2**15``; the totals fit int64.
+    """
+    W = tiles.shape[2]
+    found = np.empty((4, W), tiles.dtype)
+    low, high, least, most = found[0], found[1], found[2], found[3]
+    for k in range(tiles.shape[0]):
+        tile = tiles[k].reshape(-1)
+        for w in range(0, W, LANES):
+            _column(tile, w, W, found)
+        total, smallest, largest = out[0, k * W :], out[1, k * W :], out[2, k * W :]
+        for w in range(min(W, total.size)):
+            total[w] = (np.int64(high[w]) << HALF) + low[w]
+            smallest[w] = least[w]
+            largest[w] = most[w]
+
+
+@njit(cache=True, nogil=True)
+def figures(before, after, moved, local, size, first, whole, real):
+    """Work out the figures of trials that follow from totals, extremes and units.
+
+    ``before`` : total, least and largest load, (3, B) or more of them; ``after`` : least and
+    largest, (2, B); ``moved``, ``local`` (B,), the units that moved and those that never left.
+    From trial ``first`` on ``whole`` (4, ..) receives the differences before and after, moved and
+    local, ``real`` (4, ..) the imbalances, cost and locality: ``result.figures``, in one pass.
+    """
+    last = first + moved.size
+    initial_difference, difference = whole[0, first:last], whole[1, first:last]
+    whole[2, first:last] = moved
+    whole[3, first:last] = local
+    initial_imbalance, imbalance = real[0, first:last], real[1, first:last]
+    cost, locality = real[2, first:last], real[3, first:last]
+    total, least, most, least_after, most_after = (
+        before[0],
+        before[1],
+        before[2],
+        after[0],
+        after[1],
+    )
+    for b in range(moved.size):
+        initial_difference[b] = most[b] - least[b]
+        difference[b] = most_after[b] - least_after[b]
+        units = np.float64(max(total[b], 1))
+        mean = units / size
+        # Of loads that are all 0 the most are 0 means, and the units that stayed 0.
+        nothing = np.float64(total[b] == 0)
+        initial_imbalance[b] = most[b] / mean - 1.0 + nothing
+        imbalance[b] = most_after[b] / mean - 1.0 + nothing
+        cost[b] = moved[b] / units
+        locality[b] = local[b] / units + nothing
