@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise
 from math import isfinite, prod
 from typing import TYPE_CHECKING, Any
@@ -37,11 +38,10 @@ class Programs:
         0 for the programs in ``wide``.
     A : (B, m, n) int64
     b : (B, m) int64
-        All sums of absolute values in a row, with its b, fit int64. Those in ``wide_rows`` are
+        All sums of absolute values in a row, with its b, fit int64, which ``bound`` makes sure of
+        where integers came in. Those in ``wide_rows`` are
         relaxed by 1e-9 of their absolute sum.
     batch : leading axes of the input
-    bound : int
-        No absolute sum exceeds it.
     kind : "i", "f" or "O"
         Integers, floats or other exact numbers: what an objective is given back as.
     power : (B,) float64
@@ -60,12 +60,22 @@ class Programs:
     A: NDArray[Any]
     b: NDArray[Any]
     batch: tuple[int, ...]
-    bound: int
     kind: str
     power: NDArray[np.float64]
     denominator: dict[int, Fraction]
     wide: dict[int, list[int]]
     wide_rows: dict[int, dict[int, list[int]]]
+
+    @cached_property
+    def bound(self) -> int:
+        """A number that no absolute sum exceeds.
+
+        Raises
+        ------
+        OverflowError
+            If a sum of integers does not fit int64.
+        """
+        return _check_sums(self.c, self.A, self.b)
 
     def costs(self, x: NDArray[Any]) -> NDArray[Any]:
         """Return whole objectives (B,) of solutions x (B, n): Python's integers if any is wide."""
@@ -152,7 +162,22 @@ def _same_order(narrow: list[int], wide: list[int]) -> bool:
 
 
 def read_programs(c: ArrayLike, A: ArrayLike, b: ArrayLike) -> Programs:
-    """Lay programs out as int64 arrays.
+    """Lay programs out as int64 arrays and make sure that no sum of theirs exceeds int64.
+
+    The rest is as for :func:`lay_out`.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        As there, and if sums of integers do not fit int64.
+    """
+    programs = lay_out(c, A, b)
+    _check_sums(programs.c, programs.A, programs.b)
+    return programs
+
+
+def lay_out(c: ArrayLike, A: ArrayLike, b: ArrayLike) -> Programs:
+    """Lay programs out as int64 arrays; sums of integers are checked with their ``bound``.
 
     Integers stay as they are. A float means its shortest decimal; a row of them is scaled by a
     power of ten where the sums then fit int64. Fractions and Decimals are scaled likewise.
@@ -172,7 +197,7 @@ def read_programs(c: ArrayLike, A: ArrayLike, b: ArrayLike) -> Programs:
     ValueError
         If the shapes do not fit together, or a number is NaN or infinite.
     OverflowError
-        If sums of integers do not fit int64, or sums of float costs no float.
+        If an integer does not fit int64, or sums of float costs no float.
     """
     costs, rows, right = _numbers("c", c), _numbers("A", A), _numbers("b", b)
     if costs.ndim == 0:
@@ -194,7 +219,7 @@ def read_programs(c: ArrayLike, A: ArrayLike, b: ArrayLike) -> Programs:
     }
     if kinds <= {"i"}:
         c_, A_, b_ = (_int64(name, a) for name, a in (("c", costs), ("A", rows), ("b", right)))
-        return Programs(c_, A_, b_, batch, _check_sums(c_, A_, b_), "i", _NOTHING, {}, {}, {})
+        return Programs(c_, A_, b_, batch, "i", _NOTHING, {}, {}, {})
     kind = costs.dtype.kind if costs.size else "f"
     power, denominator, wide = _NOTHING, dict[int, Fraction](), dict[int, list[int]]()
     if kind in "iu":
@@ -209,8 +234,7 @@ def read_programs(c: ArrayLike, A: ArrayLike, b: ArrayLike) -> Programs:
     for r, values in wider.items():
         wide_rows.setdefault(r // m, {})[r % m] = values
     A_, b_ = np.ascontiguousarray(Ab[:, :, :n]), np.ascontiguousarray(Ab[:, :, n])
-    bound = int(kernels("decimal_scaling").survey(c_, A_, b_)[0])
-    programs = Programs(c_, A_, b_, batch, bound, kind, power, denominator, wide, wide_rows)
+    programs = Programs(c_, A_, b_, batch, kind, power, denominator, wide, wide_rows)
     if kind == "f":
         _check_floats(programs)
     return programs

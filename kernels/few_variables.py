@@ -244,19 +244,34 @@ def _places(m, n, columns):
 
 
 @njit(cache=True, nogil=True)
-def _solve(A, b, c, m, n, places, flat, base, best, seen, pattern, objective, feasible):
-    """Solve as many programs as there are results; A, b, c are flat and reach beyond the tiles."""
+def _size(seen, most):
+    """Return the largest absolute value of the ranges seen, or most if that is less."""
+    size = np.int64(0)
+    for i in range(SIDE):
+        size = max(size, max(-max(seen[0, i], -most), min(seen[1, i], most)))
+    return size
+
+
+@njit(cache=True, nogil=True)
+def _solve(A, b, c, m, n, places, flat, base, best, limit, pattern, objective, feasible):
+    """Solve as many programs as there are results; A, b, c are flat and reach beyond the tiles.
+
+    Return False where a sum may reach the limit.
+    """
     T = flat.dtype.type
     none = np.iinfo(flat.dtype).max
     W = best.shape[1]
     tile = flat.reshape(-1, W)
     of_A, of_b, of_c = places
+    seen, seen_right = np.zeros((2, 2, SIDE), dtype=np.int64)
     blocks, size = base.shape
     last = max(n, LOW) * size
     for p in range(0, pattern.size, W):
         _turn(A, p * m * n, m * n, of_A, tile, seen)
-        _turn(b, p * m, m, of_b, tile, seen)
+        _turn(b, p * m, m, of_b, tile, seen_right)
         _turn(c, p * n, n, of_c, tile, seen)
+        if limit and n * _size(seen, limit) + _size(seen_right, limit) >= limit:
+            return False
         start, right = base[0], flat[last : last + size]
         for i in range(size):
             start[i] = T(-right[i])
@@ -277,15 +292,17 @@ def _solve(A, b, c, m, n, places, flat, base, best, seen, pattern, objective, fe
             known[u] = cost[u] != none
             own[u] = number[u] if cost[u] != none else 0
             least[u] = cost[u] if cost[u] != none else 0
+    return True
 
 
 @njit(cache=True, nogil=True)
-def enumerate_together(c, A, b, kind):
-    """Return (pattern, objective, feasible) of programs c (B, n), A (B, m, n), b (B, m), all int64.
+def enumerate_together(c, A, b, kind, limit):
+    """Return (pattern, objective, feasible, narrow) of programs c (B, n), A (B, m, n), b (B, m).
 
-    Bit n - j of a pattern is x_j; pattern (B,) int16 has the least that reaches the optimum.
-    ``kind`` (0,) has the dtype to compute in: int16 where all sums are below 2**14, int32 below
-    2**30, else int64.
+    All are int64. Bit n - j of a pattern is x_j; pattern (B,) int16 has the least that reaches the
+    optimum. ``kind`` (0,) has the dtype to compute in: int16 where all sums are below 2**14, int32
+    below 2**30, else int64. With a limit, and not 0, nothing else is found unless ``narrow``: that
+    all sums are below the limit, which is then seen on the way.
     """
     B, m, n = A.shape
     W = LINE // kind.itemsize
@@ -295,50 +312,23 @@ def enumerate_together(c, A, b, kind):
     blocks = 1 << (columns - LOW)
     base = _lines(blocks * (m + 1), kind).reshape(blocks, (m + 1) * W)
     best = _lines(2, kind).reshape(2, W)
-    seen = np.zeros((2, SIDE), dtype=np.int64)
     pattern = np.empty(B, dtype=np.int16)
     objective = np.empty(B, dtype=np.int64)
     feasible = np.empty(B, dtype=np.bool_)
     rows, right, costs = A.reshape(-1), b.reshape(-1), c.reshape(-1)
     # Squares reach up to SIDE programs beyond a tile, so the last ones are copied.
-    whole = max(B - SIDE, 0) // W * W
-    _solve(
-        rows,
-        right,
-        costs,
-        m,
-        n,
-        places,
-        flat,
-        base,
-        best,
-        seen,
-        pattern[:whole],
-        objective[:whole],
-        feasible[:whole],
-    )
-    few = 2 * W + SIDE
-    end_A, end_b, end_c = (
-        np.zeros(few * m * n + SIDE, np.int64),
-        np.zeros(few * m + SIDE, np.int64),
-        np.zeros(few * n + SIDE, np.int64),
-    )
-    end_A[: (B - whole) * m * n] = rows[whole * m * n :]
-    end_b[: (B - whole) * m] = right[whole * m :]
-    end_c[: (B - whole) * n] = costs[whole * n :]
-    _solve(
-        end_A,
-        end_b,
-        end_c,
-        m,
-        n,
-        places,
-        flat,
-        base,
-        best,
-        seen,
-        pattern[whole:],
-        objective[whole:],
-        feasible[whole:],
-    )
-    return pattern, objective, feasible
+    first = max(B - SIDE, 0) // W * W
+    ends = pattern[:first], objective[:first], feasible[:first]
+    room = places, flat, base, best, limit
+    narrow = _solve(rows, right, costs, m, n, *room, *ends)
+    if narrow:
+        few = 2 * W + SIDE
+        last_rows = np.zeros(few * m * n + SIDE, dtype=np.int64)
+        last_right = np.zeros(few * m + SIDE, dtype=np.int64)
+        last_costs = np.zeros(few * n + SIDE, dtype=np.int64)
+        last_rows[: (B - first) * m * n] = rows[first * m * n :]
+        last_right[: (B - first) * m] = right[first * m :]
+        last_costs[: (B - first) * n] = costs[first * n :]
+        ends = pattern[first:], objective[first:], feasible[first:]
+        narrow = _solve(last_rows, last_right, last_costs, m, n, *room, *ends)
+    return pattern, objective, feasible, narrow
