@@ -23,6 +23,7 @@ _FLOAT_LARGEST = Fraction(float(np.finfo(np.float64).max))
 _MOST_ORDERED = 20
 # Wide costs are rounded to this many bits where their order alone matters.
 _ORDER_BITS = 61
+_INTEGERS = {"i", "u"}
 _NOTHING: NDArray[np.float64] = np.empty(0)
 
 
@@ -214,11 +215,11 @@ def lay_out(c: ArrayLike, A: ArrayLike, b: ArrayLike) -> Programs:
         raise ValueError(f"b must have shape {(*batch, m)}, a number a row, got {right.shape}")
     B = prod(batch)
     costs, rows, right = costs.reshape(B, n), rows.reshape(B, m, n), right.reshape(B, m)
-    kinds: set[str] = {
-        "i" if a.dtype.kind == "u" else a.dtype.kind for a in (costs, rows, right) if a.size
-    }
-    if kinds <= {"i"}:
-        c_, A_, b_ = (_int64(name, a) for name, a in (("c", costs), ("A", rows), ("b", right)))
+    kinds: set[str] = {costs.dtype.kind, rows.dtype.kind, right.dtype.kind}
+    if not kinds <= _INTEGERS:
+        kinds = {a.dtype.kind for a in (costs, rows, right) if a.size}
+    if kinds <= _INTEGERS:
+        c_, A_, b_ = _int64("c", costs), _int64("A", rows), _int64("b", right)
         return Programs(c_, A_, b_, batch, "i", _NOTHING, {}, {}, {})
     kind = costs.dtype.kind if costs.size else "f"
     power, denominator, wide = _NOTHING, dict[int, Fraction](), dict[int, list[int]]()
@@ -327,7 +328,7 @@ def _check_floats(programs: Programs) -> None:
 
 def _common(array: NDArray[Any], kinds: set[str]) -> NDArray[Any]:
     """Return the array so that joining A and b loses nothing."""
-    if "O" in kinds or ("i" in kinds and _beyond_float(array)):
+    if "O" in kinds or (kinds & _INTEGERS and _beyond_float(array)):
         return array.astype(object)
     return array.astype(np.float64)
 

@@ -228,11 +228,10 @@ def _places(m, n, columns):
     sides.
     """
     spare = (columns + 1) * (m + 1)
-    of_A, of_b, of_c = (
-        np.full(m * n + SIDE, spare),
-        np.full(m + SIDE, spare),
-        np.full(n + SIDE, spare),
-    )
+    places = np.full(m * n + m + n + 3 * SIDE, spare)
+    of_A = places[: m * n + SIDE]
+    of_b = places[m * n + SIDE : m * n + m + 2 * SIDE]
+    of_c = places[m * n + m + 2 * SIDE :]
     for j in range(n):
         first = (n - 1 - j) * (m + 1)
         of_c[j] = first + m
@@ -244,44 +243,46 @@ def _places(m, n, columns):
 
 
 @njit(cache=True, nogil=True)
-def _size(seen, most):
-    """Return the largest absolute value of the ranges seen, or most if that is less."""
-    size = np.int64(0)
+def _reaches(limit, n, seen):
+    """Tell whether n numbers in seen[0] and one in seen[1] may add up to a limit, if there is one.
+
+    seen (2, 2, SIDE) has the least and the largest numbers.
+    """
+    if limit == 0:
+        return False
+    size, right = np.int64(0), np.int64(0)
     for i in range(SIDE):
-        size = max(size, max(-max(seen[0, i], -most), min(seen[1, i], most)))
-    return size
+        size = max(size, -max(seen[0, 0, i], -limit), min(seen[0, 1, i], limit))
+        right = max(right, -max(seen[1, 0, i], -limit), min(seen[1, 1, i], limit))
+    return n * size + right >= limit
 
 
 @njit(cache=True, nogil=True)
-def _solve(A, b, c, m, n, places, flat, base, best, limit, pattern, objective, feasible):
+def _solve(A, b, c, m, n, places, tile, base, best, seen, limit, pattern, objective, feasible):
     """Solve as many programs as there are results; A, b, c are flat and reach beyond the tiles.
 
-    Return False where a sum may reach the limit.
+    Return how many are feasible, or -1 where a sum may reach the limit.
     """
-    T = flat.dtype.type
-    none = np.iinfo(flat.dtype).max
-    W = best.shape[1]
-    tile = flat.reshape(-1, W)
+    none = np.iinfo(tile.dtype).max
+    W = tile.shape[1]
+    flat = tile.reshape(-1)
     of_A, of_b, of_c = places
-    seen, seen_right = np.zeros((2, 2, SIDE), dtype=np.int64)
     blocks, size = base.shape
     last = max(n, LOW) * size
+    count = 0
     for p in range(0, pattern.size, W):
-        _turn(A, p * m * n, m * n, of_A, tile, seen)
-        _turn(b, p * m, m, of_b, tile, seen_right)
-        _turn(c, p * n, n, of_c, tile, seen)
-        if limit and n * _size(seen, limit) + _size(seen_right, limit) >= limit:
-            return False
-        start, right = base[0], flat[last : last + size]
-        for i in range(size):
-            start[i] = T(-right[i])
+        _turn(A, p * m * n, m * n, of_A, tile, seen[0])
+        _turn(b, p * m, m, of_b, tile, seen[1])
+        _turn(c, p * n, n, of_c, tile, seen[0])
+        # Numbers beyond it are mostly met at once; else what came of them is thrown away.
+        if p == 0 and _reaches(limit, n, seen):
+            return -1
+        np.negative(flat[last : last + size], base[0])
         filled = 1
         for bit in range(LOW, n):
             column = flat[bit * size : bit * size + size]
             for block in range(filled):
-                before, after = base[block], base[filled + block]
-                for i in range(size):
-                    after[i] = T(before[i] + column[i])
+                np.add(base[block], column, base[filled + block])
             filled *= 2
         best[0] = none
         for block in range(blocks):
@@ -292,43 +293,50 @@ def _solve(A, b, c, m, n, places, flat, base, best, limit, pattern, objective, f
             known[u] = cost[u] != none
             own[u] = number[u] if cost[u] != none else 0
             least[u] = cost[u] if cost[u] != none else 0
-    return True
+            count += cost[u] != none
+    return -1 if _reaches(limit, n, seen) else count
 
 
 @njit(cache=True, nogil=True)
-def enumerate_together(c, A, b, kind, limit):
-    """Return (pattern, objective, feasible, narrow) of programs c (B, n), A (B, m, n), b (B, m).
+def enumerate_together(c, A, b, kind, limit, pattern, objective, feasible):
+    """Solve programs c (B, n), A (B, m, n), b (B, m), all int64; return how many are feasible.
 
-    All are int64. Bit n - j of a pattern is x_j; pattern (B,) int16 has the least that reaches the
-    optimum. ``kind`` (0,) has the dtype to compute in: int16 where all sums are below 2**14, int32
-    below 2**30, else int64. With a limit, and not 0, nothing else is found unless ``narrow``: that
-    all sums are below the limit, which is then seen on the way.
+    pattern (B,) int16 becomes the least that reaches the optimum, bit n - j of it x_j, and
+    objective (B,) int64 the optimum; both are 0 where feasible (B,) is not True. ``kind`` (0,) has
+    the dtype to compute in: int16 where all sums are below 2**14, int32 below 2**30, else int64.
+    With a limit, not 0, that is checked on the way: -1 is returned where a sum may reach it.
     """
     B, m, n = A.shape
     W = LINE // kind.itemsize
     columns = max(n, LOW)
-    places = _places(m, n, columns)
-    flat = _lines((columns + 1) * (m + 1) + 1, kind)
     blocks = 1 << (columns - LOW)
-    base = _lines(blocks * (m + 1), kind).reshape(blocks, (m + 1) * W)
-    best = _lines(2, kind).reshape(2, W)
-    pattern = np.empty(B, dtype=np.int16)
-    objective = np.empty(B, dtype=np.int64)
-    feasible = np.empty(B, dtype=np.bool_)
-    rows, right, costs = A.reshape(-1), b.reshape(-1), c.reshape(-1)
+    places = _places(m, n, columns)
+    rows, sums = (columns + 1) * (m + 1) + 1, blocks * (m + 1)
+    lines = _lines(rows + sums + 2, kind).reshape(-1, W)
+    tile, best = lines[:rows], lines[rows + sums :]
+    base = lines[rows : rows + sums].reshape(blocks, (m + 1) * W)
+    seen = np.zeros((2, 2, SIDE), dtype=np.int64)
+    room = places, tile, base, best, seen, limit
+    A, b, c = A.reshape(-1), b.reshape(-1), c.reshape(-1)
     # Squares reach up to SIDE programs beyond a tile, so the last ones are copied.
-    first = max(B - SIDE, 0) // W * W
-    ends = pattern[:first], objective[:first], feasible[:first]
-    room = places, flat, base, best, limit
-    narrow = _solve(rows, right, costs, m, n, *room, *ends)
-    if narrow:
-        few = 2 * W + SIDE
-        last_rows = np.zeros(few * m * n + SIDE, dtype=np.int64)
-        last_right = np.zeros(few * m + SIDE, dtype=np.int64)
-        last_costs = np.zeros(few * n + SIDE, dtype=np.int64)
-        last_rows[: (B - first) * m * n] = rows[first * m * n :]
-        last_right[: (B - first) * m] = right[first * m :]
-        last_costs[: (B - first) * n] = costs[first * n :]
-        ends = pattern[first:], objective[first:], feasible[first:]
-        narrow = _solve(last_rows, last_right, last_costs, m, n, *room, *ends)
-    return pattern, objective, feasible, narrow
+    p = max(B - SIDE, 0) // W * W
+    count = _solve(A, b, c, m, n, *room, pattern[:p], objective[:p], feasible[:p])
+    if count < 0:
+        return count
+    few = 2 * W + SIDE
+    last = np.zeros(few * (m * n + m + n) + SIDE, dtype=np.int64)
+    last_A, last_b, last_c = last, last[few * m * n :], last[few * (m * n + m) :]
+    last_A[: (B - p) * m * n] = A[p * m * n :]
+    last_b[: (B - p) * m] = b[p * m :]
+    last_c[: (B - p) * n] = c[p * n :]
+    more = _solve(last_A, last_b, last_c, m, n, *room, pattern[p:], objective[p:], feasible[p:])
+    return more if more < 0 else count + more
+
+
+@njit(cache=True, nogil=True)
+def choose_rows(second, rows, chosen):
+    """Fill chosen (B, k) with rows[1] where second (B,) is True and with rows[0] elsewhere."""
+    for i in range(second.size):
+        row = rows[np.int64(second[i])]
+        for j in range(rows.shape[1]):
+            chosen[i, j] = row[j]
