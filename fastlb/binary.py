@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .accelerate import kernels
 from .arguments import choice, whole_number
+from .binary_solution import INFEASIBLE as INFEASIBLE
+from .binary_solution import LIMIT as LIMIT
+from .binary_solution import OPTIMAL as OPTIMAL
+from .binary_solution import (
+    STATUS_NAMES,
+    STATUSES,
+    BinaryBatch,
+    BinarySolution,
+    masked,
+    sequences,
+)
 from .memory import require_memory
 from .program import lay_out
 from .whole_numbers import LARGEST
@@ -22,14 +32,12 @@ if TYPE_CHECKING:
     Found = tuple[NDArray[Any], NDArray[Any], NDArray[Any], bool]
 
 METHODS = ("auto", "enumeration", "search", "milp")
-STATUSES = ("optimal", "infeasible", "limit")
-OPTIMAL, INFEASIBLE, LIMIT = range(3)
-_STATUS_NAMES = np.array(STATUSES)
 NODE_LIMIT = 100_000_000
 # Up to here all sequences at once are faster than a search, and up to here they fit memory.
 SMALL, MOST_ENUMERATED, MOST_SEARCHED = 12, 24, 62
-# So many programs and more share vectors, up to so many rows; with fewer the vectors idle.
-MANY, MOST_ROWS = 8, 64
+# From so many programs on they are solved side by side; fewer leave vectors idle. With more rows
+# than these, giving up early is worth more: 128 rows of the loose family took 1.6 times as long.
+MANY, MOST_ROWS = 32, 64
 # The search ends in leaves of 64 patterns.
 LEAF = 6
 # Subgradient steps, then nodes: most programs end in the short first search, and for the others
@@ -38,97 +46,6 @@ STAGES = ((60, 5000), (300, 2**62))
 # Differences of two sums must fit the dtype of the lanes.
 _SAFE_INT16, _SAFE_INT32 = 2**14, 2**30
 _SHORT, _NARROW, _WIDE = (np.zeros(0, dtype=kind) for kind in (np.int16, np.int32, np.int64))
-
-
-@dataclass(frozen=True)
-class BinarySolution:
-    """What was found of 0-1 programs; with a batch every field has its shape.
-
-    Attributes
-    ----------
-    x : (*batch, n) int8, or None where no solution is known (masked in a batch)
-    objective : int or float, or None (masked)
-        c.x, exact for integers; a float is the nearest one.
-    status : str
-        "optimal", "infeasible", or "limit": stopped before either was proven.
-    bound : int or float, or None (masked) if infeasible
-        No solution costs less; equal to the objective where optimal.
-    method : str
-        "enumeration", "search", or "milp", which ended it.
-    nodes : int
-        Nodes of the depth-first search.
-    """
-
-    x: Any
-    objective: Any
-    status: Any
-    bound: Any
-    method: Any
-    nodes: Any
-
-    @property
-    def gap(self) -> Any:
-        """Objective minus bound: 0 where optimal, None (masked) without both."""
-        if self.objective is None or self.bound is None:
-            return None
-        return self.objective - self.bound
-
-
-class BinaryBatch(BinarySolution):
-    """Enumerated programs, whose fields are made when asked for.
-
-    With 5 variables three masked arrays would take half as long as solving 2000 programs.
-    """
-
-    _batch: tuple[int, ...]
-    _n: int
-    _pattern: NDArray[Any]
-    _cost: NDArray[Any]
-    _unknown: NDArray[np.bool_] | None
-
-    def __init__(
-        self,
-        batch: tuple[int, ...],
-        n: int,
-        pattern: NDArray[Any],
-        objective: NDArray[Any],
-        unknown: NDArray[np.bool_] | None,
-    ) -> None:
-        self.__dict__.update(
-            _batch=batch, _n=n, _pattern=pattern, _cost=objective, _unknown=unknown
-        )
-
-    @cached_property
-    def x(self) -> Any:
-        return _masked(_sequences(self._pattern, self._n), self._unknown, self._batch)
-
-    @cached_property
-    def objective(self) -> Any:
-        return _masked(self._cost, self._unknown, self._batch)
-
-    @cached_property
-    def bound(self) -> Any:
-        return _masked(self._cost, self._unknown, self._batch)
-
-    @cached_property
-    def status(self) -> Any:
-        if self._unknown is None:
-            return _repeated(_STATUS_NAMES[:1], self._batch)
-        # A name is 40 bytes, as numbers copied in a third of the time that ``take`` needs.
-        names = np.empty(self._batch, _STATUS_NAMES.dtype)
-        rows = _STATUS_NAMES.view(np.int64).reshape(len(STATUSES), -1)
-        kernels("few_variables").choose_rows(
-            self._unknown, rows, names.reshape(-1, 1).view(np.int64)
-        )
-        return names
-
-    @cached_property
-    def method(self) -> Any:
-        return _repeated(np.array(["enumeration"]), self._batch)
-
-    @cached_property
-    def nodes(self) -> Any:
-        return np.zeros(self._batch, dtype=np.int64)
 
 
 @dataclass
@@ -201,7 +118,7 @@ def solve_binary(
         pattern, bound, known, every = _enumerated(given)
         if not given.wide and not given.wide_rows:
             return _enumeration(given, pattern, given.objectives(bound), known, every)
-        x, nodes = _sequences(pattern, n), np.zeros(len(known), dtype=np.int64)
+        x, nodes = sequences(pattern, n), np.zeros(len(known), dtype=np.int64)
         codes = np.where(known, OPTIMAL, INFEASIBLE)
         one_by_one = sorted(given.wide.keys() | given.wide_rows.keys())
     else:
@@ -331,12 +248,7 @@ def _enumerate_one(c: NDArray[Any], A: NDArray[Any], b: NDArray[Any]) -> Outcome
     pattern, cost, found = kernel(c[None], A[None], b[None], _WIDE)
     if not found[0]:
         return Outcome(INFEASIBLE, None, 0, "enumeration", 0)
-    return Outcome(OPTIMAL, _sequences(pattern, c.size)[0], int(cost[0]), "enumeration", 0)
-
-
-def _sequences(pattern: NDArray[Any], n: int) -> NDArray[np.int8]:
-    """Return x (B, n) of patterns (B,), whose bit n - j is x_j."""
-    return (pattern[:, None] >> np.arange(n - 1, -1, -1) & 1).astype(np.int8)
+    return Outcome(OPTIMAL, sequences(pattern, c.size)[0], int(cost[0]), "enumeration", 0)
 
 
 def _lanes(bound: int) -> NDArray[Any]:
@@ -376,7 +288,7 @@ def _enumeration(
     if not every:
         return BinarySolution(None, None, "infeasible", None, "enumeration", 0)
     value = objective.tolist()[0]
-    return BinarySolution(_sequences(pattern, n)[0], value, "optimal", value, "enumeration", 0)
+    return BinarySolution(sequences(pattern, n)[0], value, "optimal", value, "enumeration", 0)
 
 
 def _solution(
@@ -404,28 +316,10 @@ def _solution(
     batch = given.batch
     unknown, impossible = (None, None) if known.all() else (~known, codes == INFEASIBLE)
     return BinarySolution(
-        _masked(x, unknown, batch),
-        _masked(objective, unknown, batch),
-        _STATUS_NAMES.take(codes).reshape(batch),
-        _masked(lower, impossible, batch),
+        masked(x, unknown, batch),
+        masked(objective, unknown, batch),
+        STATUS_NAMES.take(codes).reshape(batch),
+        masked(lower, impossible, batch),
         names.reshape(batch),
         nodes.reshape(batch),
     )
-
-
-def _repeated(value: NDArray[Any], batch: tuple[int, ...]) -> NDArray[Any]:
-    """Give one value the batch's shape; ``numpy.broadcast_to`` takes 2 microseconds longer."""
-    value.flags.writeable = False
-    return np.ndarray(batch, value.dtype, value, 0, (0,) * len(batch))
-
-
-def _masked(
-    values: NDArray[Any], hidden: NDArray[Any] | None, batch: tuple[int, ...]
-) -> np.ma.MaskedArray[Any, Any]:
-    """Give values (B, ..) the batch's shape and hide those that do not exist."""
-    shaped = values.reshape(batch + values.shape[1:])
-    if hidden is None:
-        return shaped.view(np.ma.MaskedArray)
-    if values.ndim > 1:
-        hidden = np.repeat(hidden, values.shape[1])
-    return np.ma.MaskedArray(shaped, hidden.reshape(shaped.shape))
