@@ -9,8 +9,19 @@ import numpy as np
 
 from .accelerate import kernels
 from .arguments import choice, whole_number
+from .binary_solution import INFEASIBLE as INFEASIBLE
+from .binary_solution import LIMIT as LIMIT
+from .binary_solution import OPTIMAL as OPTIMAL
+from .binary_solution import (
+    STATUS_NAMES,
+    STATUSES,
+    BinaryBatch,
+    BinarySolution,
+    masked,
+    sequences,
+)
 from .memory import require_memory
-from .program import read_programs
+from .program import lay_out
 from .whole_numbers import LARGEST
 
 if TYPE_CHECKING:
@@ -18,15 +29,15 @@ if TYPE_CHECKING:
 
     from .program import Programs
 
+    Found = tuple[NDArray[Any], NDArray[Any], NDArray[Any], bool]
+
 METHODS = ("auto", "enumeration", "search", "milp")
-STATUSES = ("optimal", "infeasible", "limit")
-OPTIMAL, INFEASIBLE, LIMIT = range(3)
-_STATUS_NAMES = np.array(STATUSES)
 NODE_LIMIT = 100_000_000
 # Up to here all sequences at once are faster than a search, and up to here they fit memory.
 SMALL, MOST_ENUMERATED, MOST_SEARCHED = 12, 24, 62
-# Up to here all patterns fit one word of 32 bits.
-FEW = 5
+# From so many programs on they are solved side by side; fewer leave vectors idle. With more rows
+# than these, giving up early is worth more: 128 rows of the loose family took 1.6 times as long.
+MANY, MOST_ROWS = 32, 64
 # The search ends in leaves of 64 patterns.
 LEAF = 6
 # Subgradient steps, then nodes: most programs end in the short first search, and for the others
@@ -35,40 +46,6 @@ STAGES = ((60, 5000), (300, 2**62))
 # Differences of two sums must fit the dtype of the lanes.
 _SAFE_INT16, _SAFE_INT32 = 2**14, 2**30
 _SHORT, _NARROW, _WIDE = (np.zeros(0, dtype=kind) for kind in (np.int16, np.int32, np.int64))
-
-
-@dataclass(frozen=True)
-class BinarySolution:
-    """What was found of 0-1 programs; with a batch every field has its shape.
-
-    Attributes
-    ----------
-    x : (*batch, n) int8, or None where no solution is known (masked in a batch)
-    objective : int or float, or None (masked)
-        c.x, exact for integers; a float is the nearest one.
-    status : str
-        "optimal", "infeasible", or "limit": stopped before either was proven.
-    bound : int or float, or None (masked) if infeasible
-        No solution costs less; equal to the objective where optimal.
-    method : str
-        "enumeration", "search", or "milp", which ended it.
-    nodes : int
-        Nodes of the depth-first search.
-    """
-
-    x: Any
-    objective: Any
-    status: Any
-    bound: Any
-    method: Any
-    nodes: Any
-
-    @property
-    def gap(self) -> Any:
-        """Objective minus bound: 0 where optimal, None (masked) without both."""
-        if self.objective is None or self.bound is None:
-            return None
-        return self.objective - self.bound
 
 
 @dataclass
@@ -132,18 +109,16 @@ def solve_binary(
     """
     choice("method", method, METHODS)
     node_limit = whole_number("node_limit", node_limit, 0)
-    given = read_programs(c, A, b)
+    given = lay_out(c, A, b)
     n = given.c.shape[1]
     most = {"enumeration": MOST_ENUMERATED, "search": MOST_SEARCHED}.get(method, n)
     if n > most:
         raise ValueError(f"c must have at most {most} variables for {method}, got {n}")
     if method == "enumeration" or (method == "auto" and n <= SMALL):
-        x, bound, known = _enumerated(given)
-        nodes = np.zeros(len(x), dtype=np.int64)
+        pattern, bound, known, every = _enumerated(given)
         if not given.wide and not given.wide_rows:
-            # One name stands for all, as one status does where all are feasible.
-            codes = np.array(OPTIMAL) if known.all() else np.where(known, OPTIMAL, INFEASIBLE)
-            return _solution(given, codes, x, bound, known, bound, np.array("enumeration"), nodes)
+            return _enumeration(given, pattern, given.objectives(bound), known, every)
+        x, nodes = sequences(pattern, n), np.zeros(len(known), dtype=np.int64)
         codes = np.where(known, OPTIMAL, INFEASIBLE)
         one_by_one = sorted(given.wide.keys() | given.wide_rows.keys())
     else:
@@ -264,10 +239,11 @@ def _search(
 
 
 def _enumerate_one(c: NDArray[Any], A: NDArray[Any], b: NDArray[Any]) -> Outcome:
-    x, cost, found = kernels("binary").enumerate_sequences(c[None], A[None], b[None], _WIDE)
+    kernel = kernels("binary").enumerate_each
+    pattern, cost, found = kernel(c[None], A[None], b[None], _WIDE)
     if not found[0]:
         return Outcome(INFEASIBLE, None, 0, "enumeration", 0)
-    return Outcome(OPTIMAL, x[0], int(cost[0]), "enumeration", 0)
+    return Outcome(OPTIMAL, sequences(pattern, c.size)[0], int(cost[0]), "enumeration", 0)
 
 
 def _lanes(bound: int) -> NDArray[Any]:
@@ -275,18 +251,39 @@ def _lanes(bound: int) -> NDArray[Any]:
     return _NARROW if bound < _SAFE_INT32 else _WIDE
 
 
-def _enumerated(given: Programs) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return (x, cost, whether feasible) of all programs."""
-    m, n = given.A.shape[1:]
+def _enumerated(given: Programs) -> Found:
+    """Return (pattern, cost, whether feasible, whether all are) of all programs."""
+    B, m, n = given.A.shape
     require_memory(8 * (m + 1) * 2 ** max(n - LEAF, 0), f"enumerating {n} variables, {m} rows")
-    # int16 takes five sixths of the time of int32 with 9 variables.
+    programs = given.c, given.A, given.b
+    if n <= SMALL and m <= MOST_ROWS and B >= MANY:
+        kernel = kernels("few_variables").enumerate_together
+        found = np.empty(B, np.int16), np.empty(B, np.int64), np.empty(B, np.bool_)
+        # The narrowest numbers are tried first, for their sums are checked on the way.
+        count = kernel(*programs, _SHORT, _SAFE_INT16, *found)
+        if count < 0 and (given.bound < _SAFE_INT32 or n <= LEAF):
+            count = kernel(*programs, _lanes(given.bound), 0, *found)
+        if count >= 0:
+            return *found, count == B
     kind = _SHORT if given.bound < _SAFE_INT16 else _lanes(given.bound)
-    found: tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
-    if n <= FEW:
-        found = kernels("few_variables").enumerate_few(given.c, given.A, given.b, kind)
-    else:
-        found = kernels("binary").enumerate_sequences(given.c, given.A, given.b, kind)
-    return found
+    pattern, cost, known = kernels("binary").enumerate_each(*programs, kind)
+    return pattern, cost, known, bool(known.all())
+
+
+def _enumeration(
+    given: Programs,
+    pattern: NDArray[Any],
+    objective: NDArray[Any],
+    known: NDArray[Any],
+    every: bool,
+) -> BinarySolution:
+    n = given.c.shape[1]
+    if given.batch:
+        return BinaryBatch(given.batch, n, pattern, objective, None if every else ~known)
+    if not every:
+        return BinarySolution(None, None, "infeasible", None, "enumeration", 0)
+    value = objective.tolist()[0]
+    return BinarySolution(sequences(pattern, n)[0], value, "optimal", value, "enumeration", 0)
 
 
 def _solution(
@@ -300,42 +297,24 @@ def _solution(
     nodes: NDArray[Any],
 ) -> BinarySolution:
     objective = given.objectives(cost)
-    lower = objective
-    if bound is not cost:
-        lower = given.bounds(np.where(codes == OPTIMAL, cost, bound), codes == LIMIT)
+    lower = given.bounds(np.where(codes == OPTIMAL, cost, bound), codes == LIMIT)
     if not given.batch:
         something = known[0]
         return BinarySolution(
             x[0] if something else None,
             objective.tolist()[0] if something else None,
-            STATUSES[codes.flat[0]],
-            None if codes.flat[0] == INFEASIBLE else lower.tolist()[0],
-            str(names.flat[0]),
+            STATUSES[codes[0]],
+            None if codes[0] == INFEASIBLE else lower.tolist()[0],
+            str(names[0]),
             int(nodes[0]),
         )
     batch = given.batch
     unknown, impossible = (None, None) if known.all() else (~known, codes == INFEASIBLE)
     return BinarySolution(
-        _masked(x, unknown, batch),
-        _masked(objective, unknown, batch),
-        _spread(_STATUS_NAMES.take(codes), batch),
-        _masked(lower, impossible, batch),
-        _spread(names, batch),
+        masked(x, unknown, batch),
+        masked(objective, unknown, batch),
+        STATUS_NAMES.take(codes).reshape(batch),
+        masked(lower, impossible, batch),
+        names.reshape(batch),
         nodes.reshape(batch),
     )
-
-
-def _spread(values: NDArray[Any], batch: tuple[int, ...]) -> NDArray[Any]:
-    """Give one value for all (), or values (B,), the batch's shape."""
-    return np.broadcast_to(values, batch) if values.ndim == 0 else values.reshape(batch)
-
-
-def _masked(
-    values: NDArray[Any], hidden: NDArray[Any] | None, batch: tuple[int, ...]
-) -> np.ma.MaskedArray[Any, Any]:
-    """Give values (B, ..) the batch's shape and hide those that do not exist."""
-    shaped = values.reshape(batch + values.shape[1:])
-    if hidden is None:
-        return np.ma.MaskedArray(shaped)
-    each = hidden.reshape(batch + (1,) * (values.ndim - 1))
-    return np.ma.MaskedArray(shaped, np.broadcast_to(each, shaped.shape).copy())

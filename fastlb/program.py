@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise
 from math import isfinite, prod
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ _FLOAT_LARGEST = Fraction(float(np.finfo(np.float64).max))
 _MOST_ORDERED = 20
 # Wide costs are rounded to this many bits where their order alone matters.
 _ORDER_BITS = 61
+_INTEGERS = {"i", "u"}
 _NOTHING: NDArray[np.float64] = np.empty(0)
 
 
@@ -38,11 +40,10 @@ class Programs:
         0 for the programs in ``wide``.
     A : (B, m, n) int64
     b : (B, m) int64
-        All sums of absolute values in a row, with its b, fit int64. Those in ``wide_rows`` are
+        All sums of absolute values in a row, with its b, fit int64, which ``bound`` makes sure of
+        where integers came in. Those in ``wide_rows`` are
         relaxed by 1e-9 of their absolute sum.
     batch : leading axes of the input
-    bound : int
-        No absolute sum exceeds it.
     kind : "i", "f" or "O"
         Integers, floats or other exact numbers: what an objective is given back as.
     power : (B,) float64
@@ -61,12 +62,22 @@ class Programs:
     A: NDArray[Any]
     b: NDArray[Any]
     batch: tuple[int, ...]
-    bound: int
     kind: str
     power: NDArray[np.float64]
     denominator: dict[int, Fraction]
     wide: dict[int, list[int]]
     wide_rows: dict[int, dict[int, list[int]]]
+
+    @cached_property
+    def bound(self) -> int:
+        """A number that no absolute sum exceeds.
+
+        Raises
+        ------
+        OverflowError
+            If a sum of integers does not fit int64.
+        """
+        return _check_sums(self.c, self.A, self.b)
 
     def costs(self, x: NDArray[Any]) -> NDArray[Any]:
         """Return whole objectives (B,) of solutions x (B, n): Python's integers if any is wide."""
@@ -153,7 +164,22 @@ def _same_order(narrow: list[int], wide: list[int]) -> bool:
 
 
 def read_programs(c: ArrayLike, A: ArrayLike, b: ArrayLike) -> Programs:
-    """Lay programs out as int64 arrays.
+    """Lay programs out as int64 arrays and make sure that no sum of theirs exceeds int64.
+
+    The rest is as for :func:`lay_out`.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        As there, and if sums of integers do not fit int64.
+    """
+    programs = lay_out(c, A, b)
+    _check_sums(programs.c, programs.A, programs.b)
+    return programs
+
+
+def lay_out(c: ArrayLike, A: ArrayLike, b: ArrayLike) -> Programs:
+    """Lay programs out as int64 arrays; sums of integers are checked with their ``bound``.
 
     Integers stay as they are. A float means its shortest decimal; a row of them is scaled by a
     power of ten where the sums then fit int64. Fractions and Decimals are scaled likewise.
@@ -173,7 +199,7 @@ def read_programs(c: ArrayLike, A: ArrayLike, b: ArrayLike) -> Programs:
     ValueError
         If the shapes do not fit together, or a number is NaN or infinite.
     OverflowError
-        If sums of integers do not fit int64, or sums of float costs no float.
+        If an integer does not fit int64, or sums of float costs no float.
     """
     costs, rows, right = _numbers("c", c), _numbers("A", A), _numbers("b", b)
     if costs.ndim == 0:
@@ -190,12 +216,12 @@ def read_programs(c: ArrayLike, A: ArrayLike, b: ArrayLike) -> Programs:
         raise ValueError(f"b must have shape {(*batch, m)}, a number a row, got {right.shape}")
     B = prod(batch)
     costs, rows, right = costs.reshape(B, n), rows.reshape(B, m, n), right.reshape(B, m)
-    kinds: set[str] = {
-        "i" if a.dtype.kind == "u" else a.dtype.kind for a in (costs, rows, right) if a.size
-    }
-    if kinds <= {"i"}:
-        c_, A_, b_ = (_int64(name, a) for name, a in (("c", costs), ("A", rows), ("b", right)))
-        return Programs(c_, A_, b_, batch, _check_sums(c_, A_, b_), "i", _NOTHING, {}, {}, {})
+    kinds: set[str] = {costs.dtype.kind, rows.dtype.kind, right.dtype.kind}
+    if not kinds <= _INTEGERS:
+        kinds = {a.dtype.kind for a in (costs, rows, right) if a.size}
+    if kinds <= _INTEGERS:
+        c_, A_, b_ = _int64("c", costs), _int64("A", rows), _int64("b", right)
+        return Programs(c_, A_, b_, batch, "i", _NOTHING, {}, {}, {})
     kind = costs.dtype.kind if costs.size else "f"
     power, denominator, wide = _NOTHING, dict[int, Fraction](), dict[int, list[int]]()
     if kind in "iu":
@@ -210,8 +236,7 @@ def read_programs(c: ArrayLike, A: ArrayLike, b: ArrayLike) -> Programs:
     for r, values in wider.items():
         wide_rows.setdefault(r // m, {})[r % m] = values
     A_, b_ = np.ascontiguousarray(Ab[:, :, :n]), np.ascontiguousarray(Ab[:, :, n])
-    bound = int(kernels("decimal_scaling").survey(c_, A_, b_)[0])
-    programs = Programs(c_, A_, b_, batch, bound, kind, power, denominator, wide, wide_rows)
+    programs = Programs(c_, A_, b_, batch, kind, power, denominator, wide, wide_rows)
     if kind == "f":
         _check_floats(programs)
     return programs
@@ -306,7 +331,7 @@ def _check_floats(programs: Programs) -> None:
 
 def _common(array: NDArray[Any], kinds: set[str]) -> NDArray[Any]:
     """Return the array so that joining A and b loses nothing."""
-    if "O" in kinds or ("i" in kinds and _beyond_float(array)):
+    if "O" in kinds or (kinds & _INTEGERS and _beyond_float(array)):
         return array.astype(object)
     return array.astype(np.float64)
 

@@ -112,6 +112,9 @@ def _binary(_: list[np.dtype[Any]]) -> None:
     costs, rows = np.arange(1, 21), np.eye(20, dtype=np.int64)[:4]
     solve_binary(costs[:4], rows[:, :4], np.ones(4, dtype=np.int64))
     solve_binary(costs, rows, np.ones(4, dtype=np.int64))
+    many = np.broadcast_to(rows[:, :6], (32, 4, 6)).copy()
+    many[0] = 0
+    _ = solve_binary(np.ones((32, 6), np.int64), many, np.ones((32, 4), np.int64)).status
 
 
 def _sampling(_: list[np.dtype[Any]]) -> None:
@@ -120,7 +123,7 @@ def _sampling(_: list[np.dtype[Any]]) -> None:
 
 
 _RUNS: dict[str, Callable[[list[np.dtype[Any]]], None]] = {
-    "dem": _balancing(dem, Hypercube(7)),
+    "dem": _balancing(dem, Hypercube(3), Hypercube(7)),
     "gde": _balancing(gde, Mesh(3, 4)),
     "dde": _balancing(dde, Mesh(3, 4), Ring(5)),
     "hexa_cell": _hexa_cell,

@@ -132,11 +132,12 @@ def _tabulate(coefficients, start, sums, base, row):
 
 
 @njit(cache=True, nogil=True)
-def enumerate_sequences(c, A, b, kind):
-    """Return (x, objective, feasible) of programs c (B, n), A (B, m, n), b (B, m), all int64.
+def enumerate_each(c, A, b, kind):
+    """Return (pattern, objective, feasible) of programs c (B, n), A (B, m, n), b (B, m), int64.
 
-    x (B, n) int8 is the least sequence, x_1 first, that reaches the optimum. ``kind`` (0,) has the
-    dtype to compute in: int16 where all sums are below 2**14, int32 below 2**30, else int64.
+    Bit n - j of a pattern is x_j; pattern (B,) has the least that reaches the optimum. ``kind``
+    (0,) has the dtype to compute in: int16 where all sums are below 2**14, int32 below 2**30, else
+    int64.
 
     A block starts with the lanes alive that would be a gain; a row that empties a block is
     looked at earlier in the next. Rows are tabulated when they are first needed.
@@ -148,7 +149,7 @@ def enumerate_sequences(c, A, b, kind):
     sums = np.empty((m + 1, LANES), dtype=kind.dtype)
     base = np.empty((m + 1, blocks), dtype=kind.dtype)
     order = np.empty(m, dtype=np.int64)
-    x = np.zeros((B, n), dtype=np.int8)
+    pattern = np.zeros(B, dtype=np.int64)
     objective = np.zeros(B, dtype=np.int64)
     feasible = np.zeros(B, dtype=np.bool_)
     for p in range(B):
@@ -179,11 +180,10 @@ def enumerate_sequences(c, A, b, kind):
                 number = block * LANES + lane
                 found = True
                 alive &= _lanes_up_to(sums, m, T(best - offset - 1))
-        for j in range(n):
-            x[p, j] = number >> (n - 1 - j) & 1
+        pattern[p] = number
         objective[p] = best
         feasible[p] = found
-    return x, objective, feasible
+    return pattern, objective, feasible
 
 
 @njit(cache=True, nogil=True)

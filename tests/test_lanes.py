@@ -46,21 +46,44 @@ def test_comparison_and_sums_over_lanes(kind: Any) -> None:
 
 
 @njit
-def meeting(start: Any, v: Any) -> Any:
-    return few._meeting_vector(start, v[0], v[1], v[2], v[3], v[4])
+def lay_out(source: Any, stride: int, places: Any, tile: Any, lane: int, seen: Any) -> None:
+    few._lay_out_vectors(source, 2, stride, places, 1, tile, lane, seen)
 
 
 @njit
-def cheapest(alive: Any, start: Any, v: Any) -> Any:
-    return few._cheapest_vector(alive, start, v[0], v[1], v[2], v[3], v[4])
+def try_patterns(tile: Any, base: Any, m: int, best: Any) -> None:
+    for block in range(len(base)):
+        few._try_patterns_vectors(tile, base, block, m, best)
 
 
 @pytest.mark.parametrize("kind", [np.int16, np.int32, np.int64])
-def test_rows_and_costs_in_registers(kind: Any) -> None:
+def test_programs_laid_out_in_lanes(kind: Any) -> None:
     chance = np.random.default_rng(2)
-    for _ in range(100):
-        start, values = kind(chance.integers(-50, 50)), chance.integers(-30, 30, 5).astype(kind)
-        assert meeting(start, values) == few._meeting(start, *values)
-        alive = np.uint32(chance.integers(1, 2**32) & chance.integers(1, 2**32) | 1 << 31)
-        assert cheapest(alive, start, values) == few._cheapest(alive, start, *values)
-    assert cheapest(np.uint32(2**32 - 1), kind(3), np.zeros(5, kind)) == (3, 0)
+    width = few.LINE // np.dtype(kind).itemsize
+    for stride in (1, 5, 13):
+        source = chance.integers(-(2**63), 2**63 - 1, 2 + 7 * stride + 9)
+        places = chance.permutation(12)
+        found, expected = np.zeros((2, 12, width), dtype=kind)
+        ranges = np.zeros((2, 2, 8), dtype=np.int64)
+        lay_out(source, stride, places, found, width - 8, ranges[0])
+        few._lay_out(source, 2, stride, places, 1, expected, width - 8, ranges[1])
+        assert np.array_equal(found, expected)
+        assert np.array_equal(*ranges)
+
+
+@pytest.mark.parametrize("kind", [np.int16, np.int32, np.int64])
+@pytest.mark.parametrize("m", [0, 1, 2, 5])
+def test_patterns_tried_in_lanes(kind: Any, m: int) -> None:
+    chance = np.random.default_rng(3)
+    width = few.LINE // np.dtype(kind).itemsize
+    for _ in range(20):
+        tile = few._lines(few.LOW * (m + 1), np.zeros(0, kind)).reshape(-1, width)
+        base = few._lines(3 * (m + 1), np.zeros(0, kind)).reshape(3, -1)
+        tile[:] = chance.integers(-9, 10, tile.shape)
+        base[:] = chance.integers(-15, 16, base.shape)
+        found, expected = (few._lines(2, np.zeros(0, kind)).reshape(2, width) for _ in range(2))
+        found[0] = expected[0] = np.iinfo(kind).max
+        try_patterns(tile, base, m, found)
+        for block in range(3):
+            few._try_patterns(tile, base, block, m, expected)
+        assert np.array_equal(found, expected)
