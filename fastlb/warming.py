@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from .topology import Topology
 
-# Kernels work on tiles of 64 trials; what is left over, and a single trial, may take another way.
-BATCHES = (1, 65)
+# A single network, and the few trials beside a whole tile of 64, may take another way.
+BATCHES = ((), (1,), (65,))
 
 
 def warmup(*names: str, dtypes: Iterable[DTypeLike] = (np.int64,)) -> dict[str, float]:
@@ -78,8 +78,8 @@ def warmup(*names: str, dtypes: Iterable[DTypeLike] = (np.int64,)) -> dict[str, 
 
 def _loads(topology: Topology, dtypes: Iterable[np.dtype[Any]]) -> Iterator[NDArray[Any]]:
     """Yield batches of every dtype; with large integers as well, for which kernels use 64 bits."""
-    for dtype, trials in product(dtypes, BATCHES):
-        loads = np.arange(trials * topology.size).reshape(trials, *topology.shape) % 7
+    for dtype, batch in product(dtypes, BATCHES):
+        loads = np.resize(np.arange(7), (*batch, *topology.shape))
         yield loads.astype(dtype)
         if dtype.kind in "iu" and dtype.itemsize == 8:
             yield (loads << 40).astype(dtype)
@@ -123,7 +123,7 @@ def _sampling(_: list[np.dtype[Any]]) -> None:
 
 
 _RUNS: dict[str, Callable[[list[np.dtype[Any]]], None]] = {
-    "dem": _balancing(dem, Hypercube(3), Hypercube(7)),
+    "dem": _balancing(dem, Hypercube(3), Hypercube(7), Hypercube(9)),
     "gde": _balancing(gde, Mesh(3, 4)),
     "dde": _balancing(dde, Mesh(3, 4), Ring(5)),
     "hexa_cell": _hexa_cell,
