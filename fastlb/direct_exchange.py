@@ -10,6 +10,7 @@ import numpy as np
 from .accelerate import kernels
 from .loads import (
     LoadRows,
+    check_choice,
     check_order,
     check_record,
     check_values,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+EXCHANGES = ("rbs", "sbr")
 # Trials lie side by side in networks small enough that a tile of them, what they keep and their
 # flows stay in the L2 cache; larger networks have enough lines of their own to fill the lanes.
 TILE_BYTES = 2**18
@@ -97,8 +99,7 @@ def dde(
     else:
         raise TypeError(f"topology must be a Grid or Hypercube for dde, got {topology!r}")
     check_record(record)
-    if exchange not in ("rbs", "sbr"):
-        raise ValueError(f"exchange must be 'rbs' or 'sbr', got {exchange!r}")
+    check_choice("exchange", exchange, EXCHANGES)
     order = np.array(check_order("axes", axes, topology.ndim), dtype=np.int64)
     given = read_loads(loads, topology)
     longest = max(topology.shape, default=1)

@@ -169,8 +169,8 @@ def output_rows(
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the array for the result and its rows, ``out`` itself where one is given.
 
-    The rows are a fresh copy, to be copied back by the caller, where ``out`` is not in C order
-    or overlaps the loads without being them.
+    The rows are a fresh copy, which :func:`finished` copies back, where ``out`` is not in C order
+    or native byte order, or overlaps the loads without being them.
 
     Raises
     ------
@@ -182,15 +182,15 @@ def output_rows(
         return rows.reshape(given.shape), rows
     if not isinstance(out, np.ndarray) or isinstance(out, np.ma.MaskedArray):
         raise TypeError(f"out must be an array, got {type(out).__name__}")
-    if out.shape != given.shape or out.dtype != given.rows.dtype:
+    if out.shape != given.shape or out.dtype.newbyteorder("=") != given.rows.dtype:
         raise ValueError(
             f"out must have the loads' shape {given.shape} and dtype {given.rows.dtype}, "
             f"got {out.shape} and {out.dtype}"
         )
     if not out.flags.writeable:
         raise ValueError("out must be writable, got a read-only array")
-    in_place = out is loads
-    if out.flags.c_contiguous and (in_place or not np.may_share_memory(out, given.rows)):
+    as_they_are = out.flags.c_contiguous and out.dtype == given.rows.dtype
+    if as_they_are and (out is loads or not np.may_share_memory(out, given.rows)):
         return out, out.reshape(given.rows.shape)
     return out, np.empty_like(given.rows)
 
