@@ -195,17 +195,24 @@ def output_rows(
     return out, np.empty_like(given.rows)
 
 
-def fits_apart(out: Any, loads: NDArray[Any]) -> bool:
-    """Tell whether ``out`` is an array like the loads and shares no memory with them."""
-    return (
+def plain_result(out: NDArray[Any] | None, loads: NDArray[Any]) -> NDArray[Any] | None:
+    """Return the array into which plain loads may be balanced as they are, or None.
+
+    A new one, the loads themselves, or an ``out`` that is plain as well and apart from them.
+    """
+    if out is None:
+        return np.empty_like(loads)
+    if out is loads:
+        return out
+    fits = (
         type(out) is np.ndarray
         and out.shape == loads.shape
         and out.dtype == loads.dtype
         and out.flags.carray
         # Two arrays that own their memory are apart; asking NumPy takes four times as long.
         and ((out.base is None and loads.base is None) or not np.may_share_memory(out, loads))
-        and out is not loads
     )
+    return out if fits else None
 
 
 def finished(result: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:
