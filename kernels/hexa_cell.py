@@ -14,6 +14,9 @@ coordinator, giving its excess or collecting the others', does just what B's ord
 The pair rule stands here once more than in DEM's kernel, because C and ``odd_unit="lower"`` treat
 the odd unit in other ways and because the counters need each transfer. Where DEM's own rule
 holds and nothing is counted, the dimensions above a part are left to DEM's kernel.
+
+Balancing alone comes first, then the same with everything counted. Both are in one file because
+both need the rules of pair and triangle, and numba's cache watches only the file a kernel is in.
 """
 
 import numpy as np
