@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .accelerate import kernels
+from .loads import check_choice
 from .memory import require_memory
 from .network import Network
 from .topology import Grid, Hypercube, Topology
@@ -70,8 +71,7 @@ def colouring(topology: Topology, order: str = "dimension") -> Colouring:
     ValueError
         If the order is unknown.
     """
-    if order not in ORDERS:
-        raise ValueError(f"order must be one of {', '.join(ORDERS)}, got {order!r}")
+    check_choice("order", order, ORDERS)
     return _colouring(topology, order)
 
 

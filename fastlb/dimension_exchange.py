@@ -13,8 +13,8 @@ from .loads import (
     check_record,
     check_values,
     finished,
-    fits_apart,
     output_rows,
+    plain_result,
     read_loads,
     survey,
     survey_after,
@@ -138,17 +138,15 @@ def _in_one_go(
         return None
     size = topology.size
     top = LARGEST.get(loads.dtype)
-    if top is None or (loads.shape[-1:] != (size,) and loads.shape != topology.shape):
+    flat = loads.shape[-1:] == (size,)
+    if top is None or not (flat or loads.shape[loads.ndim - topology.n :] == topology.shape):
         return None
     if loads.dtype.kind == "f":
         top = top / loads.dtype.type(size)
-    source = loads if loads.ndim == 1 else loads.reshape(-1)
-    if out is None:
-        result = np.empty_like(loads)
-    elif out is loads or fits_apart(out, loads):
-        result = out
-    else:
+    result = plain_result(out, loads)
+    if result is None:
         return None
+    source = loads if loads.ndim == 1 else loads.reshape(-1)
     outside, kernel = kernels("survey").count_outside, kernels("dem")
     target = result if loads.ndim == 1 else result.reshape(-1)
     wide = loads.dtype == np.int64 and topology.n >= kernel.LOW_BITS

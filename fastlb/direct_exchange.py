@@ -13,6 +13,7 @@ from .loads import (
     LoadRows,
     Survey,
     all_within,
+    check_choice,
     check_order,
     check_record,
     check_values,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+EXCHANGES = ("rbs", "sbr")
 # Trials lie side by side in networks small enough that a tile of them, what they keep and their
 # flows stay about in the L2 cache, unless the lines of every axis fill the lanes of a vector
 # anyway. With fewer trials, one network after the other is as fast: 6.5 ns a node of a 5x7x9
@@ -102,8 +104,7 @@ def dde(
     else:
         raise TypeError(f"topology must be a Grid or Hypercube for dde, got {topology!r}")
     check_record(record)
-    if exchange not in ("rbs", "sbr"):
-        raise ValueError(f"exchange must be 'rbs' or 'sbr', got {exchange!r}")
+    check_choice("exchange", exchange, EXCHANGES)
     order = check_order("axes", axes, topology.ndim)
     given = read_loads(loads, topology)
     # The units of an axis are at most its length times the total.

@@ -10,7 +10,7 @@ import numpy as np
 
 from .errata_algorithms import CELL, TWO_CELLS, after_triangle
 from .erratum import Erratum, least, least_d
-from .hexa_cell_costs import hexa_cell_formulas
+from .hexa_cell_costs import LINK_SPEED, hexa_cell_formulas
 from .hexa_cell_exchange import ALGORITHMS, hexa_cell
 from .hexa_cell_topology import HyperHexaCell
 
@@ -46,6 +46,7 @@ def _errors() -> list[Erratum]:
     triangle = least(3, lambda x: spread(*(after_triangle(x, a) for a in ALGORITHMS)) > 1)
     cell = least(6, lambda x: spread(*(hexa_cell(x, CELL, a).loads for a in ALGORITHMS)) > 2)
     level = least(4, lambda x: after_dem(x) > 1)
+    beside = least(3, lambda x: (x[:, 0] == 0) & (after_triangle(x, "C") != x).any(axis=1))
     return [
         Erratum(
             "Tables 2, 5, 8, step 1",
@@ -68,6 +69,14 @@ def _errors() -> list[Erratum]:
             level,
             f"printed 1; right {after_dem(level)} with these loads on all nodes of the cells "
             "of d = 3",
+        ),
+        Erratum(
+            "Table 8, step 1",
+            "the coordinator of C adjusts the total load",
+            "C has none: every node computes the average, and those above it send (2.3.1)",
+            beside,
+            f"printed: by the empty coordinator; right "
+            f"{tuple(after_triangle(np.array(beside), 'C').tolist())}, by the left node",
         ),
     ]
 
@@ -221,6 +230,8 @@ def _messages_of_c() -> list[Erratum]:
 
 def _speeds() -> list[Erratum]:
     faster = least_d(lambda d: printed("speed", "A", d) > printed("speed", "B", d))
+    fastest = least_d(lambda d: printed("speed", "C", d) > printed("speed", "B", d))
+    alike = LINK_SPEED * printed("total_steps", "B", fastest)
     apart = least_d(lambda d: printed("speed", "C", d) != printed("speed_as_printed", "C", d))
     return [
         Erratum(
@@ -230,6 +241,15 @@ def _speeds() -> list[Erratum]:
             (faster,),
             f"printed A {printed('speed', 'A', faster):,} Mb/s, B "
             f"{printed('speed', 'B', faster):,} Mb/s; right: A has more steps (d = {faster})",
+        ),
+        Erratum(
+            "2.3.3 C beside 2.1.3 D and 2.2.3 C",
+            "the speed of C is its total x 250 Mb/s, those of A and B the most of a node x 250",
+            "one or the other; by the printed totals B is above C",
+            (fastest,),
+            f"printed C {printed('speed', 'C', fastest):,} Mb/s, "
+            f"B {printed('speed', 'B', fastest):,}; right: by its total B {alike:,} "
+            f"(d = {fastest})",
         ),
         Erratum(
             "2.3.3 C, speed",

@@ -14,8 +14,8 @@ from .loads import (
     check_record,
     check_values,
     finished,
-    fits_apart,
     output_rows,
+    plain_result,
     read_loads,
     survey,
     survey_after,
@@ -33,28 +33,19 @@ ALGORITHMS = ("A", "B", "C")
 # cache, and an exchange runs over whole vectors.
 PART_BITS = 4
 LANE_BYTES = 256
-# Three loads up to this and 2 add up in an int32.
-NARROW = (2**31 - 3) // 3
 INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
 # As large as any difference of loads, by the dtype in which they are computed.
-NEVER = {
+NEVER: dict[np.dtype[Any], int] = {
     INT32: 2**31 - 1,
     INT64: 2**63 - 1,
     np.dtype(np.float32): 0,
     np.dtype(np.float64): 0,
 }
-# Up to so many loads are balanced in one call of a kernel, by the rules it takes for what is asked.
+SHARES = ("fair", "greedy")
+ODD_UNITS = ("higher", "lower")
+# Up to so many loads of these dtypes are balanced in one call of a kernel.
 SMALL = 2**14
 COMPILED = (INT64, INT32)
-RULES = {
-    ("loads", name, share, odd_unit): (
-        ALGORITHMS.index(name) + (3 if share == "greedy" or name == "C" else 0),
-        1 if name == "C" else 0 if odd_unit == "lower" else NEVER[INT32],
-    )
-    for name in ALGORITHMS
-    for share in ("fair", "greedy")
-    for odd_unit in ((None,) if name == "C" else (None, "higher", "lower"))
-}
 # Messages about weights in a triangle; a pair has 2.
 TRIANGLE_MESSAGES = {"A": 5, "B": 4, "C": 6}
 # Steps of a node less 3d: as printed, and for C, where nothing is, the most there can be.
@@ -149,7 +140,8 @@ def hexa_cell(
         # The units moved may turn out not to fit: then nothing is to have been written.
         work = source.copy()
     np.copyto(work, source)
-    count = Count(run, topology, work, narrow=before.largest.max(initial=0) <= NARROW)
+    narrow = before.largest.max(initial=0) <= kernels("hexa_cell").NARROW
+    count = Count(run, topology, work, narrow=narrow)
     fields: dict[str, Any] = {}
     if record == "flows":
         fields = count.by_stage(given)
@@ -172,25 +164,44 @@ def _in_one_go(
     way, which is for all that is refused, takes a conversion, or takes so long that it is the same.
     """
     try:
-        rules = RULES.get(asked)
+        rules = ASKED.get(asked)
     except TypeError:
         return None
     shape = loads.shape
-    if rules is None or not shape or (shape[-1] != topology.size and shape != topology.shape):
+    flat = shape[-1:] == (topology.size,)
+    if rules is None or not (flat or shape[-topology.ndim :] == topology.shape):
         return None
     if loads.dtype not in COMPILED or loads.size > SMALL or not loads.flags.carray:
         return None
-    if out is None:
-        result = np.empty_like(loads)
-    elif out is loads or fits_apart(out, loads):
-        result = out
-    else:
+    result = plain_result(out, loads)
+    if result is None:
         return None
     source, target = loads, result
-    if len(shape) > 2:
+    if len(shape) > 1:
         source, target = loads.reshape(-1), result.reshape(-1)
-    outside = kernels("hexa_cell").small(source, target, topology.d, *rules)
+    outside = kernels("hexa_cell").small(source, target, topology.d, rules)
     return None if outside else result
+
+
+def _rules(
+    algorithm: str, share: str, odd_unit: str | None, dtype: np.dtype[Any]
+) -> tuple[int, int, int, int, int]:
+    """Return the kernels' ``rules``: how loads computed in this dtype are exchanged."""
+    greedy = share == "greedy" or algorithm == "C"
+    never = NEVER[dtype]
+    # In C the larger half of an odd difference crosses from 3 on, in prism and dimensions.
+    prism = 1 if algorithm == "C" else never
+    above = 0 if odd_unit == "lower" else prism
+    return ALGORITHMS.index(algorithm), int(greedy), never, prism, above
+
+
+# The rules of small networks, by what is asked: record, algorithm, share and odd unit.
+ASKED = {
+    ("loads", name, share, odd_unit): _rules(name, share, odd_unit, INT32)
+    for name in ALGORITHMS
+    for share in SHARES
+    for odd_unit in (None, *(() if name == "C" else ODD_UNITS))
+}
 
 
 class Run:
@@ -202,23 +213,20 @@ class Run:
         Dimensions inside a part of ``2**bits`` cells; its nodes.
     stages : int
         Triangles, prism, and each dimension.
+    by_dem : bool
+        Whether the dimensions go by DEM's rule for odd units.
     rules : dict
         The kernels' ``rules`` by the dtype in which loads are computed.
     """
 
-    def __init__(self, d: int, algorithm: str, greedy: bool, odd_unit: str) -> None:
+    def __init__(self, d: int, algorithm: str, share: str, odd_unit: str | None) -> None:
         self.d = d
         self.algorithm = algorithm
-        self.odd_unit = odd_unit
+        self.by_dem = algorithm != "C" and odd_unit != "lower"
         self.bits = min(PART_BITS, d - 1)
         self.part = 6 << self.bits
         self.stages = d + 1
-        self.rules: dict[Any, tuple[int, int, int, int, int]] = {}
-        for dtype, never in NEVER.items():
-            above = {"higher": never, "lower": 0, "polled": 1}[odd_unit]
-            prism = above if odd_unit == "polled" else never
-            numbers = ALGORITHMS.index(algorithm), int(greedy), never, prism, above
-            self.rules[dtype] = numbers
+        self.rules = {dtype: _rules(algorithm, share, odd_unit, dtype) for dtype in NEVER}
 
     def tiled(self, rows: NDArray[Any], dtype: np.dtype[Any]) -> int:
         """Return the nodes of as many parts as are balanced side by side."""
@@ -235,7 +243,7 @@ class Run:
         parts = source.reshape(-1, self.part), target.reshape(-1, self.part)
         kernels("hexa_cell").cells(*parts, tile, self.bits, self.rules[dtype])
         above = self.d - 1 - self.bits
-        if above and (self.odd_unit == "higher" or target.dtype.kind == "f"):
+        if above and (self.by_dem or target.dtype.kind == "f"):
             kernels("dem").dem_rows(target, self.part)
         elif above:
             kernels("hexa_cell").dimensions(target, self.part, self.rules[target.dtype])
@@ -348,15 +356,12 @@ def counters(
 def prepared(topology: HyperHexaCell, algorithm: str, share: str, odd_unit: str | None) -> Run:
     """Check the options of :func:`hexa_cell` and return what the kernels are told."""
     check_choice("algorithm", algorithm, ALGORITHMS)
-    check_choice("share", share, ("fair", "greedy"))
+    check_choice("share", share, SHARES)
     if odd_unit is not None:
-        check_choice("odd_unit", odd_unit, ("higher", "lower"))
+        check_choice("odd_unit", odd_unit, ODD_UNITS)
     if algorithm == "C" and odd_unit is not None:
         raise ValueError(f"odd_unit must be left out for algorithm C, got {odd_unit!r}")
-    greedy = share == "greedy" or algorithm == "C"
-    return _run(
-        topology.d, algorithm, greedy, "polled" if algorithm == "C" else odd_unit or "higher"
-    )
+    return _run(topology.d, algorithm, share, odd_unit)
 
 
 _run = lru_cache(Run)
@@ -374,7 +379,8 @@ def check_narrow(rows: NDArray[Any]) -> bool:
     if rows.dtype.kind == "f":
         check_values(rows)
         return False
-    top = NARROW if rows.dtype.itemsize >= 4 else np.iinfo(rows.dtype).max
+    fits = rows.dtype.itemsize < 4
+    top = np.iinfo(rows.dtype).max if fits else kernels("hexa_cell").NARROW
     if kernels("survey").count_outside(rows.reshape(-1), rows.dtype.type(top)):
         check_values(rows, limit=INT64_MAX // rows.shape[1])
         return False

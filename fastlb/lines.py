@@ -10,7 +10,7 @@ import numpy as np
 from .accelerate import kernels
 from .direct_exchange import dde
 from .errors import DeadlockError
-from .loads import read_loads, survey
+from .loads import check_choice, read_loads, survey
 from .result import INT64_MAX
 from .topology import Chain
 
@@ -134,8 +134,7 @@ def exchange_rounds(
     >>> exchange_rounds([9, 7, 4, 1, 4, 6, 1, 5], [4, 6, 5, 1, 0, 2, -1, 0])
     (4, array([5, 5, 4, 1, 4, 4, 1, 4]))
     """
-    if mode not in MODES:
-        raise ValueError(f"mode must be one of {', '.join(MODES)}, got {mode!r}")
+    check_choice("mode", mode, MODES)
     held = _line(loads)
     given = _numbers("flows", flows)
     if given.shape != held.shape or given.dtype.kind not in "iuf":

@@ -176,8 +176,8 @@ def output_rows(
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the array for the result and its rows, ``out`` itself where one is given.
 
-    The rows are a fresh copy, to be copied back by the caller, where ``out`` is not in C order
-    or overlaps the loads without being them.
+    The rows are a fresh copy, which :func:`finished` copies back, where ``out`` is not in C order
+    or native byte order, or overlaps the loads without being them.
 
     Raises
     ------
@@ -189,30 +189,37 @@ def output_rows(
         return rows.reshape(given.shape), rows
     if not isinstance(out, np.ndarray) or isinstance(out, np.ma.MaskedArray):
         raise TypeError(f"out must be an array, got {type(out).__name__}")
-    if out.shape != given.shape or out.dtype != given.rows.dtype:
+    if out.shape != given.shape or out.dtype.newbyteorder("=") != given.rows.dtype:
         raise ValueError(
             f"out must have the loads' shape {given.shape} and dtype {given.rows.dtype}, "
             f"got {out.shape} and {out.dtype}"
         )
     if not out.flags.writeable:
         raise ValueError("out must be writable, got a read-only array")
-    in_place = out is loads
-    if out.flags.c_contiguous and (in_place or not np.may_share_memory(out, given.rows)):
+    as_they_are = out.flags.c_contiguous and out.dtype == given.rows.dtype
+    if as_they_are and (out is loads or not np.may_share_memory(out, given.rows)):
         return out, out.reshape(given.rows.shape)
     return out, np.empty_like(given.rows)
 
 
-def fits_apart(out: Any, loads: NDArray[Any]) -> bool:
-    """Tell whether ``out`` is an array like the loads and shares no memory with them."""
-    return (
+def plain_result(out: NDArray[Any] | None, loads: NDArray[Any]) -> NDArray[Any] | None:
+    """Return the array into which plain loads may be balanced as they are, or None.
+
+    A new one, the loads themselves, or an ``out`` that is plain as well and apart from them.
+    """
+    if out is None:
+        return np.empty_like(loads)
+    if out is loads:
+        return out
+    fits = (
         type(out) is np.ndarray
         and out.shape == loads.shape
         and out.dtype == loads.dtype
         and out.flags.carray
         # Two arrays that own their memory are apart; asking NumPy takes four times as long.
         and ((out.base is None and loads.base is None) or not np.may_share_memory(out, loads))
-        and out is not loads
     )
+    return out if fits else None
 
 
 def finished(result: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:

@@ -85,8 +85,11 @@ def balance(loads: ArrayLike, topology: Topology, method: str = "dde", **options
     array([1, 1, 1, 1])
     """
     if not isinstance(method, str) or method not in _METHODS:
-        close = difflib.get_close_matches(str(method), _METHODS, n=1)
-        hint = f"; did you mean {close[0]}?" if close else ""
+        # A study spells dde:exchange=sbr what is two arguments here.
+        name, _, spelled = str(method).partition(":")
+        close = difflib.get_close_matches(name, _METHODS, n=1)
+        apart = ", its options given apart" if spelled else ""
+        hint = f"; did you mean {close[0]}{apart}?" if close else ""
         raise ValueError(f"method must be one of {', '.join(_METHODS)}, got {method!r}{hint}")
     try:
         return _METHODS[method](loads, topology, **options)

@@ -159,7 +159,7 @@ class Balance:
         raise AttributeError(f"Balance is frozen, cannot delete {name}")
 
     def __dir__(self) -> list[str]:
-        return [*object.__dir__(self), *self._fields]
+        return [*{*object.__dir__(self), *self._fields}]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Balance, (self.method, self.topology, self.record, self._fields)

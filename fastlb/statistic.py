@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -133,6 +133,17 @@ class Difference:
             less=moments.negative / n,
             equal=moments.zero / n,
             greater=(n - moments.negative - moments.zero) / n,
+        )
+
+    def __neg__(self) -> Difference:
+        """Return the second method's figure minus that of the first."""
+        return replace(
+            self,
+            mean=-self.mean,
+            low=-self.high,
+            high=-self.low,
+            less=self.greater,
+            greater=self.less,
         )
 
     def to_dict(self) -> dict[str, Any]:

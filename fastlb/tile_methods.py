@@ -210,7 +210,7 @@ class HexaCell(TileMethod):
     def dtype(self, total: int, largest: int) -> np.dtype[Any] | None:
         if total > INT64_MAX // self.run.stages:
             return None
-        return INT32 if largest <= hexa.NARROW else INT64
+        return INT32 if largest <= kernels("hexa_cell").NARROW else INT64
 
     def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
         found = np.empty((6, B), np.int64)

@@ -14,6 +14,9 @@ coordinator, giving its excess or collecting the others', does just what B's ord
 The pair rule stands here once more than in DEM's kernel, because C and ``odd_unit="lower"`` treat
 the odd unit in other ways and because the counters need each transfer. Where DEM's own rule
 holds and nothing is counted, the dimensions above a part are left to DEM's kernel.
+
+Balancing alone comes first, then the same with everything counted. Both are in one file because
+both need the rules of pair and triangle, and numba's cache watches only the file a kernel is in.
 """
 
 import numpy as np
@@ -24,7 +27,6 @@ A, B, C = 0, 1, 2
 BLOCK = 2**16
 # Three loads up to this and 2 add up in 32 bits.
 NARROW = (2**31 - 3) // 3
-NEVER = 2**31 - 1
 # Small networks: 16 parts of 8 cells, whose lanes fill a vector; laying them side by side takes
 # half the time if the numbers are known to the compiler.
 SMALL_BITS, SMALL_PART, SMALL_LANES = 3, 6 << 3, 16
@@ -310,32 +312,28 @@ def dimensions(loads, run, rules):
 
 
 @njit(cache=True, nogil=True)
-def small(source, target, d, algorithm, above):
-    """Check and balance small networks (N,) or (B, N) of integers, all in one call.
+def small(source, target, d, rules):
+    """Check and balance small networks of integers, one after the other (B N,), in one call.
 
     Returns how many loads are below 0 or above ``NARROW``; if any are, nothing is written.
-    ``target`` may be ``source``. ``algorithm`` : A, B or C, plus 3 where the share is greedy.
-    ``above`` : the largest odd difference of which the smaller half is sent in the dimensions.
+    ``target`` may be ``source``. ``rules`` : as of ``cells``, for 32 bits.
     """
-    loads = source.reshape(-1)
     outside = 0
-    for i in range(loads.size):
-        outside += not (loads[i] >= 0 and loads[i] <= NARROW)
+    for i in range(source.size):
+        outside += not (source[i] >= 0 and source[i] <= NARROW)
     if outside:
         return outside
     bits = min(d - 1, SMALL_BITS)
     part = 6 << bits
-    rules = algorithm % 3, algorithm // 3, NEVER, above if algorithm % 3 == C else NEVER, above
     tile = np.empty(part * SMALL_LANES, np.int32)
-    whole = loads.size // tile.size * tile.size if part == SMALL_PART else 0
-    balanced = target.reshape(-1)
+    whole = source.size // tile.size * tile.size if part == SMALL_PART else 0
     for start in range(0, whole, tile.size):
-        _turn(loads[start : start + tile.size], SMALL_PART, SMALL_LANES, tile)
+        _turn(source[start : start + tile.size], SMALL_PART, SMALL_LANES, tile)
         _tile(tile, SMALL_PART // 6, SMALL_LANES, rules)
-        _turn_back(tile, SMALL_PART, SMALL_LANES, balanced[start : start + tile.size])
-    if whole < loads.size:
-        rest = loads[whole:].reshape(-1, part)
-        cells(rest, balanced[whole:].reshape(-1, part), tile[: rest.size], bits, rules)
+        _turn_back(tile, SMALL_PART, SMALL_LANES, target[start : start + tile.size])
+    if whole < source.size:
+        rest = source[whole:].reshape(-1, part)
+        cells(rest, target[whole:].reshape(-1, part), tile[: rest.size], bits, rules)
     if d - 1 > bits:
         dimensions(target.reshape(-1, 6 << (d - 1)), part, rules)
     return 0

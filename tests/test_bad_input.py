@@ -190,10 +190,13 @@ def test_bad_axes(order: Any) -> None:
     refused((ValueError, TypeError), "axes", lb.dde, GOOD, lb.Mesh(2, 4), axes=order)
 
 
-@pytest.mark.parametrize("exchange", ["", "RSB", "sbr-strict?", None, 1, ["rbs"]])
-def test_unknown_exchange(exchange: Any) -> None:
-    call = METHODS["dde"][0]
-    refused((ValueError, TypeError), "exchange", call, GOOD, lb.Chain(8), exchange=exchange)
+@pytest.mark.parametrize(
+    "word", ["", "RSB", "sbr-strict?", None, 1, ["rbs"], np.array(["rbs", "dimension"])], ids=repr
+)
+def test_unknown_words(word: Any) -> None:
+    refused(ValueError, "exchange", lb.dde, GOOD, lb.Chain(8), exchange=word)
+    refused(ValueError, "order", lb.gde, GOOD, lb.Chain(8), order=word)
+    refused(ValueError, "mode", lb.exchange_rounds, [1, 1, 1], [0, 0, 0], mode=word)
 
 
 @pytest.mark.parametrize(

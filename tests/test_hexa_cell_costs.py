@@ -184,12 +184,14 @@ def test_the_errata_have_the_least_examples() -> None:
         "Tables 2, 5, 8, step 1": (0, 2, 2),
         "Tables 2, 5, 8, total": (1, 3, 3, 0, 2, 2),
         "Table 5, step 3": (3, 0, 1, 0),
+        "Table 8, step 1": (0, 2, 0),
         "Table 1, one loaded node": (6, 0, 0, 0, 0, 0),
         "Table 7, phase 2": (2, 1),
         "Table 3, most of a node": (3, 0, 2, 0, 0, 0),
         "Table 3, step 1 and total": (7, 2, 0, 3, 0, 0),
         "Table 9, total": (4, 4, 0, 3, 0, 0),
         "Table 9, most of a node": (5, 0, 0, 0, 0, 0),
+        "2.3.3 C beside 2.1.3 D and 2.2.3 C": (1,),
     }
     assert {place: found[place].example for place in examples} == examples
 
@@ -201,6 +203,11 @@ def test_what_the_errata_say_of_the_text_is_in_it() -> None:
     assert found["Table 9, most of a node"].shown.startswith("printed 29; right 11")
     assert found["3.2.1"].shown == "96 nodes are d = 5, 768 nodes d = 8"
     assert found["Table 7, phase 2"].shown == "printed 0; right 1/12 for (d, M)"
+    speeds = found["2.3.3 C beside 2.1.3 D and 2.2.3 C"].shown
+    assert speeds == "printed C 7,250 Mb/s, B 2,250; right: by its total B 10,500 (d = 1)"
+    sent = hexa_cell.hexa_cell((*found["Table 8, step 1"].example, 0, 0, 0), 1, "C")
+    assert sent.stages[0][:3] == [1, 1, 0]
+    assert sent.flows[0, 1] == -1
     assert found["A, 2.1.2 step 2 A"].shown == "printed (1, 1/2, 1/2); right (1, 1, 0)"
 
 

@@ -135,6 +135,15 @@ def test_every_figure_is_drawn(report):
         assert plot.name == figure.name
 
 
+def test_it_needs_no_rows_and_no_order_of_the_methods(report):
+    study = dataclasses.replace(lb.studies.load("hexa-cell"), trials=20)
+    without = study.report(lb.run(study, rows=False))
+    backwards = dataclasses.replace(study, methods=study.methods[::-1])
+    for other in (without, backwards.report(lb.run(backwards))):
+        assert [table.rows for table in other.tables] == [table.rows for table in report.tables]
+        assert other.statements == report.statements
+
+
 def test_one_trial_is_enough_to_report():
     study = dataclasses.replace(lb.studies.load("hexa-cell"), trials=1)
     json.dumps(study.report(lb.run(study)).to_dict(), allow_nan=False)

@@ -169,6 +169,9 @@ def test_out_and_layout_do_not_matter(data: st.DataObject) -> None:
     in_place = loads.copy()
     inside = problem.run(in_place, record=record, out=in_place)
     assert np.shares_memory(inside.loads, in_place)
+    swapped = loads.astype(loads.dtype.newbyteorder("S"))
+    assert problem.run(swapped, record=record, out=swapped).loads is swapped
+    assert np.array_equal(swapped, expected.loads)
     wide = np.repeat(loads, 2, axis=1)
     runs = [
         elsewhere,

@@ -370,6 +370,16 @@ def test_counts_are_frozen_and_travel() -> None:
     assert json.loads(json.dumps(b.to_dict()))["counts"] == kept
 
 
+@pytest.mark.parametrize("record", ["loads", "metrics", "flows"])
+def test_a_balance_lists_what_was_recorded_once(record: str) -> None:
+    b = lb.hexa_cell([0, 4, 0, 0, 0, 7], lb.HyperHexaCell(1), record=record)
+    listed = [name for name in dir(b) if not name.startswith("_")]
+    assert len(set(listed)) == len(listed)
+    assert {*b.to_dict(), "record", "to_dict"} == {*listed}
+    for name in listed:
+        getattr(b, name)
+
+
 def test_counts_come_back_from_another_process() -> None:
     loads, topology = [0, 4, 0, 0, 0, 7], lb.HyperHexaCell(1)
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:

@@ -47,9 +47,9 @@ class HexaCell(Study):
     def report(self, results: Results) -> Report:
         """Return Figures 3-11 as data and plots, the errata, and the paper's sentences tested.
 
-        Without rows, or after other combinations, it is that of a study in general.
+        After other combinations it is that of a study in general.
         """
-        if not (results.study.covers(study()) and results.has_rows):
+        if not results.study.covers(study()):
             return super().report(results)
         from . import hexa_cell_figures, hexa_cell_plots, hexa_cell_sentences, hexa_cell_tables
         from .hexa_cell_found import Found

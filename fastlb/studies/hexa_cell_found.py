@@ -10,16 +10,14 @@ import numpy as np
 from ..hexa_cell_costs import hexa_cell_formulas
 from ..hexa_cell_exchange import hexa_cell
 from ..hexa_cell_topology import INTERIOR, HyperHexaCell
-from ..statistic import Statistic
 from .hexa_cell import METHODS, random_loads
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from numpy.typing import NDArray
-
     from ..result import Balance
     from ..results import Results
+    from ..statistic import Difference, Statistic
 
 POSITIONS = range(len(INTERIOR))
 
@@ -40,20 +38,21 @@ class Found:
 
     def __init__(self, results: Results) -> None:
         self.trials = results.study.trials
-        self._results = results
-        self._statistics: dict[tuple[str, str, int, int], Statistic] = {}
-
-    def values(self, figure: str, algorithm: str, d: int, M: int) -> NDArray[Any]:
-        """Return one figure of random loads, trial by trial; all algorithms have the same."""
-        key = HyperHexaCell(d).spec, METHODS[algorithm], random_loads(M).spec
-        return self._results.figure(figure, *key)
+        self._summary = results.summary()
+        self._differences = results.compare(figures=[figure for figure, _ in METRICS.values()])
 
     def statistic(self, figure: str, algorithm: str, d: int, M: int) -> Statistic:
         """Return one figure of random loads over the trials."""
-        key = figure, algorithm, d, M
-        if key not in self._statistics:
-            self._statistics[key] = Statistic.of(self.values(*key))
-        return self._statistics[key]
+        key = HyperHexaCell(d).spec, METHODS[algorithm], random_loads(M).spec
+        return self._summary[key][figure]
+
+    def more_than_b(self, figure: str, algorithm: str, d: int, M: int) -> Difference:
+        """Return by how much one figure exceeds that of B, trial by trial on the same loads."""
+        group = HyperHexaCell(d).spec, random_loads(M).spec
+        first, second = METHODS[algorithm], METHODS["B"]
+        if (*group, first, second) in self._differences:
+            return self._differences[*group, first, second][figure]
+        return -self._differences[*group, second, first][figure]
 
     def largest(self, figure: str, algorithm: str, d: int, units: Iterable[int]) -> int:
         """Return the largest of one figure in all trials with loads up to each of ``units``."""

@@ -65,11 +65,9 @@ def _b_is_faster(found: Found) -> Statement:
             one_loaded("counts.time", "A", d, M), one_loaded("counts.time", "B", d, M), strict=True
         )
     )
-    faster = trials = 0
-    for d, M in SETTINGS:
-        longer = found.values("counts.time", "A", d, M) > found.values("counts.time", "B", d, M)
-        faster += int(np.count_nonzero(longer))
-        trials += len(longer)
+    longer = [found.more_than_b("counts.time", "A", d, M) for d, M in SETTINGS]
+    faster = sum(round(more.greater * more.trials) for more in longer)
+    trials = sum(more.trials for more in longer)
 
     def times(algorithm: str, loads: ArrayLike) -> Any:
         return hexa_cell(loads, HyperHexaCell(1), algorithm).counts["time"]
@@ -175,9 +173,10 @@ def _best_in_simulation(found: Found) -> Statement:
 
 def _compared(found: Found, figure: str, other: str, d: int, M: int) -> int:
     """Return 1 if the other's mean is clearly above B's, -1 if below, 0 if neither."""
-    more = found.values(figure, other, d, M).astype(float) - found.values(figure, "B", d, M)
-    error = more.std(ddof=1) / len(more) ** 0.5 if len(more) > 1 else np.inf
-    return int(np.sign(more.mean())) if abs(more.mean()) > CLEARLY * error else 0
+    more = found.more_than_b(figure, other, d, M)
+    # Of a single trial the error is NaN, and nothing is clear.
+    clearly = abs(more.mean) > CLEARLY * more.standard_error
+    return int(np.sign(more.mean)) if clearly else 0
 
 
 def _linear() -> Statement:
