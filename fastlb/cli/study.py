@@ -46,11 +46,14 @@ A study of your own is a TOML file:
   name = "mine"
   topologies = ["mesh:8x8", "torus:16x16"]
   methods = ["gde:lam=0.723", "dde:exchange=sbr"]
-  loads = ["uniform:1000"]
+  loads = ["uniform:1000", "resampled:loads.csv"]
   trials = 100
   seed = 1995
   target_error = { sweeps = 0.01, cost = "0.1%" }
   minimum_trials = 256
+Loads are drawn from uniform:MEAN, exponential:MEAN, poisson:MEAN,
+normal:MEAN,DEVIATION, log-normal:MEAN,SIGMA, zipf:EXPONENT,LARGEST,
+two-valued:LOW,HIGH,SHARE, one-hot:LOAD, or resampled:FILE of your own.
 target_error may be left out; minimum_trials says when it is first looked at.
 
 \b
