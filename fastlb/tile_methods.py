@@ -23,7 +23,6 @@ from .fault_plans import fault_plan
 from .hexa_cell_topology import HyperHexaCell
 from .loads import Survey, check_order
 from .result import INT64_MAX
-from .scratch import scratch
 from .tiling import LANES
 from .topology import Grid, Hypercube, Topology
 
@@ -232,8 +231,9 @@ class HexaCell(TileMethod):
 class FaultTolerantDem(TileMethod):
     """Fault-tolerant dimension exchange, where there is a plan."""
 
-    # The kernel's loops go over whole rows of lanes, and each has a start-up of its own.
-    lanes = 512
+    # Repairs are loops over whole rows of lanes, and each has a start-up of its own: 64 lanes take
+    # half as long again.
+    lanes = 128
     function = staticmethod(fault_tolerance.fault_tolerant_dem)
 
     def __init__(
@@ -244,28 +244,16 @@ class FaultTolerantDem(TileMethod):
         self.topology = topology
         self.plan = fault_plan(topology, order=order, donor=donor)
         self.deepest = max((stuck.dimensions for stuck in self.plan.stuck), default=0)
-        self.reverse = self.plan.order == "lowest"
-        reversed_bits = kernels("positions").reversed_bits
-        nodes = range(topology.size)
-        # Where each row of the kernel's tiles comes from; bits reversed twice are as they were.
-        self.rows = np.array([reversed_bits(i, topology.n) if self.reverse else i for i in nodes])
+        bits = np.arange(topology.n)
+        self.bits = bits if order == "lowest" else bits[::-1].copy()
 
     def dtype(self, total: int, largest: int) -> np.dtype[Any] | None:
-        if total > INT64_MAX // max(1, self.plan.steps):
-            return None
-        return INT32 if total <= INT32_MAX else INT64
+        return _least_dtype(total * max(1, self.plan.steps))
 
     def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
-        K, N, W = tiles.shape
-        placed = tiles
-        if self.reverse:
-            placed = scratch("placed", tiles.shape, tiles.dtype)
-            tiles.take(self.rows, axis=1, out=placed, mode="clip")
-        moved, local, _ = kernels("fault_tolerant_dem").carry_out(
-            placed.reshape(K, N * W), self.plan.positions, K * W, W, not self.reverse, False,
-            self.deepest, True, np.zeros(1, np.int64),
-        )  # fmt: skip
-        return {"moved": moved[:B], "local": local[:B], "extremes": extremes(placed, B)}
+        found = np.empty((4, B), np.int64)
+        kernels("dem_tiles").carry_out(tiles, self.plan.program, self.bits, self.deepest, found)
+        return {"moved": found[0], "local": found[1], "extremes": found[2:]}
 
     def further(self, B: int, found: Found) -> dict[str, Any]:
         return {**super().further(B, found), "steps": same(self.plan.steps, B)}

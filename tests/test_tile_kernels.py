@@ -15,6 +15,8 @@ CASES = [
     ("hypercube:4", "dem"),
     ("hypercube:4", "dem:dims=2-0-3-1"),
     ("hypercube:3:faults=0-1,1-5,0-2", "dem"),
+    ("hypercube:4:faults=0-1,2-6,0-4", "fault_tolerant_dem"),
+    ("hypercube:3:faults=0-4,5-7", "fault_tolerant_dem:order=highest"),
     ("hhc:2", "hexa_cell"),
     ("hhc:2", "hexa_cell:algorithm=C"),
 ]
