@@ -82,8 +82,10 @@ def _choose_column(tile, w, W, found):
 def survey(tiles, out):
     """Set ``out`` (3, B) int64 to the total, the least and the largest load of each trial.
 
-    Tiles are int32 or int64, ``N`` below ``2**15``; the totals fit int64.
+    Tiles are int32 or int64, ``N`` below ``2**15``; the totals fit int64. Return the largest
+    total and the largest load of all trials.
     """
+    top = peak = np.int64(0)
     W = tiles.shape[2]
     found = np.empty((4, W), tiles.dtype)
     low, high, least, most = found[0], found[1], found[2], found[3]
@@ -96,6 +98,30 @@ def survey(tiles, out):
             total[w] = (np.int64(high[w]) << HALF) + low[w]
             smallest[w] = least[w]
             largest[w] = most[w]
+        for w in range(min(W, total.size)):
+            top, peak = max(top, total[w]), max(peak, largest[w])
+    return top, peak
+
+
+@njit(cache=True, nogil=True)
+def _difference(most, least, out):
+    for b in range(out.size):
+        out[b] = most[b] - least[b]
+
+
+@njit(cache=True, nogil=True)
+def _imbalance(most, total, size, out):
+    for b in range(out.size):
+        mean = np.divide(np.float64(max(total[b], 1)), np.float64(size))
+        # Of loads that are all 0 the largest is 0 means.
+        out[b] = np.divide(np.float64(most[b]), mean) - 1.0 + np.float64(total[b] == 0)
+
+
+@njit(cache=True, nogil=True)
+def _quotient(units, total, of_nothing, out):
+    for b in range(out.size):
+        share = np.divide(np.float64(units[b]), np.float64(max(total[b], 1)))
+        out[b] = share + of_nothing * np.float64(total[b] == 0)
 
 
 @njit(cache=True, nogil=True)
@@ -105,29 +131,18 @@ def figures(before, after, moved, local, size, first, whole, real):
     ``before`` : total, least and largest load, (3, B) or more of them; ``after`` : least and
     largest, (2, B); ``moved``, ``local`` (B,), the units that moved and those that never left.
     From trial ``first`` on ``whole`` (4, ..) receives the differences before and after, moved and
-    local, ``real`` (4, ..) the imbalances, cost and locality: ``result.figures``, in one pass.
+    local, ``real`` (4, ..) the imbalances, cost and locality, as ``result.figures`` has them.
+
+    A loop for each, as one with all these arrays is not made into vectors, nor is ``/``, which
+    might raise: 2 ns a trial for 7.
     """
     last = first + moved.size
-    initial_difference, difference = whole[0, first:last], whole[1, first:last]
+    total, least, most = before[0], before[1], before[2]
+    _difference(most, least, whole[0, first:last])
+    _difference(after[1], after[0], whole[1, first:last])
     whole[2, first:last] = moved
     whole[3, first:last] = local
-    initial_imbalance, imbalance = real[0, first:last], real[1, first:last]
-    cost, locality = real[2, first:last], real[3, first:last]
-    total, least, most, least_after, most_after = (
-        before[0],
-        before[1],
-        before[2],
-        after[0],
-        after[1],
-    )
-    for b in range(moved.size):
-        initial_difference[b] = most[b] - least[b]
-        difference[b] = most_after[b] - least_after[b]
-        units = np.float64(max(total[b], 1))
-        mean = units / size
-        # Of loads that are all 0 the most are 0 means, and the units that stayed 0.
-        nothing = np.float64(total[b] == 0)
-        initial_imbalance[b] = most[b] / mean - 1.0 + nothing
-        imbalance[b] = most_after[b] / mean - 1.0 + nothing
-        cost[b] = moved[b] / units
-        locality[b] = local[b] / units + nothing
+    _imbalance(most, total, size, real[0, first:last])
+    _imbalance(after[1], total, size, real[1, first:last])
+    _quotient(moved, total, 0.0, real[2, first:last])
+    _quotient(local, total, 1.0, real[3, first:last])
