@@ -118,12 +118,6 @@ def _measured(
     }
 
 
-<<<<<<< HEAD
-def _figures(method: TileMethod, columns: NDArray[np.int64], found: Found) -> dict[str, Any]:
-    whole, real = _whole_and_real(columns)
-    shared = dict(zip(COMMON, (*whole, *real), strict=True))
-    return {**shared, **method.further(whole.shape[1], found)}
-=======
 def _columns(B: int) -> Columns:
     """Return room for the figures of ``COMMON``, (4, B) int64 and (4, B) float64.
 
@@ -135,12 +129,10 @@ def _columns(B: int) -> Columns:
     return room[:half], room[half:].view(np.float64)
 
 
-def _recorded(method: TileMethod, columns: Columns, found: Found) -> Balance:
+def _figures(method: TileMethod, columns: Columns, found: Found) -> dict[str, Any]:
     whole, real = columns
-    fields = dict(zip(COMMON, (*whole, *real), strict=True))
-    fields |= method.further(whole.shape[1], found)
-    return Balance(method.function.__name__, method.topology, "metrics", fields)
->>>>>>> i6kern
+    shared = dict(zip(COMMON, (*whole, *real), strict=True))
+    return {**shared, **method.further(whole.shape[1], found)}
 
 
 def _joined(parts: list[Found]) -> Found:
