@@ -16,7 +16,7 @@ from typing import Any
 from ._version import __version__
 from .accelerate import extra
 from .keeper import PART, Keeper, Memory, Store, put
-from .manifest import describe, differences, digest, study_of
+from .manifest import SAID, describe, differences, digest, study_of
 from .parts import Format, Layout, layout_entry, read_layout
 from .results import Results
 from .study import Study
@@ -160,6 +160,10 @@ def read_manifest(folder: Path) -> dict[str, Any]:
             f" this is fastlb {__version__}, which knows version {STORE_SCHEMA_VERSION}"
         )
     kept: dict[str, Any] = manifest
+    said, layout = kept.get("study"), kept.get("layout")
+    whole = isinstance(said, dict) and said.keys() >= SAID and isinstance(layout, dict)
+    if not whole or "fastlb" not in kept:
+        raise ValueError(f"{path} is no manifest of a store, it lacks what a store says of itself")
     return kept
 
 

@@ -230,7 +230,18 @@ def test_stores_of_other_versions(tmp_path: Path, changes: dict[str, object], to
         lb.run(STUDY, store=tmp_path, resume=True)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"schema": "fastlb.store"}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        "null",
+        '{"schema": "fastlb.store"}',
+        '{"schema": "fastlb.store", "version": 1}',
+        '{"schema": "fastlb.store", "version": 1, "study": {}, "layout": {}}',
+    ],
+)
 def test_a_manifest_that_is_none(tmp_path: Path, text: str) -> None:
     lb.run(STUDY, store=tmp_path)
     (tmp_path / store.MANIFEST).write_text(text)
