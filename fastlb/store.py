@@ -126,7 +126,10 @@ def read_store(folder: str | Path, study: Study | None = None, *, rows: bool = T
     found = study_of(kept) if study is None else study
     if changed := differences(kept, describe(found)):
         raise ValueError(f"{target} holds another study; {'; '.join(changed)}")
-    layout = read_layout(manifest["layout"], found)
+    try:
+        layout = read_layout(manifest["layout"], found)
+    except ValueError as error:
+        raise ValueError(f"{target / MANIFEST} is no manifest of a store, its {error}") from None
     taken = collector(found, layout, rows=rows)
     store = Store(target, Format(found, layout, _identity(kept)), complete=True)
     if store.damaged:
