@@ -18,6 +18,9 @@ from .topology import Topology
 # What bundled studies may be asked for.
 ASKED = ("trials", "seed", "target_error", "minimum_trials")
 
+# What every study says of itself in a manifest of the version that is known.
+SAID = frozenset({"name", "topologies", "methods", "loads", "further", *ASKED})
+
 # Differences told of two studies, and entries told of two lists.
 TOLD = 6
 

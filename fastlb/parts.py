@@ -197,12 +197,21 @@ def layout_entry(layout: Layout) -> dict[str, Any]:
 
 
 def read_layout(entry: Mapping[str, Any], study: Study) -> Layout:
-    """Return the layout that :func:`layout_entry` described."""
-    sets = [
-        {name: np.dtype(text) for name, text in figures.items()} for figures in entry["figures"]
-    ]
-    numbers = entry["of_combinations"]
-    return {cell: sets[number] for cell, number in zip(study.cells, numbers, strict=True)}
+    """Return the layout that :func:`layout_entry` described.
+
+    Raises
+    ------
+    ValueError
+        If it is none, or one of other combinations.
+    """
+    try:
+        sets = [
+            {name: np.dtype(text) for name, text in figures.items()} for figures in entry["figures"]
+        ]
+        numbers = entry["of_combinations"]
+        return {cell: sets[number] for cell, number in zip(study.cells, numbers, strict=True)}
+    except (AttributeError, LookupError, TypeError, ValueError):
+        raise ValueError(f"layout must be one of {len(study.cells)} combinations") from None
 
 
 def _dictionary(texts: Sequence[str], counts: Sequence[int]) -> Any:

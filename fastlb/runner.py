@@ -144,6 +144,10 @@ def run(
     workers = _positive("threads", threads)
     if executor is not None and workers > 1:
         raise ValueError(f"threads must be 1 beside an executor, got {workers}")
+    if executor is not None and not callable(getattr(executor, "submit", None)):
+        raise TypeError(f"executor must be a concurrent.futures.Executor, got {executor!r}")
+    if store is not None and not isinstance(store, str | os.PathLike):
+        raise TypeError(f"store must be the path of a folder, got {store!r}")
     size = None if chunk is None else _positive("chunk", chunk)
     if resume and store is None:
         raise ValueError("resume needs a store")
@@ -210,6 +214,7 @@ def rehearse(study: Study) -> Layout:
         if key not in known:
             try:
                 if experiment is None:
+                    require_memory(8 * topology.size, f"a trial on {topology.spec}")
                     empty = np.zeros((1, *topology.shape), dtype=np.int64)
                     found = figure_columns(_balanced(empty, topology, method), 1)
                 else:

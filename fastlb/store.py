@@ -16,7 +16,7 @@ from typing import Any
 from ._version import __version__
 from .accelerate import extra
 from .keeper import PART, Keeper, Memory, Store, put
-from .manifest import describe, differences, digest, study_of
+from .manifest import SAID, describe, differences, digest, study_of
 from .parts import Format, Layout, layout_entry, read_layout
 from .results import Results
 from .study import Study
@@ -126,7 +126,10 @@ def read_store(folder: str | Path, study: Study | None = None, *, rows: bool = T
     found = study_of(kept) if study is None else study
     if changed := differences(kept, describe(found)):
         raise ValueError(f"{target} holds another study; {'; '.join(changed)}")
-    layout = read_layout(manifest["layout"], found)
+    try:
+        layout = read_layout(manifest["layout"], found)
+    except ValueError as error:
+        raise ValueError(f"{target / MANIFEST} is no manifest of a store, its {error}") from None
     taken = collector(found, layout, rows=rows)
     store = Store(target, Format(found, layout, _identity(kept)), complete=True)
     if store.damaged:
@@ -160,6 +163,10 @@ def read_manifest(folder: Path) -> dict[str, Any]:
             f" this is fastlb {__version__}, which knows version {STORE_SCHEMA_VERSION}"
         )
     kept: dict[str, Any] = manifest
+    said, layout = kept.get("study"), kept.get("layout")
+    whole = isinstance(said, dict) and said.keys() >= SAID and isinstance(layout, dict)
+    if not whole or "fastlb" not in kept:
+        raise ValueError(f"{path} is no manifest of a store, it lacks what a store says of itself")
     return kept
 
 

@@ -48,7 +48,7 @@ def read(text: str, kind: type[Study]) -> Study:
     """Read a study from the text of a TOML file; errors as for :meth:`Study.from_toml`."""
     try:
         keys = tomllib.loads(f"{text}\n")  # so that errors of the last line have its number
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # too many digits, too deep a nesting as well
         raise ValueError(f"study is not valid TOML: {error}") from None
     _check_keys(keys, [field.name for field in fields(kind)], "study")
     further = keys.get("further", [])
@@ -75,7 +75,7 @@ class _Lines:
         self._lines = text.split("\n")
         try:
             keys = tomllib.loads(text)
-        except tomllib.TOMLDecodeError:
+        except (ValueError, RecursionError):
             keys = {}
         further = keys.get("further", [])
         tables = further if isinstance(further, list) else []

@@ -146,6 +146,15 @@ def test_schedulers_that_do_not_answer(address: str, message: str) -> None:
     assert message in done.stderr
 
 
+def test_an_address_is_not_blamed_on_the_file(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "study.toml"
+    path.write_text(STUDY.to_toml())
+    done = run("study", path, "--dask", "no-port")
+    assert (done.code, done.out) == (2, "")
+    assert "no-port" in done.err
+    assert path.name not in done.err
+
+
 def test_a_scheduler_without_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "FIRST_WORKER", 0.2)
     with (

@@ -125,6 +125,12 @@ def test_a_table_beyond_all_memory_is_refused_at_once(monkeypatch, trials):
         lb.run(study)
 
 
+def test_a_topology_beyond_all_memory_is_refused_at_once():
+    study = lb.Study("huge", ["mesh:1000000000x1000000000"], ["dde"], "uniform:9", trials=1)
+    with pytest.raises(MemoryError, match="a trial on mesh:1000000000x1000000000 needs about"):
+        lb.run(study)
+
+
 def test_rehearsal_knows_the_figures():
     results = lb.run(STUDY)
     found = {cell: results.columns(cell) for cell in STUDY.cells}
@@ -173,6 +179,8 @@ def test_loads_beyond_int64():
         ({"threads": 0}, ValueError, "threads must be at least 1"),
         ({"threads": 1.0}, TypeError, "threads must be an integer"),
         ({"chunk": 0}, ValueError, "chunk must be at least 1"),
+        ({"executor": "local"}, TypeError, "executor must be a .*Executor, got 'local'"),
+        ({"store": 5}, TypeError, "store must be the path of a folder, got 5"),
     ],
 )
 def test_wrong_arguments(options, error, message):

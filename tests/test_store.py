@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -230,7 +231,18 @@ def test_stores_of_other_versions(tmp_path: Path, changes: dict[str, object], to
         lb.run(STUDY, store=tmp_path, resume=True)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"schema": "fastlb.store"}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        "null",
+        '{"schema": "fastlb.store"}',
+        '{"schema": "fastlb.store", "version": 1}',
+        '{"schema": "fastlb.store", "version": 1, "study": {}, "layout": {}}',
+    ],
+)
 def test_a_manifest_that_is_none(tmp_path: Path, text: str) -> None:
     lb.run(STUDY, store=tmp_path)
     (tmp_path / store.MANIFEST).write_text(text)
@@ -240,6 +252,17 @@ def test_a_manifest_that_is_none(tmp_path: Path, text: str) -> None:
     ):
         with pytest.raises(ValueError, match="is no manifest of a store"):
             call()
+
+
+@pytest.mark.parametrize("layout", [{}, {"figures": [], "of_combinations": []}, {"figures": [1]}])
+def test_a_manifest_with_the_layout_of_nothing(tmp_path: Path, layout: dict[str, Any]) -> None:
+    lb.run(STUDY, store=tmp_path)
+    path = tmp_path / store.MANIFEST
+    path.write_text(json.dumps({**json.loads(path.read_text()), "layout": layout}))
+    with pytest.raises(ValueError, match="is no manifest of a store, its layout must be one of"):
+        lb.read_store(tmp_path)
+    with pytest.raises(ValueError, match="holds other figures"):
+        lb.run(STUDY, store=tmp_path, resume=True)
 
 
 @pytest.mark.usefixtures("often")

@@ -133,6 +133,8 @@ TOML = 'name = "s"\ntopologies = ["mesh:4x4"]\nmethods = ["dde"]\nloads = ["unif
     ("text", "message"),
     [
         ("name = 1\nname 2", "not valid TOML.*line 2"),
+        (f"seed = {'1' * 5000}", "not valid TOML: Exceeds the limit"),
+        (f"seed = {'[' * 50_000}", "not valid TOML: .*recursion"),
         ('name = "s"', "study needs topologies, methods, loads"),
         (TOML + "trails = 3", "got 'trails'; did you mean trials"),
         (TOML + 'trials = "3"', "trials must be an integer"),

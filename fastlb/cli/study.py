@@ -154,7 +154,7 @@ def study(
         if running:
             work.step(f"{found.name}: {found.trials:,} trials x {len(found.cells)} combinations")
             keeping: dict[str, Any] = {"rows": not no_rows, "store": store, "resume": resume}
-            with _located(name), _workers(dask, threads or _processors()) as workers:
+            with _workers(dask, threads or _processors()) as workers, _located(name):
                 results = run(
                     found, **workers, **keeping, progress=work.count, watch=work.summary(found)
                 )
