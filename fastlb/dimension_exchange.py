@@ -14,12 +14,13 @@ from .loads import (
     check_values,
     finished,
     output_rows,
+    overlapping,
     plain_result,
     read_loads,
     survey,
     survey_after,
 )
-from .result import INT64_MAX, Balance, figures, per_batch, units_dtype
+from .result import INT64_MAX, Balance, figures, loads_alone, per_batch, units_dtype
 from .topology import Hypercube, Topology
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def dem(
     if type(record) is str and record == "loads" and dims is None and type(topology) is Hypercube:
         balanced = _in_one_go(loads, topology, out)
         if balanced is not None:
-            return Balance("dem", topology, record, {"loads": balanced})
+            return loads_alone("dem", topology, balanced)
     if not isinstance(topology, Hypercube):
         raise TypeError(f"topology must be a Hypercube for dem, got {topology!r}")
     check_record(record)
@@ -144,7 +145,7 @@ def _in_one_go(
     if loads.dtype.kind == "f":
         top = top / loads.dtype.type(size)
     result = plain_result(out, loads)
-    if result is None:
+    if result is None or (out is not None and out is not loads and overlapping(out, loads)):
         return None
     source = loads if loads.ndim == 1 else loads.reshape(-1)
     outside, kernel = kernels("survey").count_outside, kernels("dem")

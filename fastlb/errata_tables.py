@@ -11,7 +11,8 @@ import numpy as np
 from .errata_algorithms import CELL, TWO_CELLS, after_triangle
 from .erratum import Erratum, least, least_d
 from .hexa_cell_costs import LINK_SPEED, hexa_cell_formulas
-from .hexa_cell_exchange import ALGORITHMS, hexa_cell
+from .hexa_cell_exchange import hexa_cell
+from .hexa_cell_run import ALGORITHMS
 from .hexa_cell_topology import HyperHexaCell
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from .hexa_cell_exchange import ALGORITHMS
+from .hexa_cell_run import ALGORITHMS
 from .loads import check_choice
 from .rational import read_rational
 from .topology import _integer

@@ -203,23 +203,32 @@ def output_rows(
 
 
 def plain_result(out: NDArray[Any] | None, loads: NDArray[Any]) -> NDArray[Any] | None:
-    """Return the array into which plain loads may be balanced as they are, or None.
+    """Return the array for the result if kernels may take it and the loads as they are, or None.
 
-    A new one, the loads themselves, or an ``out`` that is plain as well and apart from them.
+    A new one, or an ``out`` as plain as the loads; whether they overlap is another question, which
+    a kernel answers at no cost (``numpy.may_share_memory`` takes 0.15 us).
     """
+    if not loads.flags.carray:
+        return None
     if out is None:
-        return np.empty_like(loads)
-    if out is loads:
-        return out
-    fits = (
-        type(out) is np.ndarray
-        and out.shape == loads.shape
-        and out.dtype == loads.dtype
-        and out.flags.carray
-        # Two arrays that own their memory are apart; asking NumPy takes four times as long.
-        and ((out.base is None and loads.base is None) or not np.may_share_memory(out, loads))
-    )
-    return out if fits else None
+        return np.empty(loads.shape, loads.dtype)
+    plain = type(out) is np.ndarray and out.dtype == loads.dtype and out.flags.carray
+    return out if plain and out.shape == loads.shape else None
+
+
+def overlapping(out: NDArray[Any], loads: NDArray[Any]) -> bool:
+    """Tell whether two arrays may share memory; those that own theirs are asked no further."""
+    owners = out.base is None and loads.base is None
+    return not owners and np.may_share_memory(out, loads)
+
+
+def fits(shape: tuple[int, ...], topology: Topology) -> bool:
+    """Tell whether loads may have this shape, flat or by address.
+
+    Of loads with one or two axes the kernels themselves look at the last one.
+    """
+    on_addresses = shape[max(0, len(shape) - topology.ndim) :] == topology.shape
+    return on_addresses or shape[-1:] == (topology.size,)
 
 
 def finished(result: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:

@@ -15,11 +15,12 @@ import numpy as np
 
 from . import dimension_exchange, direct_exchange, fault_tolerance, registry
 from . import generalized_exchange as generalized
-from . import hexa_cell_exchange as hexa
 from .accelerate import kernels
 from .colouring import colouring
 from .errors import FaultError
 from .fault_plans import fault_plan
+from .hexa_cell_exchange import hexa_cell
+from .hexa_cell_run import STEPS, counters, prepared
 from .hexa_cell_topology import HyperHexaCell
 from .loads import Survey, check_order
 from .result import INT64_MAX
@@ -195,7 +196,7 @@ class HexaCell(TileMethod):
     # longer.
     lanes = 256
 
-    function = staticmethod(hexa.hexa_cell)
+    function = staticmethod(hexa_cell)
 
     def __init__(
         self, topology: HyperHexaCell, *, algorithm: str = "B", share: str = "fair",
@@ -204,7 +205,7 @@ class HexaCell(TileMethod):
         if not isinstance(topology, HyperHexaCell):
             raise TypeError(f"topology must be a HyperHexaCell for hexa_cell, got {topology!r}")
         self.topology: HyperHexaCell = topology
-        self.run = hexa.prepared(topology, algorithm, share, odd_unit)
+        self.run = prepared(topology, algorithm, share, odd_unit)
 
     def dtype(self, total: int, largest: int) -> np.dtype[Any] | None:
         if total > INT64_MAX // self.run.stages:
@@ -223,8 +224,8 @@ class HexaCell(TileMethod):
         counted = (found[name] for name in ("load", "polled", "ends", "time"))
         return {
             **super().further(B, found),
-            "steps": same(3 * self.run.d + hexa.STEPS[algorithm], B),
-            "counts": hexa.counters(self.topology, algorithm, *counted),
+            "steps": same(3 * self.run.d + STEPS[algorithm], B),
+            "counts": counters(self.topology, algorithm, *counted),
         }
 
 

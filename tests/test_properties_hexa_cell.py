@@ -90,6 +90,19 @@ def test_networks_of_many_parts(options: dict[str, Any], top: int) -> None:
         same_figures(b, at, row, twin(row, d, options), topology.edges)
 
 
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize(
+    ("dtype", "top"), [("int32", 2000), ("int32", 10**9), ("int64", 2**40), ("float32", 1)]
+)
+def test_parts_of_large_networks(options: dict[str, Any], dtype: str, top: int) -> None:
+    """The dimensions above a part of 512 cells, against what is counted in smaller parts."""
+    for d in (10, 11, 13):
+        topology = lb.HyperHexaCell(d)
+        loads = np.random.default_rng(d).integers(0, top + 1, (2, topology.size)).astype(dtype)
+        fastest = lb.hexa_cell(loads, topology, record="loads", **options)
+        assert np.array_equal(fastest.loads, lb.hexa_cell(loads, topology, **options).loads)
+
+
 @settings(max_examples=12)
 @given(st.data())
 def test_a_batch_wider_than_any_tile(data: st.DataObject) -> None:
@@ -342,13 +355,27 @@ def test_one_network_has_the_figures_of_a_row_to_the_bit(dtype: str) -> None:
                         assert own[part] == (rows[i] if one.ndim == 1 else rows[i : i + 1]), part
 
 
-def test_overlapping_results_are_right() -> None:
+@pytest.mark.parametrize("shift", [-11, -1, 0, 1, 11, 12])
+@pytest.mark.parametrize("record", ["loads", "metrics"])
+def test_overlapping_results_are_right(shift: int, record: str) -> None:
     topology = lb.HyperHexaCell(2)
-    both = np.arange(13)[::-1].copy()
-    expected = lb.hexa_cell(both[:12].copy(), topology).loads
-    out = both[1:]
-    assert lb.hexa_cell(both[:12], topology, record="loads", out=out).loads is out
+    both = np.arange(36)[::-1].copy()
+    loads, out = both[12:24], both[12 + shift : 24 + shift]
+    expected = lb.hexa_cell(loads.copy(), topology).loads
+    assert lb.hexa_cell(loads, topology, record=record, out=out).loads is out
     assert (out == expected).all()
+
+
+@pytest.mark.parametrize("shape", [(), (4, 3, 4), (48, 1), (2, 2, 12, 1), (3, 2, 2, 2, 2)])
+def test_as_many_loads_of_another_shape_are_refused(shape: tuple[int, ...]) -> None:
+    loads = np.ones(shape, np.int64)
+    for record in ("loads", "metrics"):
+        with pytest.raises(ValueError, match="loads must have shape"):
+            lb.hexa_cell(loads, lb.HyperHexaCell(4), record=record)
+    one = np.ones(48, np.int64)
+    for out in (np.ones((1, 48), np.int64), np.ones((2, 2, 2, 2, 3), np.int64), one[:47]):
+        with pytest.raises(ValueError, match="out must have the loads' shape"):
+            lb.hexa_cell(one, lb.HyperHexaCell(4), record="loads", out=out)
 
 
 def test_counts_are_frozen_and_travel() -> None:
