@@ -6,17 +6,17 @@ import difflib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .dimension_exchange import dem
-from .direct_exchange import dde
-from .fault_tolerance import fault_tolerant_dem
-from .generalized_exchange import gde
-from .hexa_cell_exchange import hexa_cell
-from .result import Balance
+from .exchange.dimension_exchange import dem
+from .exchange.direct_exchange import dde
+from .exchange.fault_tolerance import fault_tolerant_dem
+from .exchange.generalized_exchange import gde
+from .exchange.result import Balance
+from .hexa_cells.hexa_cell_exchange import hexa_cell
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from .topology import Topology
+    from .topologies.topology import Topology
 
 Method = Callable[..., Balance]
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import fastlb as lb
-from fastlb import trials
-from fastlb.runner import Chunk
+from fastlb.montecarlo import trials
+from fastlb.montecarlo.runner import Chunk
 
 TRIALS = 5
 CASES = [

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from ..formats import LoadFile
-    from ..result import Balance
-    from ..topology import Topology
+    from ..exchange.result import Balance
+    from ..files.formats import LoadFile
+    from ..topologies.topology import Topology
 
 EXAMPLES = """
 \b
@@ -146,8 +146,8 @@ def balance(
 
     import fastlb as lb
 
-    from .. import writing
-    from ..formats import read_load_file
+    from ..files import writing
+    from ..files.formats import read_load_file
     from ..options import default_of
     from .fitting import suitable
     from .terminal import output, working
@@ -197,7 +197,7 @@ def balance(
 
 def _fitting(topology: Topology | None, given: LoadFile) -> Topology:
     """Return the topology if the loads fit it; say which would fit otherwise."""
-    from ..loads import batch_shape
+    from ..exchange.loads import batch_shape
     from .fitting import describe_fits
 
     if topology is None:
