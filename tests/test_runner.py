@@ -7,6 +7,7 @@ import pytest
 
 import fastlb as lb
 from fastlb.montecarlo.runner import plan, rehearse
+from fastlb.montecarlo.study import parse_method
 
 STUDY = lb.Study(
     "small",
@@ -55,7 +56,7 @@ def test_figures_are_those_of_the_methods(results):
     for cell in STUDY.cells:
         topology, method, loads = cell.key
         drawn = lb.sample_loads(cell.loads, cell.topology, trials=STUDY.trials, seed=STUDY.seed)
-        name, options = lb.study.parse_method(method)
+        name, options = parse_method(method)
         expected = lb.balance(drawn, cell.topology, method=name, **options)
         for figure in ("difference", "moved", "local", "cost", "sweeps", "steps"):
             found = results.figure(figure, topology, method, loads)

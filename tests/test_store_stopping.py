@@ -14,6 +14,7 @@ import pytest
 import fastlb as lb
 from fastlb.montecarlo import keeper
 from fastlb.montecarlo.results import Results
+from fastlb.montecarlo.study import Cell
 
 from .test_store import broken_off, often, parts, same
 
@@ -136,7 +137,7 @@ def test_another_target_is_told_to_a_reader_that_brings_its_study(tmp_path: Path
 
 def test_what_is_read_is_watched_as_well(results: Results, tmp_path: Path) -> None:
     broken_off(tmp_path, 300, STUDY, chunk=50)
-    seen: dict[lb.study.Cell, list[np.ndarray]] = {cell: [] for cell in STUDY.cells}  # type: ignore[type-arg]
+    seen: dict[Cell, list[np.ndarray]] = {cell: [] for cell in STUDY.cells}  # type: ignore[type-arg]
     lb.run(
         STUDY,
         store=tmp_path,
