@@ -17,10 +17,9 @@ from .._version import __version__
 from ..errors import ExecutorError
 from ..exchange.result import RECORDED_WITH
 from ..memory import require_memory
-from ..options import check_options
 from ..random_loads.distributions import Distribution, Experiment
 from ..random_loads.sampling import sample_loads
-from ..registry import balance
+from ..registry import balance, check_options
 from ..reports.progress import rows_bar
 from ..topologies.topology import Topology, _integer
 from .collecting import Rows, Tallies
