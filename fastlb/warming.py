@@ -77,10 +77,15 @@ def warmup(*names: str, dtypes: Iterable[DTypeLike] = (np.int64,)) -> dict[str, 
 
 
 def _loads(topology: Topology, dtypes: Iterable[np.dtype[Any]]) -> Iterator[NDArray[Any]]:
-    """Yield batches of every dtype; with large integers as well, for which kernels use 64 bits."""
+    """Yield batches of every dtype; with large integers as well, for which kernels use 64 bits.
+
+    A single network comes flat as well, which kernels may take as it is.
+    """
     for dtype, batch in product(dtypes, BATCHES):
         loads = np.resize(np.arange(7), (*batch, *topology.shape))
         yield loads.astype(dtype)
+        if not batch:
+            yield loads.reshape(-1).astype(dtype)
         if dtype.kind in "iu" and dtype.itemsize == 8:
             yield (loads << 40).astype(dtype)
 
