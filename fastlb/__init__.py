@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from .exchange.doubling import Doubling, recursive_doubling
     from .exchange.fault_plans import FaultPlan, fault_plan
     from .exchange.fault_tolerance import fault_tolerant_dem
-    from .exchange.generalized_exchange import gde, optimal_lambda
+    from .exchange.gde_share import optimal_lambda
+    from .exchange.generalized_exchange import gde
     from .exchange.lines import DdeLine, dde_line, exchange_rounds
     from .exchange.result import Balance
     from .flows.entities import EntityRoutes, route_entities
@@ -71,7 +72,8 @@ _HOME = {
     "exchange.doubling": ("Doubling", "recursive_doubling"),
     "exchange.fault_plans": ("FaultPlan", "fault_plan"),
     "exchange.fault_tolerance": ("fault_tolerant_dem",),
-    "exchange.generalized_exchange": ("gde", "optimal_lambda"),
+    "exchange.gde_share": ("optimal_lambda",),
+    "exchange.generalized_exchange": ("gde",),
     "exchange.lines": ("DdeLine", "dde_line", "exchange_rounds"),
     "exchange.result": ("Balance",),
     "flows.entities": ("EntityRoutes", "route_entities"),

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 import operator
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..accelerate import kernels
-from ..rational import floor_share, multiply_shift, read_rational
 from ..topologies.colouring import Colouring, colouring
 from ..topologies.topology import Grid, Hypercube, Topology
+from .gde_share import integer_factor, read_share
+from .gde_single import in_one_go, run_single, shifts
 from .loads import check_record, finished, output_rows, read_loads, survey, survey_after
 from .result import INT64_MAX, Balance, figures, per_batch, units_dtype
 from .tiling import tiled, untiled
@@ -28,37 +28,6 @@ if TYPE_CHECKING:
 TILE_BYTES = 2**19
 # Loads swept, some tenths of a second, before the kernel comes back.
 SWEPT_AT_ONCE = 2**27
-
-
-def optimal_lambda(topology: Topology) -> float:
-    """Return the exchange share with the fastest convergence of real-valued GDE.
-
-    ``1 / (1 + sin(pi / k))`` for a chain of k along an axis, ``1 / (1 + sin(2 pi / k))`` for a
-    ring; the largest over the axes (Xu and Lau, as cited in Wu-Shu section 6). A ring of 2
-    counts as a chain, length 1 is ignored. 1/2 on a hypercube. Integer GDE sweeps less with
-    a larger share: 9.0 sweeps at 0.75 against 11.3 at 0.723 on the 8x8 mesh, mean load 1000.
-
-    Raises
-    ------
-    ValueError
-        On a topology without axes, for which no optimum is known.
-
-    Examples
-    --------
-    >>> import fastlb as lb
-    >>> round(lb.optimal_lambda(lb.Mesh(8, 8)), 4)
-    0.7232
-    """
-    if isinstance(topology, Hypercube):
-        return 0.5
-    if not isinstance(topology, Grid):
-        raise ValueError(f"lam has no known optimum on {topology!r}; give lam, say lam=1/2")
-    lines = [
-        (k, 2 if wrap and k > 2 else 1)
-        for k, wrap in zip(topology.shape, topology.wrap, strict=True)
-        if k > 1
-    ]
-    return max((1 / (1 + math.sin(turn * math.pi / k)) for k, turn in lines), default=0.5)
 
 
 def gde(
@@ -125,8 +94,12 @@ def gde(
     """
     if not isinstance(topology, Topology):
         raise TypeError(f"topology must be a Topology such as Mesh(8, 8), got {topology!r}")
+    if type(loads) is np.ndarray and tol is None:
+        balanced = in_one_go(loads, topology, lam, order, max_sweeps, record, out)
+        if balanced is not None:
+            return balanced
     check_record(record)
-    share = _share(lam, topology)
+    share = read_share(lam, topology)
     most = _most_sweeps(max_sweeps)
     given = read_loads(loads, topology)
     links = colouring(topology, order)
@@ -139,10 +112,18 @@ def gde(
     if rows.dtype.kind == "f":
         found = _run_floats(given.rows, rows, links, float(share), tolerance, most, flows)
     else:
-        factor, T = _factor(share, before)
-        found = _run_integers(
-            given.rows, rows, links, factor, T, most, flows, with_kept=record != "loads"
-        )
+        bounds = (int(bound.max(initial=0)) for bound in (before.total, before.largest))
+        factor, T = integer_factor(share, *bounds)
+        with_kept = record != "loads"
+        alone = shifts(topology, order) if len(rows) == 1 and flows is None else None
+        if alone is not None and factor[0].dtype.kind == "u":
+            found = run_single(
+                given.rows, rows, alone, np.array(factor), most, SWEPT_AT_ONCE, measured=with_kept
+            )
+        else:
+            found = _run_integers(
+                given.rows, rows, links, factor, T, most, flows, with_kept=with_kept
+            )
     fields: dict[str, Any] = {"loads": finished(result, rows)}
     if record == "loads":
         return Balance("gde", topology, record, fields)
@@ -260,21 +241,6 @@ def _run_to_end(
         pass
 
 
-def _factor(
-    share: Fraction, before: Survey
-) -> tuple[tuple[np.generic, np.generic], type[np.generic]]:
-    """Return how the kernel multiplies differences by the share, exactly, and in what dtype."""
-    largest = int(before.largest.max(initial=0))
-    equal = floor_share(share, largest)
-    narrow = multiply_shift(equal, largest, 32)
-    if narrow is not None and before.total.max(initial=0) < 2**31:
-        return (np.uint32(narrow[0]), np.uint32(narrow[1])), np.int32
-    wide = multiply_shift(equal, largest, 64)
-    if wide is not None:
-        return (np.uint64(wide[0]), np.uint64(wide[1])), np.int64
-    return (np.int64(equal.numerator), np.int64(equal.denominator)), np.int64
-
-
 def _placed(
     flows: NDArray[Any], links: Colouring, batch: tuple[int, ...], topology: Topology
 ) -> NDArray[Any]:
@@ -283,15 +249,6 @@ def _placed(
     on_axes = isinstance(topology, Grid | Hypercube)
     shape = (topology.ndim, *topology.shape) if on_axes else (links.slots,)
     return placed.reshape(*batch, *shape)
-
-
-def _share(lam: Any, topology: Topology) -> Fraction:
-    if lam is None:
-        return Fraction(f"{optimal_lambda(topology):.3f}")
-    share = read_rational("lam", lam)
-    if not 0 < share < 1:
-        raise ValueError(f"lam must lie between 0 and 1, both excluded, got {lam!r}")
-    return share
 
 
 def _most_sweeps(max_sweeps: int | None) -> int:

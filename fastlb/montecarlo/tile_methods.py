@@ -19,7 +19,8 @@ from ..errors import FaultError
 from ..exchange import dimension_exchange, direct_exchange, fault_tolerance
 from ..exchange import generalized_exchange as generalized
 from ..exchange.fault_plans import fault_plan
-from ..exchange.loads import Survey, check_order
+from ..exchange.gde_share import integer_factor, read_share
+from ..exchange.loads import check_order
 from ..exchange.result import INT64_MAX
 from ..exchange.tiling import LANES
 from ..hexa_cells.hexa_cell_exchange import hexa_cell
@@ -85,7 +86,7 @@ class Gde(TileMethod):
         if tol is not None:
             raise ValueError(f"tol must be left out for integer loads, got {tol!r}")
         self.topology = topology
-        self.share = generalized._share(lam, topology)
+        self.share = read_share(lam, topology)
         self.most = generalized._most_sweeps(max_sweeps)
         self.links = colouring(topology, order)
         self._factors: dict[tuple[bool, int], Any] = {}
@@ -94,8 +95,8 @@ class Gde(TileMethod):
         # Right for larger loads too, so that few are ever worked out.
         key = total <= INT32_MAX, largest.bit_length()
         if key not in self._factors:
-            bounds = (np.array([bound]) for bound in (total, 0, min(2 ** key[1] - 1, INT64_MAX)))
-            self._factors[key] = generalized._factor(self.share, Survey(*bounds))
+            largest = min(2 ** key[1] - 1, INT64_MAX)
+            self._factors[key] = integer_factor(self.share, total, largest)
         return self._factors[key]
 
     def dtype(self, total: int, largest: int) -> np.dtype[Any]:

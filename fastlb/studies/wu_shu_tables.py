@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from ..exchange.generalized_exchange import optimal_lambda
+from ..exchange.gde_share import optimal_lambda
 from ..reports.report import Statement, Table, Value
 from . import wu_shu as paper
 from .wu_shu import DDE, GDE, GROWING, LONG_RUN_SWEEPS, MEAN, MEANS, NETWORKS, PRINTED_SWEEPS

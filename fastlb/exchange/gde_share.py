@@ -1,0 +1,80 @@
+"""The share of a difference that GDE sends: its default, as given, and exactly on integers."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ..rational import floor_share, multiply_shift, read_rational
+from ..topologies.topology import Grid, Hypercube, Topology
+
+
+def optimal_lambda(topology: Topology) -> float:
+    """Return the exchange share with the fastest convergence of real-valued GDE.
+
+    ``1 / (1 + sin(pi / k))`` for a chain of k along an axis, ``1 / (1 + sin(2 pi / k))`` for a
+    ring; the largest over the axes (Xu and Lau, as cited in Wu-Shu section 6). A ring of 2
+    counts as a chain, length 1 is ignored. 1/2 on a hypercube. Integer GDE sweeps less with
+    a larger share: 9.0 sweeps at 0.75 against 11.3 at 0.723 on the 8x8 mesh, mean load 1000.
+
+    Raises
+    ------
+    ValueError
+        On a topology without axes, for which no optimum is known.
+
+    Examples
+    --------
+    >>> import fastlb as lb
+    >>> round(lb.optimal_lambda(lb.Mesh(8, 8)), 4)
+    0.7232
+    """
+    if isinstance(topology, Hypercube):
+        return 0.5
+    if not isinstance(topology, Grid):
+        raise ValueError(f"lam has no known optimum on {topology!r}; give lam, say lam=1/2")
+    lines = [
+        (k, 2 if wrap and k > 2 else 1)
+        for k, wrap in zip(topology.shape, topology.wrap, strict=True)
+        if k > 1
+    ]
+    return max((1 / (1 + math.sin(turn * math.pi / k)) for k, turn in lines), default=0.5)
+
+
+def read_share(lam: Any, topology: Topology) -> Fraction:
+    """Return the share as given, or by default the best on this topology."""
+    return default_share(topology) if lam is None else given_share(lam)
+
+
+@lru_cache(maxsize=16)
+def default_share(topology: Topology) -> Fraction:
+    """Return the best share, rounded to 3 decimals."""
+    return Fraction(f"{optimal_lambda(topology):.3f}")
+
+
+def given_share(lam: Any) -> Fraction:
+    """Return the rational meant by ``lam``, or raise ``TypeError`` or ``ValueError``."""
+    share = read_rational("lam", lam)
+    if not 0 < share < 1:
+        raise ValueError(f"lam must lie between 0 and 1, both excluded, got {lam!r}")
+    return share
+
+
+def integer_factor(
+    share: Fraction, total: int, largest: int
+) -> tuple[tuple[np.generic, np.generic], type[np.generic]]:
+    """Return how the kernel multiplies differences by the share, exactly, and in what dtype.
+
+    It is so for totals up to ``total`` and loads up to ``largest``.
+    """
+    equal = floor_share(share, largest)
+    narrow = multiply_shift(equal, largest, 32)
+    if narrow is not None and total < 2**31:
+        return (np.uint32(narrow[0]), np.uint32(narrow[1])), np.int32
+    wide = multiply_shift(equal, largest, 64)
+    if wide is not None:
+        return (np.uint64(wide[0]), np.uint64(wide[1])), np.int64
+    return (np.int64(equal.numerator), np.int64(equal.denominator)), np.int64
