@@ -22,6 +22,7 @@ from numba.extending import lower_builtin, models, register_model, type_callable
 LANES = 16
 # Rings up to this length have their middle found in registers.
 FEW = 16
+CACHE_LINE = 64
 LARGEST = np.int64(2**63 - 1)
 NOISE = 4 * 2.0**-52
 # What is said of each axis.
@@ -71,6 +72,11 @@ class VectorModel(models.PrimitiveModel):
 
 def _memory(array):
     return array.reshape(-1)
+
+
+def _aligned(memory):
+    """Return the memory from the next cache line on, which needs up to ``LANES`` values more."""
+    return memory
 
 
 def _part(memory, at):
@@ -251,6 +257,14 @@ def _compiled(function, typer, *kinds):
 @_compiled(_memory, lambda array: Memory(array.dtype))
 def _build_memory(call):
     return call.context.make_array(call.types[0])(call.context, call.builder, call.values[0]).data
+
+
+@_compiled(_aligned, lambda memory: memory)
+def _build_aligned(call):
+    word = call.context.get_value_type(types.intp)
+    beyond = call.builder.add(call.builder.ptrtoint(call.values[0], word), word(CACHE_LINE - 1))
+    place = call.builder.and_(beyond, word(-CACHE_LINE))
+    return call.builder.inttoptr(place, call.values[0].type)
 
 
 @_compiled(_part, lambda memory, at: memory)
@@ -687,7 +701,7 @@ def _gather(memory, first, alone, k, stride, lines):
     if alone < LANES:
         for i in range(k):
             _write(lines, i * LANES, _filled(_read(lines, 0), 0))
-    for u in range(alone):
+    for u in range(alone if whole < k else 0):
         line = _line(first + u, stride)
         at = line + line // stride * stride * (k - 1)
         for i in range(whole, k):
@@ -704,7 +718,7 @@ def _scatter(lines, first, alone, k, stride, memory):
     whole = k // LANES * LANES if stride == 1 and alone == LANES else 0
     for i in range(0, whole, LANES):
         _transpose(lines, i * LANES, LANES, memory, first * k + i, k)
-    for u in range(alone):
+    for u in range(alone if whole < k else 0):
         line = _line(first + u, stride)
         at = line + line // stride * stride * (k - 1)
         for i in range(whole, k):
@@ -771,9 +785,11 @@ def _axis(loads, kept, flows, wanted, size, W, axis, sorters, send_first, scratc
         sent, taken = _bundle(
             loads, kept, flows, wanted, first, alone, stride, axis, sorters, send_first, scratch
         )  # fmt: skip
-        _write(units, count, sent)
-        _write(rounds, count, taken)
-        for u in range(alone):
+        # Along the last axis lines are numbered as they come.
+        place = first if stride == 1 else count
+        _write(units, place, sent)
+        _write(rounds, place, taken)
+        for u in range(alone if stride > 1 else 0):
             line = _line(first + u, stride)
             _set(units, line, _value(units, count + u))
             _set(rounds, line, _value(rounds, count + u))
@@ -891,33 +907,39 @@ def _store(loads, trials, N, W, rows, apart):
 
 @njit(cache=True, nogil=True)
 def _rooms(N, W, axes):
-    """Return how much memory the rows of a bundle take, and the lines of an axis."""
+    """Return how much a tile (N, W) takes, the rows of a bundle, and the lines of an axis."""
     rows, lines = FEW * LANES, 0
     for s in range(axes.shape[0]):
         k = axes[s, LENGTH]
         if k > 1:
             rows = max(rows, k * LANES)
             lines = max(lines, N // k * W)
-    return rows, lines + LANES
+    return -(-N * W // LANES) * LANES, rows, lines + LANES
 
 
 @njit(cache=True, nogil=True)
-def room(N, W, axes):
-    """Return how much scratch is needed besides networks (N, W); see ``_scratch``."""
-    rows, lines = _rooms(N, W, axes)
-    return 6 * rows + 2 * lines + 3 * LANES
+def room(tiles, N, W, axes):
+    """Return how much scratch a kernel needs for so many tiles (N, W)."""
+    tile, rows, lines = _rooms(N, W, axes)
+    return LANES + tiles * tile + 6 * rows + 2 * lines + 3 * LANES
 
 
 @njit(cache=True, nogil=True)
-def _scratch(memory, N, W, axes):
-    """Return memory for the rows of a bundle, six times, for units and rounds, and for sums."""
-    rows, lines = _rooms(N, W, axes)
-    units = _part(memory, 6 * rows)
-    return (
-        memory, _part(memory, rows), _part(memory, 2 * rows), _part(memory, 3 * rows),
-        _part(memory, 4 * rows), _part(memory, 5 * rows), units, _part(units, lines),
+def _scratch(memory, tiles, N, W, axes):
+    """Return the tiles' memory, how far apart they are, and the rest of the scratch.
+
+    That is memory for the rows of a bundle, six times, for units and rounds, and for sums.
+    """
+    tile, rows, lines = _rooms(N, W, axes)
+    memory = _aligned(_memory(memory))
+    bundle = _part(memory, tiles * tile)
+    units = _part(bundle, 6 * rows)
+    scratch = (
+        bundle, _part(bundle, rows), _part(bundle, 2 * rows), _part(bundle, 3 * rows),
+        _part(bundle, 4 * rows), _part(bundle, 5 * rows), units, _part(units, lines),
         _part(units, 2 * lines),
     )  # fmt: skip
+    return memory, tile, scratch
 
 
 @njit(cache=True, nogil=True)
@@ -939,14 +961,14 @@ def _outside(rows, size, top):
 def final_loads(rows, result, memory, W, axes, sorters, top):
     """Balance the networks of ``rows`` (B, N) into ``result``, which may be the same.
 
-    See ``dde``, which also counts. Unless ``top`` is negative no load may be above; if one is,
-    or is below 0, nothing is done, and False returned.
+    See ``dde``, which also counts; ``memory`` is for 1 tile, and of a dtype that every line's
+    total fits. Unless ``top`` is negative no load may be above; if one is, or is below 0, nothing
+    is done, and False returned.
     """
     B, N = rows.shape
     if top >= 0 and _outside(_memory(rows), B * N, top):
         return False
-    loads = _memory(memory)
-    scratch = _scratch(_part(loads, N * W), N, W, axes)
+    loads, _, scratch = _scratch(memory, 1, N, W, axes)
     source, target, plan = _memory(rows), _memory(result), _memory(axes)
     for first in range(0, B, W):
         trials = min(W, B - first)
@@ -965,9 +987,9 @@ def dde(
 ):  # fmt: skip
     """Balance the networks of ``rows`` (B, N) into ``result``, which may be the same; measure.
 
-    ``memory`` is scratch, ``room`` more than 3 N W (2 N W without flows) of int32, int64 or
-    float64: of a dtype in which the longest axis times every total fits, or for int64 every
-    total. W is 1 or ``LANES``. ``axes`` (S, COLUMNS), in order: each one's number, length,
+    ``memory`` is scratch, see ``room``, for 3 tiles, or 2 without flows. It is int32, int64 or
+    float64: a dtype in which the longest axis times every total fits, or for int64 every total.
+    W is 1 or ``LANES``. ``axes`` (S, COLUMNS), in order: each one's number, length,
     stride in nodes, whether it is a ring, and from where to where ``sorters`` (C, 2) are its
     comparators; without any the middle is searched.
 
@@ -980,10 +1002,9 @@ def dde(
     B, N = rows.shape
     S = axes.shape[0]
     T = rows.dtype.type
-    loads = _memory(memory)
-    kept, found = _part(loads, N * W), _part(loads, 2 * N * W)
     wanted = flows.size > 0
-    scratch = _scratch(_part(loads, (3 if wanted else 2) * N * W), N, W, axes)
+    loads, tile, scratch = _scratch(memory, 3 if wanted else 2, N, W, axes)
+    kept, found = _part(loads, tile), _part(loads, 2 * tile)
     source, target, plan = _memory(rows), _memory(result), _memory(axes)
     for first in range(0, B, W):
         trials = min(W, B - first)
