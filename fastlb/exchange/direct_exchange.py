@@ -237,7 +237,7 @@ def _plan(
         for a in order
     ]
     table = np.array(axes, dtype=np.int64).reshape(-1, 6)
-    rooms = tuple(kernels("dde").room(tiles, N, W, table) for tiles in (1, 2, 3))
+    rooms = tuple(int(kernels("dde").room(tiles, N, W, table)) for tiles in (1, 2, 3))
     return _Plan(W, rooms, table, sorters, INT32_MAX // max(shape, default=1))
 
 
