@@ -92,11 +92,13 @@ def test_memory_does_not_grow_with_the_trials():
 
 def test_no_room_is_asked_for_rows_that_are_not_kept(monkeypatch):
     asked = []
-    monkeypatch.setattr(
-        "fastlb.montecarlo.runner.require_memory", lambda *needed: asked.append(needed)
-    )
+    for module in ("runner", "measuring"):
+        monkeypatch.setattr(
+            f"fastlb.montecarlo.{module}.require_memory", lambda *needed: asked.append(needed)
+        )
     lb.run(STUDY, rows=False)
-    assert all(what.startswith("a trial on") for _, what in asked)
+    assert asked
+    assert all(" on mesh:" in what or " on ring:" in what for _, what in asked)
     lb.run(STUDY)
     assert any(what.startswith("the table") for _, what in asked)
 

@@ -5,7 +5,8 @@ import pytest
 
 import fastlb as lb
 from fastlb.accelerate import kernels
-from fastlb.montecarlo.runner import Chunk, run_chunk
+from fastlb.montecarlo.chunks import Chunk
+from fastlb.montecarlo.measuring import run_chunk
 from fastlb.montecarlo.study import parse_method
 from fastlb.montecarlo.tile_methods import tile_method
 from fastlb.montecarlo.trials import TILES_BYTES, measure_in_tiles
