@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 # is something for all workers, but not below the time of that Python.
 CHUNK_LOADS = 2**22
 LEAST_LOADS = 2**19
-PIECES = 16
+PIECES = 64
+
+# Loads of a chunk of which only statistics come back from another process: these are half a
+# megabyte, however many trials it has.
+TALLY_LOADS = 2**25
 
 # Rows of results that a chunk may have: some 7 MB, however small the network.
 CHUNK_ROWS = 2**16
@@ -61,37 +65,43 @@ def plan(
     *,
     groups: Iterable[Group] | None = None,
     trials: range | None = None,
+    tallied: bool = False,
 ) -> Iterator[Chunk]:
     """Divide trials into chunks of ``size`` trials, or of a fitting size.
 
-    All trials of all of the study's groups, or those ``trials`` of those ``groups``.
+    All trials of all of the study's groups, or those ``trials`` of those ``groups``; ``tallied``
+    where other processes send back statistics alone.
     """
     wanted = range(study.trials) if trials is None else trials
     for topology, loads in study.groups if groups is None else groups:
         methods = tuple(cell.method for cell in study.groups[topology, loads])
-        # The trials of an experiment may take long, whatever the size of the network.
-        most = LEAST_LOADS if isinstance(loads, Experiment) else CHUNK_LOADS
-        fair = min(max(len(wanted) * topology.size // PIECES, LEAST_LOADS), most)
-        step = size or fitting(fair, topology.size, CHUNK_ROWS // len(methods))
+        least, most, rows = LEAST_LOADS, CHUNK_LOADS, CHUNK_ROWS
+        if isinstance(loads, Experiment):  # of which a trial may take long
+            most = least
+        elif tallied:
+            least, most, rows = CHUNK_LOADS, TALLY_LOADS, TALLY_LOADS
+        fair = min(max(len(wanted) * topology.size // PIECES, least), most)
+        step = size or fitting(fair, topology.size, rows // len(methods))
         for start in wanted[::step]:
             count = min(step, wanted.stop - start)
             yield Chunk(topology, loads, methods, study.seed, start, count)
 
 
-def pieces(chunk: Chunk) -> Iterator[Chunk]:
-    """Divide a chunk into those whose loads are drawn and balanced at a time, in rows."""
-    step = fitting(ROWS_LOADS, chunk.topology.size)
+def pieces(chunk: Chunk, loads: int, rows: int = CHUNK_ROWS) -> Iterator[Chunk]:
+    """Divide a chunk into chunks of about so many loads, and at most so many rows."""
+    step = fitting(loads, chunk.topology.size, rows // len(chunk.methods))
     for first in range(0, chunk.trials, step):
         count = min(step, chunk.trials - first)
         yield replace(chunk, start=chunk.start + first, trials=count)
 
 
-def fitting(loads: int, N: int, most: int = CHUNK_ROWS) -> int:
+def fitting(loads: int, N: int, most: int) -> int:
     """Return how many trials of ``N`` nodes make about so many loads, at most ``most``.
 
     Whole tiles, or a vector at least, beside which single trials take up to six times as long;
     fewer where that would take more than ``CHUNK_BYTES``.
     """
-    trials = max(1, min(loads // N, most))
+    trials = min(loads // N, most)
     unit = LANES if trials >= LANES else VECTOR
-    return max(1, min(max(unit, trials // unit * unit), CHUNK_BYTES // (LOAD_BYTES * N)))
+    room = CHUNK_BYTES // (LOAD_BYTES * N)
+    return max(1, min(max(trials // unit, 1) * unit, room))

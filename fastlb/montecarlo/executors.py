@@ -9,7 +9,7 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPool
 
 from .._version import __version__
 from ..errors import ExecutorError
-from .chunks import Chunk
+from .chunks import CHUNK_LOADS, Chunk, pieces
 from .collecting import ALL_COLUMNS, Dropped, Tally, Wanted
 from .measuring import Columns, run_chunk
 
@@ -23,6 +23,11 @@ MOST_AHEAD = 1024
 
 # Times that a chunk is sent once more after a cluster has lost it.
 RETRIES = 3
+
+
+def in_process(executor: Executor | None) -> bool:
+    """Return whether chunks are run in this process, where tallies can be added to."""
+    return executor is None or isinstance(executor, ThreadPoolExecutor)
 
 
 def run_chunks(
@@ -94,11 +99,11 @@ def run_elsewhere(
             f"fastlb must be {version} on all workers, as where the study is run; got {__version__}"
         )
     try:
-        found = run_chunk(chunk)
         if dropped is None:
-            return found
+            return run_chunk(chunk)
         tally = Tally(dropped)
-        tally.add(chunk.methods, found)
+        for piece in pieces(chunk, CHUNK_LOADS):
+            tally.add(piece.methods, run_chunk(piece))
     except Exception as error:
         return error
     return tally
@@ -109,7 +114,7 @@ Sent = Future[Columns | Tally | Exception]
 
 def _send(executor: Executor, chunk: Chunk, wanted: Wanted) -> Sent:
     try:
-        if isinstance(executor, ThreadPoolExecutor):
+        if in_process(executor):
             return executor.submit(run_on_thread, chunk, wanted)
         alone = wanted.tallies is not None and not wanted.columns
         dropped = wanted.tallies.dropped(chunk.group) if wanted.tallies and alone else None
@@ -138,7 +143,7 @@ def _received(executor: Executor, chunk: Chunk, wanted: Wanted, future: Sent) ->
         if wanted.tallies is not None:
             wanted.tallies.merge(chunk.group, found)
         return []
-    if isinstance(executor, ThreadPoolExecutor) or wanted.tallies is None:
+    if in_process(executor) or wanted.tallies is None:
         return found
     if wanted.tallies.covers(chunk):
         wanted.tallies.add(chunk.cells, found)

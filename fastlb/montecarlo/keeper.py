@@ -44,9 +44,10 @@ CHUNKS_AHEAD = 2**12
 
 
 class Keeper(Protocol):
-    """Runs chunks and counts the rows that are done."""
+    """Runs chunks and counts the rows that are done; whether it needs their columns."""
 
     done: int
+    needs_columns: bool
 
     def chunks(
         self, chunks: Iterable[Chunk], executor: Executor | None, wanted: Wanted = ALL_COLUMNS
@@ -59,6 +60,8 @@ class Keeper(Protocol):
 
 class Memory:
     """Keeps nothing: what is run is handed on."""
+
+    needs_columns = False
 
     def __init__(self) -> None:
         self.done = 0
@@ -96,6 +99,8 @@ class Store:
     damaged : list of Path
         Parts whose bytes are not those of their hash. Their trials count as not done.
     """
+
+    needs_columns = True
 
     def __init__(self, folder: Path, form: Format, *, complete: bool = False) -> None:
         self.done = 0

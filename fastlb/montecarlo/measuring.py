@@ -15,7 +15,7 @@ from ..random_loads.distributions import Distribution, Experiment
 from ..random_loads.sampling import sample_loads
 from ..registry import balance
 from ..topologies.topology import Topology
-from .chunks import LOAD_BYTES, Chunk, pieces
+from .chunks import LOAD_BYTES, ROWS_LOADS, Chunk, pieces
 from .study import Study, parse_method
 from .trials import measure_in_tiles
 
@@ -75,7 +75,7 @@ def run_chunk(chunk: Chunk) -> Columns:
 def _in_rows(chunk: Chunk) -> Columns:
     """Do so with loads in rows, of a few trials at a time."""
     parts: list[Columns] = []
-    for piece in pieces(chunk):
+    for piece in pieces(chunk, ROWS_LOADS):
         what = f"{piece.trials:,} trials on {piece.topology.spec}"
         require_memory(LOAD_BYTES * piece.trials * piece.topology.size, what)
         loads = sample_loads(

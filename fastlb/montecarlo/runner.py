@@ -14,6 +14,7 @@ from ..reports.progress import rows_bar
 from ..topologies.topology import _integer
 from .chunks import plan
 from .collecting import Rows, Tallies, Wanted
+from .executors import in_process
 from .measuring import rehearse
 from .results import Results
 from .stopping import check_targets, rounds
@@ -141,13 +142,15 @@ def collect(
     """Return the results of all trials, which the keeper has or runs now."""
     handed = 0
     tallies = kept if isinstance(kept, Tallies) else None
-    wanted = Wanted(tallies, columns=tallies is None or watch is not None)
+    all_columns = tallies is None or watch is not None or keeper.needs_columns
+    wanted = Wanted(tallies, columns=all_columns)
+    tallied = not (all_columns or in_process(executor))
     with _reporter(study, progress) as report:
         for groups, trials in rounds(study, kept):
             ahead = (study.trials - trials.start) * sum(len(study.groups[g]) for g in groups)
             total = handed + ahead
             report(min(keeper.done, total), total)
-            chunks = plan(study, size, groups=groups, trials=trials)
+            chunks = plan(study, size, groups=groups, trials=trials, tallied=tallied)
             last = groups[0]
             with closing(keeper.chunks(chunks, executor, wanted)) as parts:
                 for part, found in parts:

@@ -149,7 +149,7 @@ class Histogram:
     def __init__(self, dropped: int = 0) -> None:
         """Begin without any value; ``dropped`` bits if other values have dropped as many."""
         self.dropped = dropped
-        self._keys, self._counts = _table(256)
+        self._keys, self._counts = _table(2 * DISTINCT if dropped else 256)
         self._used = 0
 
     def __reduce__(self) -> tuple[Any, ...]:
