@@ -53,15 +53,16 @@ def run(
     study : Study
     executor : concurrent.futures.Executor, optional
         Where chunks of trials are run: a process pool, or the executor of a cluster. Methods
-        registered by the caller must be registered there too.
+        registered by the caller must be registered there too. Without rows its processes send
+        back statistics alone, unless a store or ``watch`` needs the figures.
     threads : int
         Without an executor: threads of this process.
     chunk : int, optional
         Trials handed out at a time.
     rows : bool
-        False keeps no rows: memory does not grow with the trials. Quantiles are then counted in
-        bins, to within ``Statistic.quantile_error``; all else is the same. A store has the rows
-        all the same.
+        False keeps no rows: memory does not grow with the trials, whose figures are added up
+        where they are run, and merged exactly. Quantiles are then counted in bins, to within
+        ``Statistic.quantile_error``; all else is the same. A store has the rows all the same.
     store : path, optional
         A folder that keeps the trials that are done, as Parquet files. Killed at any moment, the
         run loses none that ``progress`` was told of. ``pandas.read_parquet(store)`` reads them.
