@@ -22,21 +22,28 @@ NEAR = 10
 
 
 @njit(cache=True, nogil=True)
-def exponents(bits):
-    """Return the least and largest exponent field (1 for subnormals), zeros left out.
+def survey(bits):
+    """Return the least and largest exponent field, and the least and largest key.
 
-    bits (n,) int64: float64 values as they are stored. Without any, the least is above the
-    largest.
+    bits (n,) int64: float64 values as they are stored. Subnormals have the field 1 and zeros are
+    left out; without any other, the least is above the largest. Keys are integers in the order of
+    the values: ``key(key(b)) == b``.
     """
     least = EXPONENTS + 1
     largest = 0
+    low = np.int64(MAGNITUDE)
+    high = -low
+    for i in range(bits.size):
+        key = bits[i] ^ ((bits[i] >> 63) & MAGNITUDE)
+        low = min(low, key)
+        high = max(high, key)
     for i in range(bits.size):
         if bits[i] & MAGNITUDE == 0:
             continue
         exponent = max(1, (bits[i] >> 52) & EXPONENTS)
         least = min(least, exponent)
         largest = max(largest, exponent)
-    return least, largest
+    return least, largest, low, high
 
 
 @njit(cache=True, nogil=True)
@@ -81,11 +88,12 @@ def add(bits, least, sums, strip):
 
 
 @njit(cache=True, nogil=True)
-def add_near(bits, least, sums):
-    """Add finite values of exponent fields ``least .. least + NEAR`` and zeros; see ``add``.
+def add_near(bits, least):
+    """Add up finite values of exponent fields ``least .. least + NEAR`` and zeros; see ``add``.
 
-    sums (1, 8) int64 has the unit of the least exponent, and mantissas are halved in words of 32
-    bits. No value waits for the one before: 0.35 ns each, where ``add`` takes 1.8.
+    Returns how many are negative and zero, and a row of sums: its unit is that of the least
+    exponent, and mantissas are halved in words of 32 bits. No value waits for the one before:
+    0.35 ns each, where ``add`` takes 1.8.
     """
     negative = zero = np.int64(0)
     low_sum = high_sum = low_low = low_high = np.int64(0)
@@ -112,16 +120,8 @@ def add_near(bits, least, sums):
         high_high += square_high >> WORD
         negative -= sign & (nothing - 1)
         zero += nothing
-    row = sums[0]
-    row[0] += low_sum
-    row[1] += high_sum
-    row[2] += low_low
-    row[3] += low_high
-    row[4] += both_low
-    row[5] += both_high
-    row[6] += high_low
-    row[7] += high_high
-    return negative, zero
+    row = low_sum, high_sum, low_low, low_high, both_low, both_high, high_low, high_high
+    return negative, zero, row
 
 
 @njit(cache=True, nogil=True)

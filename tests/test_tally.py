@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fastlb.accelerate import kernels
@@ -175,6 +175,7 @@ def state(moments, histogram):
     return told, histogram.dropped, histogram._used, counted
 
 
+@settings(max_examples=30)
 @given(st.data())
 def test_merged_parts_are_what_all_values_are_in_one(data):
     drawn = np.random.default_rng(data.draw(st.integers(0, 2**32)))

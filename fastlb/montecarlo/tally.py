@@ -43,9 +43,10 @@ class Column(NamedTuple):
     @classmethod
     def of(cls, values: NDArray[Any]) -> Column:
         """Take numbers of any kind; -0.0 becomes 0.0, and one value for all is kept once."""
-        constant = len(values) > 0 and (values.strides == (0,) or values.min() == values.max())
-        taken = values[:1] if constant else values
-        return cls(np.add(taken, 0.0, dtype=np.float64), len(values) if constant else 1)
+        one = len(values) > 0 and values.strides == (0,)
+        column = np.add(values[:1] if one else values, 0.0, dtype=np.float64)
+        _, _, low, high = kernels("tally").survey(column.view(np.int64))
+        return cls(column[:1], len(values)) if low == high else cls(column)
 
     def __sub__(self, other: Column) -> Column:
         """Return the differences, trial by trial."""
@@ -75,25 +76,29 @@ class Moments:
     def _add(self, values: NDArray[np.float64], times: int) -> None:
         tally = kernels("tally")
         self.trials += len(values) * times
-        self._reach(values.min(), values.max())
         bits = values.view(np.int64)
-        least, largest = tally.exponents(bits)
+        least, largest, *ends = map(int, tally.survey(bits))
         if largest == tally.EXPONENTS:
+            self._reach(values.min(), values.max())
             finite = np.isfinite(values)
             self._special += float(values[~finite].sum())
             self.negative += times * int(np.count_nonzero(values[~finite] < 0))
             bits = values[finite].view(np.int64)
-            least, largest = tally.exponents(bits)
-        if largest - least <= tally.NEAR:
-            half, sums = _WORD, np.zeros((1, 8), dtype=np.int64)
-            negative, zero = tally.add_near(bits, least, sums)
+            least, largest, *_ = map(int, tally.survey(bits))
         else:
-            E = largest - least + 1
-            half, sums = _HALF, np.zeros((E, 8), dtype=np.int64)
+            self._reach(*_value(np.array(ends)).tolist())
+        if largest - least <= tally.NEAR:
+            half = _WORD
+            negative, zero, row = tally.add_near(bits, least)
+            rows = [list(map(int, row))]
+        else:
+            half, E = _HALF, largest - least + 1
+            sums = np.zeros((E, 8), dtype=np.int64)
             negative, zero = tally.add(bits, least, sums, np.empty((E, 4), dtype=np.int64))
+            rows = sums.tolist()
         self.negative += times * int(negative)
         self.zero += times * int(zero)
-        for exponent, row in enumerate(sums.tolist(), int(least)):
+        for exponent, row in enumerate(rows, least):
             if any(row):
                 total, low, crossed, high = (
                     word + (above << _WORD) for word, above in zip(row[::2], row[1::2], strict=True)
