@@ -10,10 +10,9 @@ import numpy as np
 
 from ..exchange.result import RECORDED_WITH
 from ..memory import require_memory
-from ..options import check_options
 from ..random_loads.distributions import Distribution, Experiment
 from ..random_loads.sampling import sample_loads
-from ..registry import balance
+from ..registry import balance, check_options
 from ..topologies.topology import Topology
 from .chunks import LOAD_BYTES, ROWS_LOADS, Chunk, pieces
 from .study import Study, parse_method
