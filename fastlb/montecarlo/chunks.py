@@ -19,8 +19,11 @@ if TYPE_CHECKING:
 # statistics, a fifth of a millisecond, do not show. Few trials are divided further, so that there
 # is something for all workers, but not below the time of that Python.
 CHUNK_LOADS = 2**22
-LEAST_LOADS = 2**19
-PIECES = 64
+LEAST_LOADS = 2**20
+PIECES = 32
+
+# Loads of a chunk of an experiment, of which a trial may take long, whatever its network.
+EXPERIMENT_LOADS = 2**19
 
 # Loads of a chunk of which only statistics come back from another process: these are half a
 # megabyte, however many trials it has.
@@ -76,8 +79,8 @@ def plan(
     for topology, loads in study.groups if groups is None else groups:
         methods = tuple(cell.method for cell in study.groups[topology, loads])
         least, most, rows = LEAST_LOADS, CHUNK_LOADS, CHUNK_ROWS
-        if isinstance(loads, Experiment):  # of which a trial may take long
-            most = least
+        if isinstance(loads, Experiment):
+            least = most = EXPERIMENT_LOADS
         elif tallied:
             least, most, rows = CHUNK_LOADS, TALLY_LOADS, TALLY_LOADS
         fair = min(max(len(wanted) * topology.size // PIECES, least), most)
