@@ -15,7 +15,7 @@ import pytest
 import fastlb as lb
 from fastlb import runner
 
-from .test_store import STUDY, parts, same
+from .stores import STUDY, parts, same
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")  # Python 3.12 beside threads

@@ -15,7 +15,7 @@ import pytest
 
 import fastlb as lb
 
-from ..test_store import parts, same
+from ..stores import parts, same
 from .conftest import Run
 
 pytest.importorskip("pyarrow")

@@ -1,0 +1,147 @@
+"""What a store says of its study, and how it is told from another."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fastlb as lb
+from fastlb import store
+from fastlb.manifest import describe, differences, digest, study_of
+
+from .stores import STUDY, same
+
+pytest.importorskip("pyarrow")
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"seed": 7}, "seed: 1995 in the store, 7 now"),
+        ({"name": "other"}, "name: small in the store, other now"),
+        ({"methods": ["gde:lam=0.723", "dde"]}, "in the store only, dde now only"),
+        ({"topologies": ["torus:3x5", "mesh:8x8"]}, "topologies: in another order"),
+        ({"loads": "uniform:3"}, "loads: uniform:1000 in the store only"),
+        ({"further": ()}, "methods of grid 2: dde dde:exchange=sbr in the store, nothing now"),
+        (
+            {"further": [lb.Part(["ring:4"], ["dde"], "uniform:1")]},
+            "topologies of grid 2: torus:3x5 in the store only, ring:4 now only",
+        ),
+    ],
+)
+def test_another_study_is_refused_with_the_difference(
+    tmp_path: Path, change: dict[str, object], told: str
+) -> None:
+    lb.run(dataclasses.replace(STUDY, trials=2), store=tmp_path)
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    other = dataclasses.replace(STUDY, **change)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="holds another study") as error:
+        lb.run(other, store=tmp_path, resume=True)
+    assert told in str(error.value)
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_many_differences_are_cut(tmp_path: Path) -> None:
+    first = {str(i): i for i in range(20)}
+    assert differences(first, {})[-1] == "and 14 more"
+    assert differences({"a": [f"m{i}" for i in range(9)]}, {"a": ["x"]}) == [
+        "a: m0 m1 m2 m3 m4 m5 and 3 more in the store only, x now only"
+    ]
+
+
+def edit_manifest(folder: Path, **changes: object) -> None:
+    path = folder / store.MANIFEST
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"version": 2, "fastlb": "9.9"}, "a store of version 2, written by fastlb 9.9"),
+        ({"schema": "other"}, "no manifest of a store, its schema is 'other'"),
+        ({"version": "1"}, "no manifest of a store"),
+        ({"layout": {"figures": [], "of_combinations": []}}, "other figures than the methods"),
+        ({"fastlb": "0.0.1"}, "fastlb: 0.0.1 in the store"),
+    ],
+)
+def test_stores_of_other_versions(tmp_path: Path, changes: dict[str, object], told: str) -> None:
+    lb.run(STUDY, store=tmp_path)
+    edit_manifest(tmp_path, **changes)
+    with pytest.raises(ValueError, match=told):
+        lb.run(STUDY, store=tmp_path, resume=True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        "null",
+        '{"schema": "fastlb.store"}',
+        '{"schema": "fastlb.store", "version": 1}',
+        '{"schema": "fastlb.store", "version": 1, "study": {}, "layout": {}}',
+    ],
+)
+def test_a_manifest_that_is_none(tmp_path: Path, text: str) -> None:
+    lb.run(STUDY, store=tmp_path)
+    (tmp_path / store.MANIFEST).write_text(text)
+    for call in (
+        lambda: lb.run(STUDY, store=tmp_path, resume=True),
+        lambda: lb.read_store(tmp_path),
+    ):
+        with pytest.raises(ValueError, match="is no manifest of a store"):
+            call()
+
+
+@pytest.mark.parametrize("layout", [{}, {"figures": [], "of_combinations": []}, {"figures": [1]}])
+def test_a_manifest_with_the_layout_of_nothing(tmp_path: Path, layout: dict[str, Any]) -> None:
+    lb.run(STUDY, store=tmp_path)
+    path = tmp_path / store.MANIFEST
+    path.write_text(json.dumps({**json.loads(path.read_text()), "layout": layout}))
+    with pytest.raises(ValueError, match="is no manifest of a store, its layout must be one of"):
+        lb.read_store(tmp_path)
+    with pytest.raises(ValueError, match="holds other figures"):
+        lb.run(STUDY, store=tmp_path, resume=True)
+
+
+def test_networks_are_known_by_their_links(tmp_path: Path) -> None:
+    square = lb.Network([(0, 1), (1, 2), (2, 3), (3, 0)])
+    study = lb.Study("net", [square], ["gde:lam=1/2"], "uniform:9", trials=5)
+    found = lb.run(study, store=tmp_path)
+    assert same(lb.run(study, store=tmp_path, resume=True), found)
+    assert same(lb.read_store(tmp_path, study), found)
+    with pytest.raises(ValueError, match="network:4 has no spelling"):
+        lb.read_store(tmp_path)
+    other = dataclasses.replace(study, topologies=[lb.Network([(0, 1), (1, 2), (2, 3), (0, 2)])])
+    for call in (
+        lambda: lb.run(other, store=tmp_path, resume=True),
+        lambda: lb.read_store(tmp_path, other),
+    ):
+        with pytest.raises(ValueError, match="topologies: network:4 sha256:"):
+            call()
+
+
+def test_digests_tell_contents_apart() -> None:
+    arrays = [np.arange(3), np.arange(3.0), np.arange(3)[:, None], np.arange(3).astype(np.int32)]
+    values = [*arrays, (1, (2,)), (1, 2), ((1,), 2), "1", 1, 1.0, True, b"1", None, (), ("", "")]
+    found = [digest(value) for value in values]
+    assert len(set(found)) == len(values)
+    assert found == [digest(value) for value in values]
+    assert digest(lb.Ring(4)) != digest(lb.Chain(4))
+    with pytest.raises(TypeError, match="only numbers, text and arrays"):
+        digest(object())
+
+
+def test_bundled_studies_are_read_back_as_such() -> None:
+    for name in lb.studies.names():
+        study = dataclasses.replace(lb.studies.load(name), trials=7, seed=2**100)
+        described = json.loads(json.dumps(describe(study)))
+        assert study_of(described) == study
+        assert type(study_of(described)) is type(study)
+    assert study_of(json.loads(json.dumps(describe(STUDY)))) == STUDY
