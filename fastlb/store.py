@@ -16,7 +16,7 @@ from typing import Any
 from ._version import __version__
 from .accelerate import extra
 from .keeper import PART, Keeper, Memory, Store, put
-from .manifest import SAID, describe, differences, digest, study_of
+from .manifest import check_said, describe, differences, digest, study_of
 from .parts import Format, Layout, layout_entry, read_layout
 from .results import Results
 from .study import Study
@@ -123,7 +123,7 @@ def read_store(folder: str | Path, study: Study | None = None, *, rows: bool = T
     target = Path(folder)
     manifest = read_manifest(target)
     kept = manifest["study"]
-    found = study_of(kept) if study is None else study
+    found = kept_study(target) if study is None else study
     if changed := differences(kept, describe(found)):
         raise ValueError(f"{target} holds another study; {'; '.join(changed)}")
     try:
@@ -163,11 +163,29 @@ def read_manifest(folder: Path) -> dict[str, Any]:
             f" this is fastlb {__version__}, which knows version {STORE_SCHEMA_VERSION}"
         )
     kept: dict[str, Any] = manifest
-    said, layout = kept.get("study"), kept.get("layout")
-    whole = isinstance(said, dict) and said.keys() >= SAID and isinstance(layout, dict)
-    if not whole or "fastlb" not in kept:
-        raise ValueError(f"{path} is no manifest of a store, it lacks what a store says of itself")
+    for key in ("fastlb", "study", "layout"):
+        if key not in kept:
+            raise ValueError(f"{path} is no manifest of a store, it lacks {key}")
+    try:
+        check_said(kept["study"])
+    except ValueError as error:
+        raise ValueError(f"{path} is no manifest of a store, its {error}") from None
     return kept
+
+
+def kept_study(folder: Path) -> Study:
+    """Return the study whose trials a store holds; errors as for :func:`read_manifest`.
+
+    Raises
+    ------
+    ValueError
+        If a topology or distribution has no spelling, or a value is wrong as well.
+    """
+    described = read_manifest(folder)["study"]
+    try:
+        return study_of(described)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{folder / MANIFEST}: {error}") from error
 
 
 def _settle(folder: Path, described: dict[str, Any], layout: Layout) -> None:

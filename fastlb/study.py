@@ -221,7 +221,7 @@ class Study:
 
         Raises
         ------
-        ValueError
+        ValueError, TypeError
             If the text is no TOML, a key is missing or unknown, or a value is wrong.
         """
         from .studyfile import read
@@ -230,7 +230,15 @@ class Study:
 
     @classmethod
     def read(cls, path: str | Path) -> Study:
-        """Read a study from a TOML file; errors as for :meth:`from_toml`, with file and line."""
+        """Read a study from a TOML file.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`from_toml`, with the file and the line.
+        OSError
+            If the file cannot be read.
+        """
         try:
             text = Path(path).read_text(encoding="utf-8-sig")
         except UnicodeDecodeError:

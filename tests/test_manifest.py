@@ -99,6 +99,69 @@ def test_a_manifest_that_is_none(tmp_path: Path, text: str) -> None:
             call()
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "told"),
+    [
+        ("further", None, r"its study\.further must be a list of tables, got None"),
+        ("further", [3], r"its study\.further must be a list of tables, got \[3\]"),
+        (
+            "further",
+            [{"topologies": ["ring:4"], "loads": []}],
+            r"its study\.further\[0\] lacks met",
+        ),
+        (
+            "further",
+            [{"topologies": ["ring:4"], "methods": [], "loads": 3}],
+            r"its study\.further\[0\]\.loads must be a list of texts, got 3",
+        ),
+        (
+            "topologies",
+            ["ring:4", 4],
+            r"its study\.topologies must be a list of texts, got \['",
+        ),
+        ("methods", None, r"its study\.methods must be a list of texts, got None"),
+        ("loads", "uniform:3", r"its study\.loads must be a list of texts, got 'uniform:3'"),
+        ("name", 3, r"its study\.name must be text, got 3"),
+        ("trials", "150", r"its study\.trials must be a whole number, got '150'"),
+        ("trials", None, r"its study\.trials must be a whole number, got None"),
+        ("seed", 1.5, r"its study\.seed must be a whole number, got 1\.5"),
+        ("minimum_trials", True, r"its study\.minimum_trials must be a whole number, got True"),
+        ("target_error", [], r"its study\.target_error must be a table, got \[\]"),
+    ],
+)
+def test_a_manifest_edited_to_other_kinds(
+    tmp_path: Path, key: str, value: object, told: str
+) -> None:
+    lb.run(dataclasses.replace(STUDY, trials=2), store=tmp_path)
+    edit_manifest(tmp_path, study={**describe(STUDY), key: value})
+    for call in (
+        lambda: lb.run(STUDY, store=tmp_path, resume=True),
+        lambda: lb.read_store(tmp_path),
+        lambda: lb.read_store(tmp_path, STUDY),
+    ):
+        with pytest.raises(ValueError, match=f"_manifest.json is no manifest of a store, {told}"):
+            call()
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"topologies": ["mesh:8xq"]}, "topology must be spelled like mesh:8x8, got 'mesh:8xq'"),
+        ({"trials": 0}, "trials must be at least 1"),
+        ({"target_error": {"cost": None}}, "target_error of cost must be a number"),
+        ({"more": 3}, "study has the keys name, .*, got more"),
+        ({"further": [{**describe(STUDY.further[0]), "x": 3}]}, "keys topologies, .*, got x"),
+    ],
+)
+def test_a_manifest_edited_to_other_values(
+    tmp_path: Path, changes: dict[str, object], told: str
+) -> None:
+    lb.run(dataclasses.replace(STUDY, trials=2), store=tmp_path)
+    edit_manifest(tmp_path, study={**describe(STUDY), **changes})
+    with pytest.raises(ValueError, match=f"_manifest.json: .*{told}"):
+        lb.read_store(tmp_path)
+
+
 @pytest.mark.parametrize("layout", [{}, {"figures": [], "of_combinations": []}, {"figures": [1]}])
 def test_a_manifest_with_the_layout_of_nothing(tmp_path: Path, layout: dict[str, Any]) -> None:
     lb.run(STUDY, store=tmp_path)

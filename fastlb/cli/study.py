@@ -136,12 +136,12 @@ def study(
     from ..accelerate import extra
     from ..report import check_folder
     from ..runner import run
-    from ..store import read_store
+    from ..store import kept_study, read_store
     from ..writing import as_json as in_json
     from ..writing import check_target
     from .terminal import output, working
 
-    found = _kept(store) if name is None and store is not None else _find(str(name))
+    found = kept_study(Path(store)) if name is None and store is not None else _find(str(name))
     found = dataclasses.replace(found, **changed)
     if out is not None:
         check_folder(out, force=force)
@@ -221,14 +221,6 @@ def _keeping(store: str | None, no_rows: bool) -> Iterator[None]:
             command += " --no-rows" if no_rows else ""
             click.echo(f"fastlb: interrupted; {command} goes on from here", err=True)
             raise click.Abort from None
-
-
-def _kept(store: str) -> Study:
-    """Return the study whose trials a store holds."""
-    from ..manifest import study_of
-    from ..store import read_manifest
-
-    return study_of(read_manifest(Path(store))["study"])
 
 
 def _find(name: str) -> Study:
