@@ -1,9 +1,11 @@
-"""Checks of plain arguments: whole numbers, real numbers, and one of several words."""
+"""Checks of plain arguments: numbers, truth values, folders, and one of several words."""
 
 from __future__ import annotations
 
+import os
 from math import isfinite
 from numbers import Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -49,6 +51,15 @@ def yes_or_no(name: str, value: Any) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise TypeError(f"{name} must be True or False, got {value!r}")
     return bool(value)
+
+
+def folder(name: str, value: Any) -> Path:
+    """Return the path of a folder, or raise ``TypeError`` or ``ValueError``."""
+    if not isinstance(value, str | os.PathLike):
+        raise TypeError(f"{name} must be the path of a folder, got {value!r}")
+    if not os.fspath(value):
+        raise ValueError(f"{name} must be the path of a folder, got {value!r}")
+    return Path(value)
 
 
 def choice(name: str, value: Any, choices: tuple[str, ...]) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._version import __version__
+from .arguments import folder, yes_or_no
 from .collecting import Rows, Tallies
 from .distributions import Distribution, Experiment
 from .errors import ExecutorError
@@ -146,16 +147,20 @@ def run(
         raise ValueError(f"threads must be 1 beside an executor, got {workers}")
     if executor is not None and not callable(getattr(executor, "submit", None)):
         raise TypeError(f"executor must be a concurrent.futures.Executor, got {executor!r}")
-    if store is not None and not isinstance(store, str | os.PathLike):
-        raise TypeError(f"store must be the path of a folder, got {store!r}")
+    kept_in = None if store is None else folder("store", store)
     size = None if chunk is None else _positive("chunk", chunk)
-    if resume and store is None:
+    with_rows, resumed = yes_or_no("rows", rows), yes_or_no("resume", resume)
+    if resumed and store is None:
         raise ValueError("resume needs a store")
+    if not (isinstance(progress, bool | np.bool_) or callable(progress)):
+        raise TypeError(f"progress must be True, False or a function, got {progress!r}")
+    if not (watch is None or callable(watch)):
+        raise TypeError(f"watch must be a function, got {watch!r}")
     layout = rehearse(study)
     check_targets(study, (name for figures in layout.values() for name in figures))
-    kept = collector(study, layout, rows=rows)
+    kept = collector(study, layout, rows=with_rows)
     own = ThreadPoolExecutor(workers) if workers > 1 else None
-    with open_store(store, study, layout, resume=resume) as keeper, own or nullcontext():
+    with open_store(kept_in, study, layout, resume=resumed) as keeper, own or nullcontext():
         return collect(study, kept, keeper, executor or own, size, progress, watch)
 
 

@@ -13,8 +13,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from . import arguments
 from ._version import __version__
 from .accelerate import extra
+from .arguments import yes_or_no
 from .keeper import PART, Keeper, Memory, Store, put
 from .manifest import check_said, describe, differences, digest, study_of
 from .parts import Format, Layout, layout_entry, read_layout
@@ -39,7 +41,7 @@ _OPENING = threading.Lock()
 
 @contextmanager
 def open_store(
-    folder: str | Path | None, study: Study, layout: Layout, *, resume: bool
+    folder: Path | None, study: Study, layout: Layout, *, resume: bool
 ) -> Iterator[Keeper]:
     """Open a folder to keep the trials of a study in; without a folder they are not kept.
 
@@ -74,17 +76,16 @@ def open_store(
         return
     extra("pyarrow.parquet")
     described = describe(study)
-    target = Path(folder)
-    _check_folder(target, resume)
-    if not target.is_dir():
-        target.mkdir()
-        sync_folder(target.resolve().parent)
-    with _locked(target):
-        _check_folder(target, resume)
-        for path in target.glob(".*.part"):
+    _check_folder(folder, resume)
+    if not folder.is_dir():
+        folder.mkdir()
+        sync_folder(folder.resolve().parent)
+    with _locked(folder):
+        _check_folder(folder, resume)
+        for path in folder.glob(".*.part"):
             remove_abandoned(path)
-        _settle(target, described, layout)
-        store = Store(target, Format(study, layout, _identity(described)))
+        _settle(folder, described, layout)
+        store = Store(folder, Format(study, layout, _identity(described)))
         for path in store.damaged:
             warnings.warn(f"{path} is damaged: its trials are run again", RuntimeWarning, 2)
             path.unlink()
@@ -112,6 +113,8 @@ def read_store(folder: str | Path, study: Study | None = None, *, rows: bool = T
     ValueError
         If the run is not complete, a part is damaged, the store is of a newer version, or ``study``
         is another one.
+    TypeError
+        If an argument is of another kind.
     MemoryError
         If the rows plainly do not fit in memory.
     MissingExtraError
@@ -120,7 +123,9 @@ def read_store(folder: str | Path, study: Study | None = None, *, rows: bool = T
     from .runner import collect, collector
 
     extra("pyarrow.parquet")
-    target = Path(folder)
+    target, with_rows = arguments.folder("folder", folder), yes_or_no("rows", rows)
+    if not (study is None or isinstance(study, Study)):
+        raise TypeError(f"study must be a Study, got {study!r}")
     manifest = read_manifest(target)
     kept = manifest["study"]
     found = kept_study(target) if study is None else study
@@ -130,7 +135,7 @@ def read_store(folder: str | Path, study: Study | None = None, *, rows: bool = T
         layout = read_layout(manifest["layout"], found)
     except ValueError as error:
         raise ValueError(f"{target / MANIFEST} is no manifest of a store, its {error}") from None
-    taken = collector(found, layout, rows=rows)
+    taken = collector(found, layout, rows=with_rows)
     store = Store(target, Format(found, layout, _identity(kept)), complete=True)
     if store.damaged:
         raise ValueError(f"{store.damaged[0]} is damaged (--resume runs its trials again)")

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -119,6 +120,21 @@ def test_folders_that_can_be_no_store(tmp_path: Path) -> None:
         lb.run(STUDY, store=tmp_path / "store", resume=True)
     with pytest.raises(ValueError, match="resume needs a store"):
         lb.run(STUDY, resume=True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "told"),
+    [
+        ((5,), TypeError, "folder must be the path of a folder, got 5"),
+        (("",), ValueError, "folder must be the path of a folder, got ''"),
+        ((".", "wu-shu"), TypeError, "study must be a Study, got 'wu-shu'"),
+    ],
+)
+def test_wrong_arguments(arguments: tuple[Any, ...], error: type[Exception], told: str) -> None:
+    with pytest.raises(error, match=told):
+        lb.read_store(*arguments)
+    with pytest.raises(TypeError, match="rows must be True or False, got 2"):
+        lb.read_store(".", rows=2)  # type: ignore[arg-type]
 
 
 def test_a_folder_that_cannot_be_written_to(
