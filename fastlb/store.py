@@ -153,6 +153,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         If the store is of a newer version, or this is no manifest.
     """
     path = folder / MANIFEST
+    if not os.path.lexists(folder):
+        raise FileNotFoundError(errno.ENOENT, "no such folder", str(folder))
     if folder.is_dir() and not path.exists():
         raise FileNotFoundError(errno.ENOENT, "holds no store", str(folder))
     try:

@@ -136,12 +136,12 @@ def study(
     from ..accelerate import extra
     from ..report import check_folder
     from ..runner import run
-    from ..store import kept_study, read_store
+    from ..store import read_store
     from ..writing import as_json as in_json
     from ..writing import check_target
     from .terminal import output, working
 
-    found = kept_study(Path(store)) if name is None and store is not None else _find(str(name))
+    found = _kept(store, resume) if name is None and store is not None else _find(str(name))
     found = dataclasses.replace(found, **changed)
     if out is not None:
         check_folder(out, force=force)
@@ -221,6 +221,16 @@ def _keeping(store: str | None, no_rows: bool) -> Iterator[None]:
             command += " --no-rows" if no_rows else ""
             click.echo(f"fastlb: interrupted; {command} goes on from here", err=True)
             raise click.Abort from None
+
+
+def _kept(store: str, resume: bool) -> Study:
+    """Return the study whose trials a store holds."""
+    from ..store import MANIFEST, kept_study
+
+    if resume and not (Path(store) / MANIFEST).exists():
+        said = f"{store or repr(store)} holds no store to go on with"
+        raise click.UsageError(f"{said}: NAME or FILE.toml is needed to start one")
+    return kept_study(Path(store))
 
 
 def _find(name: str) -> Study:
