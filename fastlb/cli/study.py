@@ -25,21 +25,21 @@ EXAMPLES = """
 \b
 Examples:
   fastlb study                              the bundled studies
-  fastlb study wu-shu                       Table I and Figures 12-16, 100 trials each
+  fastlb study wu-shu                       Table I, Figures 12-16, 100 trials
   fastlb study wu-shu --trials 20000 --out wu-shu
-                                            the same, files of tables and plots as well
+                                            tables and plots in files as well
   fastlb study wu-shu --report wu-shu.html  the same as one page for a browser
   fastlb study mine.toml --seed 7 --json    your own, for another program
   fastlb study mine.toml --trials 1000000 --target-error cost=0.1% --no-rows
                                             until the means are as certain, in
                                             memory that does not grow
   fastlb study mine.toml --trials 10000000 --store runs/mine
-                                            killed or not, what is done is kept
+                                            killed or not, what is done stays
   fastlb study --store runs/mine --resume   goes on from there
   fastlb study --store runs/mine            the results again, without a run
   fastlb study wu-shu --dask tcp://head:8786 --store runs/wu-shu
-                                            on a Dask cluster; --dask local starts
-                                            processes on this machine
+                                            on a Dask cluster; --dask local
+                                            starts processes on this machine
 
 \b
 A study of your own is a TOML file:
@@ -51,27 +51,47 @@ A study of your own is a TOML file:
   seed = 1995
   target_error = { sweeps = 0.01, cost = "0.1%" }
   minimum_trials = 256
-Loads are drawn from uniform:MEAN, exponential:MEAN, poisson:MEAN,
-normal:MEAN,DEVIATION, log-normal:MEAN,SIGMA, zipf:EXPONENT,LARGEST,
-two-valued:LOW,HIGH,SHARE, one-hot:LOAD, or resampled:FILE of your own.
 target_error may be left out; minimum_trials says when it is first looked at.
 
 \b
---out writes into DIR: report.json (what --json prints), study.toml, every table
-as .csv, every plot as .png and .svg, worked examples as examples.txt.
---json prints one object: schema "fastlb.study", version, fastlb, study, trials,
-seed, target_error, tables, statements, summary: for each topology, method and
-loads the mean, standard error, extremes and quantiles of every figure, and
-differences: the same of each two methods' differences, trial by trial.
-The exit code is 1 if a target error was not reached.
-
+Loads, whole and not negative, are drawn from one of these:
+  uniform:MEAN                 0 to twice the MEAN, each equally likely;
+                               MEAN whole, between 0 and 2**62 - 1
+  exponential:MEAN             MEAN between 0 and 2**50
+  poisson:MEAN                 MEAN above 0, to 2**32
+  normal:MEAN,DEVIATION        rounded, what is negative is 0; MEAN between 0
+                               and 2**50, DEVIATION above 0, to 2**50
+  log-normal:MEAN,SIGMA        rounded; MEAN above 0, to 2**50, SIGMA (of the
+                               logarithm) above 0, to 4; largest below 2**60
+  zipf:EXPONENT,LARGEST_LOAD   1 to LARGEST_LOAD, between 1 and 2**16;
+                               EXPONENT between 0 and 64
+  two-valued:LOW,HIGH,SHARE    HIGH with probability SHARE, between 0 and 1,
+                               0.5 if left out, else LOW; LOW below HIGH,
+                               both between 0 and 2**63 - 1
+  one-hot:LOAD,REST            LOAD on one node, REST, 0 if left out, on all
+                               others; REST at most LOAD, both between 0 and
+                               2**63 - 1
+  resampled:FILE               from the values in a .npy or .csv file;
+  resampled:3-1-4              from these values
+
+\b
+--out writes into DIR: report.json (what --json prints), study.toml, every
+table as .csv, every plot as .png and .svg, worked examples as examples.txt.
+--json prints one object: schema "fastlb.study", version, fastlb, study,
+trials, seed, target_error, tables, statements, summary: for each topology,
+method and loads the mean, standard error, extremes and quantiles of every
+figure, and differences: the same of each two methods' differences, trial by
+trial. The exit code is 1 if a target error was not reached.
+
+\b
 --store keeps the figures of every trial in DIR, as Parquet files that
 pandas.read_parquet(DIR) and others read as one table. Parts are written every
 second at first, later after a fiftieth of the time or a minute. A run that is
-killed, loses power or fills the disk loses what came since, and what was under
-way; the resumed run ends with the same bits. --resume starts anew where there
-is nothing yet, and takes more --trials or another --target-error of the same
-study; everything else must be the same. --no-rows holds none of them in memory.
+killed, loses power or fills the disk loses what came since, and what was
+under way; the resumed run ends with the same bits. --resume starts anew where
+there is nothing yet, and takes more --trials or another --target-error or
+--minimum-trials of the same study; everything else must be the same.
+--no-rows holds none of them in memory.
 """
 
 
@@ -89,6 +109,13 @@ study; everything else must be the same. --no-rows holds none of them in memory.
     metavar="FIGURE=ERROR",
     help="Stop where standard errors are at most this, such as sweeps=0.01 or cost=0.1%.",
 )
+@click.option(
+    "--minimum-trials",
+    type=click.IntRange(2),
+    metavar="N",
+    help="Trials before the first look at the target errors, then twice as many and so on.  "
+    "[default: 256]",
+)
 @click.option("--no-rows", is_flag=True, help="Keep no trial, so that memory does not grow.")
 @click.option("-o", "--out", metavar="DIR", help="Write tables and plots to a folder.")
 @click.option("--report", metavar="FILE.html", help="Write a page with all of it.")
@@ -105,6 +132,7 @@ def study(
     seed: int | None,
     threads: int | None,
     targets: tuple[str, ...],
+    minimum_trials: int | None,
     no_rows: bool,
     out: str | None,
     report: str | None,
@@ -122,7 +150,12 @@ def study(
     running = name is not None or resume
     if resume and store is None:
         raise click.UsageError("--resume needs --store DIR")
-    asked = {"trials": trials, "seed": seed, "target_error": _targets(targets) or None}
+    asked = {
+        "trials": trials,
+        "seed": seed,
+        "target_error": _targets(targets) or None,
+        "minimum_trials": minimum_trials,
+    }
     changed: dict[str, Any] = {key: value for key, value in asked.items() if value is not None}
     if not running and (changed or threads is not None or dask is not None):
         raise click.UsageError("NAME or FILE.toml is needed with these options")
@@ -143,6 +176,8 @@ def study(
 
     found = _kept(store, resume) if name is None and store is not None else _find(str(name))
     found = dataclasses.replace(found, **changed)
+    if minimum_trials is not None and not found.target_error:
+        raise click.UsageError("--minimum-trials needs --target-error, here or in FILE.toml")
     if out is not None:
         check_folder(out, force=force)
         for library in found.needs:

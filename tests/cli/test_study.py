@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 import fastlb as lb
+from fastlb.bounds import bounds_of
+from fastlb.distributions import by_name
 
 from .conftest import Run
 
@@ -49,6 +53,32 @@ def test_the_papers_table(run: Run) -> None:
         "(a) DDE-ring in the first dimension",
     ):
         assert text in " ".join(done.out.split())
+
+
+def test_help_has_every_law_of_loads_with_its_limits(run: Run) -> None:
+    text = run("study", "--help").out
+    assert max(map(len, text.splitlines())) <= 80
+    laws = re.split(r"\n +(?=[a-z-]+:[A-Z3])", text.partition("are drawn from one of these:")[2])
+    told = {law.split()[0]: " ".join(law.split()) for law in laws[1:]}
+    for kind in by_name().values():
+        if kind is lb.Resampled:
+            continue
+        parameters = dataclasses.fields(kind)
+        law = told.pop(f"{kind.name}:{','.join(p.name.upper() for p in parameters)}")
+        for parameter in parameters:
+            assert str(bounds_of(parameter)) in law
+    assert list(told) == ["resampled:FILE", "resampled:3-1-4"]
+
+
+def test_trials_before_the_first_look(run: Run, mine: Path) -> None:
+    targets = ("--target-error", "difference=1000", "--trials", 100)
+    for least in (2, 40):
+        done = run("study", mine, *targets, "--minimum-trials", least)
+        assert f"mine: {least} trials of each" in done.out
+    assert "mine: 100 trials of each" in run("study", mine, *targets).out
+    mine.write_text(f"{TOML}target_error = {{ difference = 1000 }}\nminimum_trials = 5\n")
+    assert "mine: 5 trials of each" in run("study", mine).out
+    assert "mine: 7 trials of each" in run("study", mine, "--minimum-trials", 7).out
 
 
 def test_a_study_of_ones_own(run: Run, mine: Path) -> None:
@@ -137,6 +167,12 @@ def test_without_rows_nothing_changes(run: Run, mine: Path) -> None:
         (["wu-shu", "--target-error", "0.1"], "--target-error is FIGURE=ERROR"),
         (["wu-shu", "--target-error", "cost=x"], "target_error of cost must be a number"),
         (["wu-shu", "--target-error", "cots=1"], "got 'cots'; did you mean cost?"),
+        (["wu-shu", "--minimum-trials", "9"], "--minimum-trials needs --target-error, here or"),
+        (
+            ["wu-shu", "--target-error", "cost=1", "--minimum-trials", "1"],
+            "Invalid value for '--mi",
+        ),
+        (["--minimum-trials", "9"], "NAME or FILE.toml is needed"),
         (["--no-rows"], "NAME or FILE.toml is needed"),
         (["--target-error", "cost=1"], "NAME or FILE.toml is needed"),
     ],
