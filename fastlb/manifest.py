@@ -12,6 +12,7 @@ import numpy as np
 
 from .distributions import Distribution, parse_distribution
 from .parse import parse_topology
+from .resampled import Resampled
 from .study import Part, Study
 from .topology import Topology
 
@@ -147,11 +148,11 @@ def _plain(name: str, value: Any) -> Any:
 
 
 def _spelling(value: Topology | Distribution) -> str:
+    if isinstance(value, Resampled) and value.file:
+        return value.spec  # with the hash of the loads, whatever the file holds by now
     read: Any = parse_topology if isinstance(value, Topology) else parse_distribution
     try:
         whole = read(value.spec) == value
-    except OSError:  # a file of loads that is gone: its spelling holds their hash
-        whole = True
     except (ValueError, TypeError):
         whole = False
     return value.spec if whole else f"{value.spec}{_DIGEST}{digest(value)}"

@@ -1,5 +1,6 @@
 """Distributions of loads: drawn as documented, with the probabilities they claim."""
 
+import copy
 import pickle
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -297,6 +298,20 @@ def test_loads_of_a_file(tmp_path):
     np.save(tmp_path / "loads.npy", values + 1)
     with pytest.raises(ValueError, match=r"loads.npy of sha256 [0-9a-f]{16}, got other values"):
         lb.parse_distribution(spec)
+
+
+def test_values_cannot_be_changed_behind_their_hash():
+    given = np.array([3, 1, 4])
+    law = lb.Resampled(given)
+    given[0] = 9
+    for found in (law, copy.copy(law), copy.deepcopy(law), pickle.loads(pickle.dumps(law))):
+        assert found.values.tolist() == [3, 1, 4]
+        assert found == law
+        with pytest.raises(ValueError, match="read-only"):
+            found.values[0] = 9
+        with pytest.raises(ValueError, match="cannot set WRITEABLE flag"):
+            found.values.flags.writeable = True
+        assert lb.sample_loads(found, "ring:9", trials=3, seed=1).max() == 4
 
 
 def test_a_study_of_ones_own_data(tmp_path):

@@ -190,6 +190,37 @@ def test_networks_are_known_by_their_links(tmp_path: Path) -> None:
             call()
 
 
+@pytest.mark.parametrize("now", [None, [5, 6]])
+def test_loads_of_a_file_are_known_by_their_values(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, now: list[int] | None
+) -> None:
+    """A study that is still in memory goes on; one that reads what the file holds now does not."""
+    monkeypatch.chdir(tmp_path)
+    np.save("loads.npy", [3, 1, 4])
+    text = 'name = "s"\ntopologies = ["ring:4"]\nmethods = ["dde"]\nloads = ["resampled:loads.npy"]'
+    few = dataclasses.replace(lb.Study.from_toml(text), trials=3)
+    lb.run(few, store="store")
+    many = dataclasses.replace(few, trials=9)
+    expected = lb.run(many)
+    Path("loads.npy").unlink()
+    if now:
+        np.save("loads.npy", now)
+    assert same(lb.run(many, store="store", resume=True), expected)
+    assert same(lb.read_store("store", many), expected)
+    hashes = [lb.Resampled(values).sha256[:16] for values in ([3, 1, 4], [5, 6])]
+    if now is None:
+        with pytest.raises(FileNotFoundError, match=r"loads\.npy"):
+            lb.read_store("store")
+    else:
+        with pytest.raises(ValueError, match=f"sha256 {hashes[0]}, got other .* {hashes[1]}$"):
+            lb.read_store("store")
+        again = dataclasses.replace(lb.Study.from_toml(text), trials=20)
+        with pytest.raises(ValueError, match=r"holds another study; loads: ") as error:
+            lb.run(again, store="store", resume=True)
+        for digest_, where in zip(hashes, ("in the store only", "now only"), strict=True):
+            assert f"resampled:loads.npy,sha256={digest_} {where}" in str(error.value)
+
+
 def test_digests_tell_contents_apart() -> None:
     arrays = [np.arange(3), np.arange(3.0), np.arange(3)[:, None], np.arange(3).astype(np.int32)]
     values = [*arrays, (1, (2,)), (1, 2), ((1,), 2), "1", 1, 1.0, True, b"1", None, (), ("", "")]
