@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from math import isfinite
 from numbers import Real
 from pathlib import Path
@@ -15,10 +16,11 @@ _MOST_BITS = 200
 
 
 def written(value: Any) -> str:
-    """Return a value as an error shows it."""
+    """Return a value as an error shows it, in one line."""
     if isinstance(value, int) and value.bit_length() > _MOST_BITS:
         return f"an integer of {value.bit_length()} bits"
-    return repr(value)
+    text = repr(value)
+    return " ".join(text.split()) if "\n" in text else text
 
 
 def whole_number(name: str, value: Any, least: int, below: int = 2**63) -> int:
@@ -62,8 +64,10 @@ def folder(name: str, value: Any) -> Path:
     return Path(value)
 
 
-def choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
-    """Return one of the words, or raise ``ValueError``."""
-    if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(choices)}, got {value!r}")
+def one_of(name: str, value: Any, choices: Iterable[str]) -> str:
+    """Return one of a few words, or raise ``ValueError``."""
+    words = tuple(choices)
+    # An array would be compared word by word.
+    if not isinstance(value, str) or value not in words:
+        raise ValueError(f"{name} must be one of {', '.join(words)}, got {written(value)}")
     return value

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .accelerate import kernels
+from .arguments import one_of
 from .loads import (
     RECORDS,
     LoadRows,
     Survey,
     all_within,
-    check_choice,
     check_order,
     check_record,
     check_values,
@@ -104,7 +104,7 @@ def dde(
     else:
         raise TypeError(f"topology must be a Grid or Hypercube for dde, got {topology!r}")
     check_record(record)
-    check_choice("exchange", exchange, EXCHANGES)
+    one_of("exchange", exchange, EXCHANGES)
     order = check_order("axes", axes, topology.ndim)
     given = read_loads(loads, topology)
     # The units of an axis are at most its length times the total.

@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from .arguments import written
 from .dimension_exchange import dem
 from .direct_exchange import dde
 from .fault_tolerance import fault_tolerant_dem
@@ -90,7 +91,9 @@ def balance(loads: ArrayLike, topology: Topology, method: str = "dde", **options
         close = difflib.get_close_matches(name, _METHODS, n=1)
         apart = ", its options given apart" if spelled else ""
         hint = f"; did you mean {close[0]}{apart}?" if close else ""
-        raise ValueError(f"method must be one of {', '.join(_METHODS)}, got {method!r}{hint}")
+        raise ValueError(
+            f"method must be one of {', '.join(_METHODS)}, got {written(method)}{hint}"
+        )
     try:
         return _METHODS[method](loads, topology, **options)
     except TypeError:
