@@ -26,7 +26,7 @@ def full(request: pytest.FixtureRequest) -> bool:
 @pytest.fixture
 def often(monkeypatch: pytest.MonkeyPatch) -> None:
     """Write a part of a store after every chunk."""
-    from fastlb import keeper
+    from fastlb.montecarlo import keeper
 
     monkeypatch.setattr(keeper, "SOONEST", 0.0)
     monkeypatch.setattr(keeper, "SHARE", 0.0)

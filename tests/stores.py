@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import fastlb as lb
-from fastlb.results import Results
+from fastlb.montecarlo.results import Results
 
 STUDY = lb.Study(
     "small",

@@ -9,7 +9,7 @@ import pytest
 
 import fastlb as lb
 from fastlb.arguments import folder, one_of
-from fastlb.colouring import colouring
+from fastlb.topologies.colouring import colouring
 
 LOADS = np.arange(8)
 CUBE, MESH = lb.Hypercube(3), lb.Mesh(2, 4)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from fastlb.bounds import Bounds, above, bounds_of, whole, within
+from fastlb.random_loads.bounds import Bounds, above, bounds_of, whole, within
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import fastlb as lb
-from fastlb import keeper, store
-from fastlb.results import Results
+from fastlb.montecarlo import keeper, store
+from fastlb.montecarlo.results import Results
 
 from .stores import STUDY, parts, same
 
@@ -28,7 +28,7 @@ def test_a_finished_run_is_read_and_not_run_again(
 ) -> None:
     lb.run(STUDY, store=tmp_path)
     before = parts(tmp_path)
-    monkeypatch.setattr("fastlb.runner.run_chunk", None)
+    monkeypatch.setattr("fastlb.montecarlo.runner.run_chunk", None)
     assert same(lb.run(STUDY, store=tmp_path, resume=True), results)
     assert parts(tmp_path) == before
 
@@ -38,7 +38,7 @@ def test_methods_that_are_missing_are_run_alone(
     results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A part holds some of the methods of a chunk: the others are run, and all come in order."""
-    from fastlb.runner import plan, rehearse, run_chunk
+    from fastlb.montecarlo.runner import plan, rehearse, run_chunk
 
     layout = rehearse(STUDY)
     with store.open_store(tmp_path, STUDY, layout, resume=False) as kept:
@@ -50,7 +50,7 @@ def test_methods_that_are_missing_are_run_alone(
         run.append(chunk.methods)
         return run_chunk(chunk)
 
-    monkeypatch.setattr("fastlb.runner.run_chunk", remembered)
+    monkeypatch.setattr("fastlb.montecarlo.runner.run_chunk", remembered)
     assert same(lb.run(STUDY, store=tmp_path, resume=True, chunk=33), results)
     assert {len(methods) for methods in run} == {1, 3}
 
@@ -113,7 +113,7 @@ def test_a_full_disk(results: Results, tmp_path: Path, monkeypatch: pytest.Monke
 def test_a_chunk_that_fails_leaves_the_others(
     results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from fastlb.runner import run_chunk
+    from fastlb.montecarlo.runner import run_chunk
 
     monkeypatch.setattr(keeper, "SOONEST", 1e9)
 
@@ -122,7 +122,7 @@ def test_a_chunk_that_fails_leaves_the_others(
             raise OverflowError("too much")
         return run_chunk(chunk)
 
-    monkeypatch.setattr("fastlb.runner.run_chunk", failing)
+    monkeypatch.setattr("fastlb.montecarlo.runner.run_chunk", failing)
     with pytest.raises(OverflowError, match="too much"):
         lb.run(STUDY, store=tmp_path, chunk=50)
     assert len(parts(tmp_path)) == 1
@@ -136,7 +136,7 @@ def test_a_chunk_that_fails_leaves_the_others(
 def test_parts_are_written_less_often_as_time_goes_by(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [0.0]
     monkeypatch.setattr(time, "monotonic", lambda: clock[0])
-    from fastlb.parts import Format
+    from fastlb.montecarlo.parts import Format
 
     study = lb.Study("s", ["ring:4"], ["dde"], "uniform:9", trials=5)
     kept = keeper.Store(Path(__file__).parent / "cases", Format(study, {}, ""))

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import fastlb as lb
-from fastlb import store
-from fastlb.manifest import describe, differences, digest, study_of
+from fastlb.montecarlo import store
+from fastlb.montecarlo.manifest import describe, differences, digest, study_of
 
 from .stores import STUDY, same
 

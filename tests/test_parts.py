@@ -25,14 +25,14 @@ def test_a_part_of_another_study(tmp_path: Path) -> None:
 
 
 def rehearsed(study: lb.Study, number: int) -> dict[str, np.dtype]:  # type: ignore[type-arg]
-    from fastlb.runner import rehearse
+    from fastlb.montecarlo.runner import rehearse
 
     return dict(rehearse(study)[study.cells[number]])
 
 
 def test_figures_of_different_kinds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What one method counts and another measures comes back as each gave it, NaN included."""
-    from fastlb.runner import run_chunk
+    from fastlb.montecarlo.runner import run_chunk
 
     def mixed(chunk):  # type: ignore[no-untyped-def]
         first, *rest = run_chunk(chunk)
@@ -44,8 +44,8 @@ def test_figures_of_different_kinds(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         study.cells[0]: {**rehearsed(study, 0), "moved": np.dtype(float)},
         study.cells[1]: rehearsed(study, 1),
     }
-    monkeypatch.setattr("fastlb.runner.run_chunk", mixed)
-    monkeypatch.setattr("fastlb.runner.rehearse", lambda study: layout)
+    monkeypatch.setattr("fastlb.montecarlo.runner.run_chunk", mixed)
+    monkeypatch.setattr("fastlb.montecarlo.runner.rehearse", lambda study: layout)
     found = lb.run(study, store=tmp_path)
     again = lb.read_store(tmp_path)
     for cell in study.cells:
@@ -59,7 +59,7 @@ def test_figures_of_different_kinds(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_every_type_of_figure_comes_back(code: str) -> None:
     arrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
-    from fastlb.parts import Format, Stretch
+    from fastlb.montecarlo.parts import Format, Stretch
 
     dtype = np.dtype(code)
     extremes = np.iinfo(dtype) if dtype.kind in "iu" else None
@@ -75,7 +75,7 @@ def test_every_type_of_figure_comes_back(code: str) -> None:
 
 
 def test_integers_that_other_combinations_have_as_floats_must_fit_them() -> None:
-    from fastlb.parts import Format, Stretch
+    from fastlb.montecarlo.parts import Format, Stretch
 
     study = lb.Study("s", ["ring:4"], ["dde", "gde"], "uniform:9", trials=2)
     first, second = study.cells
@@ -88,11 +88,11 @@ def test_integers_that_other_combinations_have_as_floats_must_fit_them() -> None
 def test_figures_unlike_those_of_the_rehearsal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from fastlb.runner import run_chunk
+    from fastlb.montecarlo.runner import run_chunk
 
     def changed(chunk):  # type: ignore[no-untyped-def]
         return [{**columns, "moved": columns["moved"] * 0.5} for columns in run_chunk(chunk)]
 
-    monkeypatch.setattr("fastlb.runner.run_chunk", changed)
+    monkeypatch.setattr("fastlb.montecarlo.runner.run_chunk", changed)
     with pytest.raises(ValueError, match="figures of its rehearsal, but differs in moved"):
         lb.run(STUDY, store=tmp_path)

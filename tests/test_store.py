@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 import fastlb as lb
-from fastlb import store
-from fastlb.results import Results
+from fastlb.montecarlo import store
+from fastlb.montecarlo.results import Results
 
 from .stores import ROWS, STUDY, broken_off, parts, same
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ..arguments import written
 
 if TYPE_CHECKING:
-    from ..study import Study
+    from ..montecarlo.study import Study
 
 # Name, module, and what `fastlb study` says of it.
 _BUNDLED = {

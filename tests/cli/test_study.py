@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import fastlb as lb
-from fastlb.bounds import bounds_of
-from fastlb.distributions import by_name
+from fastlb.random_loads.bounds import bounds_of
+from fastlb.random_loads.distributions import by_name
 
 from .conftest import Run
 

@@ -1,0 +1,335 @@
+"""Distributions of loads of which a table is searched, and the one with a single hot node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ..accelerate import kernels
+from ..exchange.result import INT64_MAX
+from ..rational import read_rational
+from . import tables
+from .bounds import above, bounds_of, whole, within
+from .distributions import Drawn, Law, kernel_law, round_keys
+
+if TYPE_CHECKING:
+    from dataclasses import Field
+    from fractions import Fraction
+
+    from numpy.typing import NDArray
+
+# From here on neither tails nor what is computed on the way would fit.
+MAX_MEAN = 2**50
+
+
+@dataclass(frozen=True)
+class Tabulated(Drawn):
+    """Loads found in a table of exact probabilities.
+
+    Node i takes ``u``, word i of the trial's Philox stream. With ``table``, a
+    :class:`fastlb.random_loads.tables.Table`, and
+    ``c = searchsorted(table.thresholds, u, side="right")`` its load is
+    ``table.first[c] + (u & table.mask[c])``. Every probability of a load below ``first[c]`` is
+    right to ``2**-64``; what is less likely never occurs. Loads of a cell are equally likely.
+    Tables are computed in integers: they are the same on every machine.
+    """
+
+    # Makes the table of the parameters, those that need not be whole as fractions.
+    make: ClassVar[Callable[..., tables.Table]]
+
+    @property
+    def table(self) -> tables.Table:
+        """The table that the words are looked up in."""
+        return _table_of(self)
+
+    @property
+    def largest(self) -> int:
+        """No load is larger."""
+        return self.table.largest
+
+    def law(self) -> Law:
+        """Return what the kernels are told."""
+        t = self.table
+        kind = kernels("philox").TABLE
+        return kernel_law(kind, 0, t.thresholds, t.first, t.mask, t.guide, t.shift)
+
+    def tabulated(self) -> tables.Table:
+        """Make the table; it is asked for once."""
+        return self.make(*map(self._exact, fields(self)))
+
+    def _exact(self, parameter: Field[Any]) -> int | Fraction:
+        value = getattr(self, parameter.name)
+        bounds = bounds_of(parameter)
+        return value if bounds and bounds.whole else read_rational(parameter.name, value)
+
+
+@lru_cache(maxsize=64)
+def _table_of(distribution: Tabulated) -> tables.Table:
+    return distribution.tabulated()
+
+
+@dataclass(frozen=True)
+class Exponential(Tabulated):
+    """Whole loads with an exponential tail: ``P(load >= k) = (mean / (1 + mean))**k``.
+
+    This is the geometric distribution from 0 on, of exactly this mean. See :class:`Tabulated`
+    for how a load is drawn: loads below 2048 have their own cells, above loads that agree in
+    their 11 leading bits share one.
+
+    Parameters
+    ----------
+    mean : number
+        From 0 to 2**50.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the mean is no such number.
+
+    Examples
+    --------
+    >>> table = Exponential(1).table
+    >>> (table.thresholds[:3] / 2**64).tolist()
+    [0.5, 0.75, 0.875]
+    """
+
+    name: ClassVar[str] = "exponential"
+    mean: float = field(metadata=within(0, MAX_MEAN))
+    make = staticmethod(tables.geometric)
+
+
+@dataclass(frozen=True)
+class Poisson(Tabulated):
+    """Poisson distributed loads: ``P(load = k) = exp(-mean) mean**k / k!``.
+
+    See :class:`Tabulated` for how a load is drawn. All loads have their own cells up to a mean
+    of ten million; beyond, cells are at most 1/100 of the standard deviation wide.
+
+    Parameters
+    ----------
+    mean : number
+        Above 0, to 2**32.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the mean is no such number.
+
+    Examples
+    --------
+    >>> Poisson(1000).table.least, Poisson(1000).largest
+    (725, 1303)
+    """
+
+    name: ClassVar[str] = "poisson"
+    mean: float = field(metadata=above(0, 2**32))
+    make = staticmethod(tables.poisson)
+
+
+@dataclass(frozen=True)
+class Normal(Tabulated):
+    """Normally distributed numbers, rounded to whole loads and clipped at 0.
+
+    ``P(load <= k) = Phi((k + 1/2 - mean) / deviation)``. See :class:`Tabulated` for how a load
+    is drawn: cells are single loads up to a deviation of 200, and at most 1/100 of the deviation
+    wide beyond.
+
+    Parameters
+    ----------
+    mean : number
+        Mean before clipping, from 0 to 2**50.
+    deviation : number
+        Standard deviation before rounding and clipping, above 0, to 2**50.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a parameter is no such number.
+
+    Examples
+    --------
+    >>> Normal(mean=1000, deviation=100).spec
+    'normal:1000,100'
+    """
+
+    name: ClassVar[str] = "normal"
+    mean: float = field(metadata=within(0, MAX_MEAN))
+    deviation: float = field(metadata=above(0, MAX_MEAN))
+    make = staticmethod(tables.normal)
+
+
+@dataclass(frozen=True)
+class LogNormal(Tabulated):
+    """Numbers whose logarithm is normally distributed, rounded to whole loads.
+
+    ``P(load <= k) = Phi((ln(k + 1/2) - ln(mean) + sigma**2 / 2) / sigma)``. See
+    :class:`Tabulated` for how a load is drawn: loads below 512 have their own cells, above loads
+    that agree in their 9 leading bits share one.
+
+    Parameters
+    ----------
+    mean : number
+        Mean before rounding, above 0, to 2**50.
+    sigma : number
+        Standard deviation of the logarithm, above 0, to 4. The largest load, about
+        ``mean * exp(10 * sigma - sigma**2 / 2)``, must stay below 2**60.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a parameter is no such number.
+
+    Examples
+    --------
+    >>> LogNormal(mean=1000, sigma=0.5).spec
+    'log-normal:1000,0.5'
+    """
+
+    name: ClassVar[str] = "log-normal"
+    mean: float = field(metadata=above(0, MAX_MEAN))
+    sigma: float = field(metadata=above(0, 4))
+    make = staticmethod(tables.log_normal)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        mean, sigma = self.mean, self.sigma
+        reach = float(np.log2(mean) + (10 * sigma - sigma**2 / 2) / np.log(2))
+        if reach > 60:
+            raise ValueError(
+                f"sigma must leave loads below 2**60, got {sigma}: they reach 2**{reach:.0f}"
+            )
+
+
+@dataclass(frozen=True)
+class Zipf(Tabulated):
+    """Loads from 1 to ``largest_load`` with ``P(load = k)`` proportional to ``k**-exponent``.
+
+    See :class:`Tabulated` for how a load is drawn. Every load has its own cell.
+
+    Parameters
+    ----------
+    exponent : number
+        From 0 to 64.
+    largest_load : int
+        From 1 to 2**16.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a parameter is no such number.
+
+    Examples
+    --------
+    >>> Zipf(exponent=1, largest_load=2).table.thresholds.tolist() == [(2**65 + 1) // 3]
+    True
+    """
+
+    name: ClassVar[str] = "zipf"
+    exponent: float = field(metadata=within(0, 64))
+    largest_load: int = field(metadata=whole(1, 2**16))
+    make = staticmethod(tables.zipf)
+
+
+@dataclass(frozen=True)
+class TwoValued(Tabulated):
+    """One of two loads, ``high`` with probability ``share``.
+
+    A node's load is ``high`` if its word is at least ``(1 - share) * 2**64``; see
+    :class:`Tabulated`.
+
+    Parameters
+    ----------
+    low, high : int
+        From 0 to 2**63 - 1, ``low`` below ``high``.
+    share : number
+        From 0 to 1.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a parameter is no such number.
+
+    Examples
+    --------
+    >>> TwoValued(low=0, high=100, share=0.25).table.thresholds.tolist() == [3 * 2**62]
+    True
+    """
+
+    name: ClassVar[str] = "two-valued"
+    low: int = field(metadata=whole(0, INT64_MAX))
+    high: int = field(metadata=whole(0, INT64_MAX))
+    share: float = field(default=0.5, metadata=within(0, 1))
+    make = staticmethod(tables.two_values)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.low >= self.high:
+            raise ValueError(f"low must be below high, got {self.low} and {self.high}")
+
+
+@dataclass(frozen=True)
+class OneHot(Drawn):
+    """One node of a trial has a load, all others have the same smaller one.
+
+    Of N nodes it is node ``u * N >> 64``, ``u`` the first word of the trial's Philox stream.
+
+    Parameters
+    ----------
+    load : int
+        Load of the hot node, from 0 to 2**63 - 1.
+    rest : int
+        Load of every other node, from 0 to ``load``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a parameter is no such number.
+
+    Examples
+    --------
+    >>> OneHot(load=640).spec
+    'one-hot:640,0'
+    """
+
+    name: ClassVar[str] = "one-hot"
+    load: int = field(metadata=whole(0, INT64_MAX))
+    rest: int = field(default=0, metadata=whole(0, INT64_MAX))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.rest > self.load:
+            raise ValueError(f"rest must be at most load, got {self.rest} and {self.load}")
+
+    @property
+    def largest(self) -> int:
+        """No load is larger."""
+        return self.load
+
+    def law(self) -> Law:
+        """Raise ``TypeError``: where the load lies depends on the number of nodes."""
+        raise TypeError("one-hot loads follow no law of a single node")
+
+    def fill(self, rows: NDArray[np.int64], *, seed: int, start: int) -> None:
+        """Write the loads of the trials ``start, start + 1, ..`` to ``rows`` (trials, N)."""
+        hot = self._hot(rows.shape[0], rows.shape[1], seed, start)
+        rows[:] = self.rest
+        rows[np.arange(len(rows)), hot] = self.load
+
+    def fill_tiles(self, tiles: NDArray[Any], *, seed: int, start: int) -> None:
+        """Write them to tiles (K, N, W), int32 or int64: trial ``k W + w`` to lane w of tile k."""
+        K, N, W = tiles.shape
+        hot = self._hot(K * W, N, seed, start)
+        tiles[:] = self.rest
+        k, w = np.divmod(np.arange(K * W), W)
+        tiles[k, hot, w] = self.load
+
+    def _hot(self, trials: int, nodes: int, seed: int, start: int) -> NDArray[np.int64]:
+        philox = kernels("philox")
+        hot = np.empty((trials, 1), np.int64)
+        law = kernel_law(philox.SCALED, nodes)
+        philox.draw_rows(round_keys(seed), start, law, hot)
+        return hot[:, 0]
