@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
-from contextlib import closing, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._version import __version__
+from ..accelerate import end_with
 from ..arguments import folder, yes_or_no
 from ..errors import ExecutorError
 from ..exchange.result import RECORDED_WITH
@@ -158,9 +160,26 @@ def run(
     layout = rehearse(study)
     check_targets(study, (name for figures in layout.values() for name in figures))
     kept = collector(study, layout, rows=with_rows)
-    own = ThreadPoolExecutor(workers) if workers > 1 else None
-    with open_store(kept_in, study, layout, resume=resumed) as keeper, own or nullcontext():
+    with (
+        open_store(kept_in, study, layout, resume=resumed) as keeper,
+        _threads(workers) as own,
+    ):
         return collect(study, kept, keeper, executor or own, size, progress, watch)
+
+
+@contextmanager
+def _threads(workers: int) -> Iterator[Executor | None]:
+    """Yield a pool of threads, none for a single one; an interrupt ends what they are at."""
+    if workers == 1:
+        yield None
+        return
+    ended = threading.Event()
+    with ThreadPoolExecutor(workers, initializer=end_with, initargs=(ended,)) as own:
+        try:
+            yield own
+        except BaseException:
+            ended.set()
+            raise
 
 
 def collector(study: Study, layout: Layout, *, rows: bool) -> Rows | Tallies:
