@@ -16,10 +16,7 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from rich.console import RenderableType
-
     from ..montecarlo.study import Study
-    from ..reports.report import Report, Statement, Table
 
 EXAMPLES = """
 \b
@@ -206,8 +203,10 @@ def study(
     if as_json:
         click.echo(in_json(told.to_dict()), nl=False)
     else:
+        from .studyreport import study_report
+
         console = output()
-        console.print(*_shown(told), sep="\n", crop=False)
+        console.print(*study_report(told, console.width), sep="\n", crop=False)
         if out is not None:
             console.print(f"\nwrote {len(written)} files to {out}", markup=False)
         if report is not None:
@@ -311,65 +310,3 @@ def _list_studies(as_json: bool) -> None:
     for name, about in studies.names().items():
         click.echo(f"{name:<{width}}  {about}")
     click.echo("\nRun one: fastlb study NAME; your own from a TOML file: fastlb study --help")
-
-
-def _shown(report: Report) -> Iterator[RenderableType]:
-    from rich.text import Text
-
-    results = report.results
-    study = results.study
-    trials = f"{results.trials_text} trial{'s' if study.trials > 1 else ''}"
-    yield Text(
-        f"{study.name}: {trials} of each of {len(study.cells)} combinations, seed {study.seed}"
-    )
-    for table in report.tables:
-        yield Text()
-        yield _table(table)
-    if report.statements:
-        yield Text("\nThe paper's sentences")
-        for statement in report.statements:
-            yield _statement(statement)
-    for example in report.examples:
-        yield Text()
-        yield Text(example)
-
-
-def _table(table: Table) -> RenderableType:
-    """Return a table; of one too long to be read, its title and where it is to be found."""
-    from rich import box
-    from rich.console import Group
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
-    title = Text(table.title, style="bold")
-    if table.long:
-        return Group(title, Text(f"{len(table.rows):,} lines: {table.name}.csv with --out DIR"))
-    grid = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
-    numeric = [
-        all(not isinstance(row[i], str) for row in table.rows) for i in range(len(table.columns))
-    ]
-    headings, *rows = table.printed()
-    for i, (heading, number) in enumerate(zip(headings, numeric, strict=True)):
-        if number:
-            texts = [*heading.split("\n"), *(row[i] for row in rows)]
-            longest = max(map(len, texts))
-            grid.add_column(Text(heading), justify="right", no_wrap=True, min_width=longest)
-        else:
-            grid.add_column(Text(heading), overflow="fold")
-    for row in rows:
-        grid.add_row(*map(Text, row))
-    notes = [Text(table.note)] if table.note else []
-    return Group(title, grid, *notes)
-
-
-def _statement(statement: Statement) -> RenderableType:
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
-    verdict = Text("holds", "green") if statement.holds else Text("does not", "red")
-    grid = RichTable.grid(padding=(0, 2))
-    grid.add_column(width=8)
-    grid.add_column()
-    grid.add_row(verdict, Text(f'"{statement.sentence}"'))
-    grid.add_row("", Text(f"{statement.found} (tested: {statement.test})", style="dim"))
-    return grid

@@ -194,8 +194,8 @@ class Study:
         return {group: tuple(cells) for group, cells in groups.items()}
 
     def covers(self, other: Study) -> bool:
-        """Return whether this study has all combinations of another, all with as many trials."""
-        return set(other.cells) <= set(self.cells) and not self.target_error
+        """Return whether this study has all combinations of another."""
+        return set(other.cells) <= set(self.cells)
 
     def report(self, results: Results) -> Report:
         """Return the tables that ``fastlb study`` prints of the results of this study."""

@@ -141,10 +141,50 @@ def test_it_ends_at_a_target_error(run: Run, mine: Path) -> None:
     assert json.loads(missed.out)["target_error"] == {"cost": 1e-9}
 
 
-def test_a_bundled_study_that_may_stop_early_has_the_general_report(run: Run) -> None:
-    done = run("study", "wu-shu", "--trials", 5, "--target-error", "difference=9", "--no-rows")
-    assert done.code == 0
-    assert "Means of 5 trials" in done.out
+@pytest.mark.parametrize("name", ["wu-shu", "hexa-cell"])
+def test_a_bundled_study_that_stops_early_has_its_own_report(run: Run, name: str) -> None:
+    targets = ("--target-error", "difference=0.8", "--minimum-trials", 2)
+    done = run("study", name, "--trials", 4, *targets, "--no-rows")
+    assert done.code == (1 if "Not reached" in done.out else 0)
+    lines = done.out.splitlines()
+    assert lines[0].startswith(f"{name}: 2 to 4 trials of each of ")
+    assert lines[1].startswith("Trials ended at standard errors of at most: difference 0.8.")
+    assert "The paper's sentences" in done.out
+    assert "Means of" not in done.out
+    assert max(map(len, lines)) <= 80
+
+
+def test_one_whose_trials_are_set_against_each_other_has_the_general_report(run: Run) -> None:
+    targets = ("--target-error", "difference=1e-9", "--minimum-trials", 2)
+    done = run("study", "more-wu-faults", "--trials", 2, *targets)
+    assert done.code == 1
+    text = " ".join(done.out.split())
+    assert re.search(r"Not reached: (\S+ with \S+; ){6}and [\d,]+ more\.", text)
+    assert "Means of 2 trials" in text
+
+
+METHODS = ("gde:lam=0.723,order=interleaved,max_sweeps=1000", "gde:lam=0.7,max_sweeps=50")
+
+
+@pytest.mark.parametrize("columns", [80, 100, 120, 160])
+def test_names_are_never_broken_within_an_option(
+    run: Run, mine: Path, monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    mine.write_text(
+        TOML.replace('"gde:lam=0.7", "dde"', ", ".join(f'"{method}"' for method in METHODS))
+        .replace('"ring:8"', '"hypercube:3:faults=0-4,5-7"')
+        .replace('["uniform:100"]', '["uniform:100", "two-valued:0,1000,0.25"]')
+    )
+    monkeypatch.setenv("COLUMNS", str(columns))
+    done = run("study", mine)
+    words = set(done.out.replace("\n", " ").split())
+    for name in (*METHODS, "hypercube:3:faults=0-4,5-7", "two-valued:0,1000,0.25"):
+        pieces = re.findall(r"[^,:]+[,:]?", name)
+        assert all(any(piece in word for word in words) for piece in pieces)
+    widest = max(map(len, done.out.splitlines()))
+    assert widest <= max(columns, 90)
+    rows = [line for line in done.out.splitlines() if line.startswith("mesh:4x4")]
+    assert any(METHODS[0] in row for row in rows) is (columns == 160)
 
 
 def test_without_rows_nothing_changes(run: Run, mine: Path) -> None:
