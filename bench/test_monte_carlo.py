@@ -20,7 +20,13 @@ from fastlb.topologies.colouring import colouring
 SEED, MEAN = 1995, 1000
 SPAN = 2 * MEAN + 1
 P, Q = 723, 1000
-WHOLE = ("difference", "initial_difference", "moved", "local", "sweeps", "steps", "rounds")
+COUNTS = tuple(
+    f"counts.{name}"
+    for name in ("messages", "information", "load", "endpoint_max", "endpoint_total", "time")
+)
+WHOLE = (
+    "difference", "initial_difference", "moved", "local", "sweeps", "steps", "rounds", *COUNTS,
+)  # fmt: skip
 REAL = ("imbalance", "initial_imbalance", "cost", "locality")
 # As numpy peers return them.
 COMMON = (
@@ -139,6 +145,26 @@ def test_fault_tolerant_dem(race, quick, n):
         fastlb_program(cube, "fault_tolerant_dem", trials, COMMON),
         {"C": c_program("fault_trials", trials, COMMON, *program)},
         nodes=trials * cube.size,
+        targets={"C": 5},
+    )
+
+
+@pytest.mark.parametrize("algorithm", ["A", "B", "C"])
+@pytest.mark.parametrize("d", [5, 8])
+def test_hexa_cell(race, quick, d, algorithm):
+    """With all that is counted: messages, the busiest node, and the critical path."""
+    cells = lb.HyperHexaCell(d)
+    trials, method = trials_of(cells, quick), f"hexa_cell:algorithm={algorithm}"
+    steps = lb.balance(
+        np.zeros(cells.size, np.int64), cells, "hexa_cell", algorithm=algorithm
+    ).steps
+    figures = (*COMMON, "steps", *COUNTS)
+    given = number(d), number(ord(algorithm)), number(steps)
+    race(
+        f"Monte Carlo, HHC {algorithm} d={d}",
+        fastlb_program(cells, method, trials, figures),
+        {"C": c_program("hexa_cell_trials", trials, figures, *given)},
+        nodes=trials * cells.size,
         targets={"C": 5},
     )
 

@@ -16,7 +16,7 @@ import fastlb as lb
 from fastlb.montecarlo import executors
 from fastlb.montecarlo.chunks import Chunk, plan
 
-from .test_store import STUDY, parts, same
+from .stores import STUDY, parts, same
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")  # Python 3.12 beside threads

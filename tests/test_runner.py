@@ -183,6 +183,12 @@ def test_loads_beyond_int64():
         ({"chunk": 0}, ValueError, "chunk must be at least 1"),
         ({"executor": "local"}, TypeError, "executor must be a .*Executor, got 'local'"),
         ({"store": 5}, TypeError, "store must be the path of a folder, got 5"),
+        ({"store": ""}, ValueError, "store must be the path of a folder, got ''"),
+        ({"rows": 2}, TypeError, "rows must be True or False, got 2"),
+        ({"resume": "no"}, TypeError, "resume must be True or False, got 'no'"),
+        ({"progress": 5}, TypeError, "progress must be True, False or a function, got 5"),
+        ({"progress": None}, TypeError, "progress must be True, False or a function, got None"),
+        ({"watch": 5}, TypeError, "watch must be a function, got 5"),
     ],
 )
 def test_wrong_arguments(options, error, message):

@@ -16,9 +16,7 @@ import fastlb as lb
 from fastlb.montecarlo import measuring
 from fastlb.montecarlo.results import Results
 
-from .test_store import often, parts, same
-
-__all__ = ["often"]
+from .stores import parts, same
 
 LOADS = [
     "uniform:1000",

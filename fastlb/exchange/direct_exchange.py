@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..accelerate import kernels
+from ..arguments import one_of
 from ..topologies.topology import Grid, Hypercube, Topology
 from .loads import (
     RECORDS,
     Survey,
     all_within,
-    check_choice,
     check_order,
     check_record,
     check_values,
@@ -115,7 +115,7 @@ def dde(
     else:
         raise TypeError(f"topology must be a Grid or Hypercube for dde, got {topology!r}")
     check_record(record)
-    check_choice("exchange", exchange, EXCHANGES)
+    one_of("exchange", exchange, EXCHANGES)
     order = check_order("axes", axes, topology.ndim)
     given = read_loads(loads, topology)
     plan = _plan(topology.shape, wrap, order, len(given.rows) >= FEWEST_TRIALS)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..accelerate import kernels
+from ..accelerate import check_ended, kernels
 from ..topologies.colouring import colouring
 from .gde_share import default_share, given_share, integer_factor
 from .loads import batch_shape, fits, plain_result
@@ -82,7 +82,7 @@ def run_single(
     state = np.zeros(3, np.int64)
     arguments = room, kept, links.offsets, links.sides, share, most, state
     while not kernel.gde(*arguments, budget // (G * N + 1024) + 1):
-        pass
+        check_ended()
     sweeps, flags = kernel.ended(room, links.offsets, links.sides, share, most, state)
     if measured and state[0] < 0:
         raise OverflowError("moved must fit int64, got more units in row 0")

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import closing, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from ..accelerate import end_with
+from ..arguments import folder, yes_or_no
 from ..memory import require_memory
 from ..reports.progress import rows_bar
 from ..topologies.topology import _integer
@@ -108,17 +112,38 @@ def run(
         raise ValueError(f"threads must be 1 beside an executor, got {workers}")
     if executor is not None and not callable(getattr(executor, "submit", None)):
         raise TypeError(f"executor must be a concurrent.futures.Executor, got {executor!r}")
-    if store is not None and not isinstance(store, str | os.PathLike):
-        raise TypeError(f"store must be the path of a folder, got {store!r}")
+    kept_in = None if store is None else folder("store", store)
     size = None if chunk is None else _positive("chunk", chunk)
-    if resume and store is None:
+    with_rows, resumed = yes_or_no("rows", rows), yes_or_no("resume", resume)
+    if resumed and store is None:
         raise ValueError("resume needs a store")
+    if not (isinstance(progress, bool | np.bool_) or callable(progress)):
+        raise TypeError(f"progress must be True, False or a function, got {progress!r}")
+    if not (watch is None or callable(watch)):
+        raise TypeError(f"watch must be a function, got {watch!r}")
     layout = rehearse(study)
     check_targets(study, (name for figures in layout.values() for name in figures))
-    kept = collector(study, layout, rows=rows)
-    own = ThreadPoolExecutor(workers) if workers > 1 else None
-    with open_store(store, study, layout, resume=resume) as keeper, own or nullcontext():
+    kept = collector(study, layout, rows=with_rows)
+    with (
+        open_store(kept_in, study, layout, resume=resumed) as keeper,
+        _threads(workers) as own,
+    ):
         return collect(study, kept, keeper, executor or own, size, progress, watch)
+
+
+@contextmanager
+def _threads(workers: int) -> Iterator[Executor | None]:
+    """Yield a pool of threads, none for a single one; an interrupt ends what they are at."""
+    if workers == 1:
+        yield None
+        return
+    ended = threading.Event()
+    with ThreadPoolExecutor(workers, initializer=end_with, initargs=(ended,)) as own:
+        try:
+            yield own
+        except BaseException:
+            ended.set()
+            raise
 
 
 def collector(study: Study, layout: Layout, *, rows: bool) -> Rows | Tallies:

@@ -15,7 +15,7 @@ import pytest
 
 import fastlb as lb
 
-from ..test_store import parts, same
+from ..stores import parts, same
 from .conftest import Run
 
 pytest.importorskip("pyarrow")
@@ -197,7 +197,9 @@ def test_a_bundled_study_is_shown_as_such(run: Run, tmp_path: Path) -> None:
         (["mine.toml", "--store", "."], ".: holds other files"),
         (["mine.toml", "--store", "none/store"], "none: no such folder"),
         (["mine.toml", "--store", "old", "--resume"], "trials: 60000 in the store, 5 now"),
-        (["--store", "none"], "none/_manifest.json: No such file or directory"),
+        (["--store", "none"], "none: no such folder"),
+        (["--store", "none", "--resume"], "none holds no store to go on with: NAME or FILE.toml"),
+        (["--store", ".", "--resume"], ". holds no store to go on with: NAME or FILE.toml"),
         (["--store", "."], ".: holds no store"),
         (["--store", "cut"], "cut holds 0 rows of 40: the run is not complete (--resume goes on"),
     ],
