@@ -36,7 +36,7 @@ LARGEST: dict[np.dtype[Any], Any] = {
     np.dtype(np.float32): np.finfo(np.float32).max,
     np.dtype(np.float64): np.finfo(np.float64).max,
 }
-INT32_MAX = np.int64(2**31 - 1)
+INT32_MAX = 2**31 - 1
 
 
 def dem(
@@ -102,7 +102,7 @@ def dem(
     if record == "loads":
         check_values(given.rows)
         if ascending and not topology.faults:
-            kernels("dem").dem(source.reshape(-1), work.reshape(-1), topology.n)
+            _balance(source.reshape(-1), work.reshape(-1), topology.n)
         else:
             np.copyto(work, source)
             _run_measured(work, work.copy(), bits, topology)
@@ -147,16 +147,31 @@ def _in_one_go(
     if result is None:
         return None
     source = loads if loads.ndim == 1 else loads.reshape(-1)
-    outside, kernel = kernels("survey").count_outside, kernels("dem")
     target = result if loads.ndim == 1 else result.reshape(-1)
-    wide = loads.dtype == np.int64 and topology.n >= kernel.LOW_BITS
-    if wide and not outside(source, INT32_MAX):
-        kernel.dem_narrow(source, target, topology.n)
-        return result
-    if outside(source, top):
-        return None
-    kernel.dem(source, target, topology.n)
-    return result
+    return result if _balance(source, target, topology.n, top) else None
+
+
+def _balance(source: NDArray[Any], target: NDArray[Any], n: int, top: Any = None) -> bool:
+    """Balance loads (B * N,), bits 0 .. n-1 in order, in the narrowest lanes that they fit.
+
+    Tell whether they are in ``0 .. top``, of integers whether they are not negative; otherwise
+    nothing is written. They are taken for legal where ``top`` is None.
+    """
+    kernel = kernels("dem")
+    if source.dtype.kind == "i" and n >= kernel.LOW_BITS:
+        narrow = kernels("dem_narrow")
+        bits = narrow.dem_narrow(source, target, n)
+        if 0 <= bits <= narrow.TOP:
+            return True
+        if bits < 0:
+            return False
+        if bits <= INT32_MAX and source.dtype == np.int64:
+            kernel.dem_halved(source, target, n)
+            return True
+    elif top is not None and kernels("survey").count_outside(source, top):
+        return False
+    kernel.dem(source, target, n)
+    return True
 
 
 def _computing_dtype(rows: NDArray[Any]) -> np.dtype[Any]:

@@ -255,7 +255,7 @@ def dem(source, target, n):
 
 
 @njit(cache=True, nogil=True)
-def dem_narrow(source, target, n):
+def dem_halved(source, target, n):
     """Do the same for ``n >= LOW_BITS`` and int64 loads that fit int32, in which it computes.
 
     Half the width is twice the lanes of a vector (10-cube, ns a node: 0.42 against 0.55).
