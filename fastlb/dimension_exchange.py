@@ -28,11 +28,15 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
-# Largest load for which no total need be looked at, by the dtypes computed in as they are; for
-# floats it is divided among the nodes.
+# Largest load for which no total need be looked at, by the dtypes taken as they are, or viewed as
+# signed integers; for floats it is divided among the nodes.
 LARGEST: dict[np.dtype[Any], Any] = {
+    np.dtype(np.int16): np.int16(2**15 - 1),
     np.dtype(np.int32): np.int32(2**31 - 1),
     np.dtype(np.int64): np.int64(2**63 - 1),
+    np.dtype(np.uint16): np.int16(2**15 - 1),
+    np.dtype(np.uint32): np.int32(2**31 - 1),
+    np.dtype(np.uint64): np.int64(2**63 - 1),
     np.dtype(np.float32): np.finfo(np.float32).max,
     np.dtype(np.float64): np.finfo(np.float64).max,
 }
@@ -143,11 +147,16 @@ def _in_one_go(
         return None
     if loads.dtype.kind == "f":
         top = top / loads.dtype.type(size)
+    elif loads.dtype.itemsize == 2 and topology.n < kernels("dem_narrow").LEAST_BITS:
+        # No kernel for larger loads is compiled for these.
+        return None
     result = plain_result(out, loads)
     if result is None:
         return None
     source = loads if loads.ndim == 1 else loads.reshape(-1)
     target = result if loads.ndim == 1 else result.reshape(-1)
+    if loads.dtype.kind == "u":
+        source, target = source.view(top.dtype), target.view(top.dtype)
     return result if _balance(source, target, topology.n, top) else None
 
 
@@ -157,9 +166,8 @@ def _balance(source: NDArray[Any], target: NDArray[Any], n: int, top: Any = None
     Tell whether they are in ``0 .. top``, of integers whether they are not negative; otherwise
     nothing is written. They are taken for legal where ``top`` is None.
     """
-    kernel = kernels("dem")
-    if source.dtype.kind == "i" and n >= kernel.LOW_BITS:
-        narrow = kernels("dem_narrow")
+    kernel, narrow = kernels("dem"), kernels("dem_narrow")
+    if source.dtype.kind == "i" and n >= narrow.LEAST_BITS:
         bits = narrow.dem_narrow(source, target, n)
         if 0 <= bits <= narrow.TOP:
             return True
@@ -194,7 +202,7 @@ def _run_measured(
 ) -> NDArray[Any]:
     """Balance the rows in place, update ``kept``, and return the units moved, (B, S)."""
     moved: NDArray[Any] = np.empty((len(rows), len(bits)), units_dtype(rows))
-    kernels("dem").dem_measured(rows, kept, bits, faulty_bits(topology), moved)
+    kernels("dem_measured").dem_measured(rows, kept, bits, faulty_bits(topology), moved)
     return moved
 
 
