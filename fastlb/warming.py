@@ -77,12 +77,12 @@ def warmup(*names: str, dtypes: Iterable[DTypeLike] = (np.int64,)) -> dict[str, 
 
 
 def _loads(topology: Topology, dtypes: Iterable[np.dtype[Any]]) -> Iterator[NDArray[Any]]:
-    """Yield batches of every dtype; with large integers as well, for which kernels use 64 bits."""
+    """Yield batches of every dtype; of integers also larger ones, for which kernels are wider."""
     for dtype, batch in product(dtypes, BATCHES):
         loads = np.resize(np.arange(7), (*batch, *topology.shape))
-        yield loads.astype(dtype)
-        if dtype.kind in "iu" and dtype.itemsize == 8:
-            yield (loads << 40).astype(dtype)
+        shifts = (0, 20, 40)[: dtype.itemsize // 4 + 1] if dtype.kind in "iu" else (0,)
+        for shift in shifts:
+            yield (loads << shift).astype(dtype)
 
 
 def _balancing(balance: Callable[..., Any], *topologies: Topology, **options: Any) -> Any:
