@@ -147,7 +147,7 @@ def _in_one_go(
         return None
     if loads.dtype.kind == "f":
         top = top / loads.dtype.type(size)
-    elif loads.dtype.itemsize == 2 and topology.n < kernels("dem_narrow").LEAST_BITS:
+    elif loads.dtype.itemsize == 2 and topology.n < kernels("dem").LOW_BITS:
         # No kernel for larger loads is compiled for these.
         return None
     result = plain_result(out, loads)
@@ -166,8 +166,9 @@ def _balance(source: NDArray[Any], target: NDArray[Any], n: int, top: Any = None
     Tell whether they are in ``0 .. top``, of integers whether they are not negative; otherwise
     nothing is written. They are taken for legal where ``top`` is None.
     """
-    kernel, narrow = kernels("dem"), kernels("dem_narrow")
-    if source.dtype.kind == "i" and n >= narrow.LEAST_BITS:
+    kernel = kernels("dem")
+    if source.dtype.kind == "i" and n >= kernel.LOW_BITS:
+        narrow = kernels("dem_narrow")
         bits = narrow.dem_narrow(source, target, n)
         if 0 <= bits <= narrow.TOP:
             return True
@@ -178,7 +179,10 @@ def _balance(source: NDArray[Any], target: NDArray[Any], n: int, top: Any = None
             return True
     elif top is not None and kernels("survey").count_outside(source, top):
         return False
-    kernel.dem(source, target, n)
+    if source.dtype.kind == "f" and n >= kernel.LEAST_REAL:
+        kernel.dem_real(source, target, n)
+    else:
+        kernel.dem(source, target, n)
     return True
 
 
