@@ -8,6 +8,8 @@ from numba import njit, types
 from numba.extending import overload
 
 BLOCK_BITS = 12
+# Turning smaller blocks than of so many bits takes longer than going pair by pair.
+LEAST_TURNED = 6
 
 
 def _exchange(a, b):
@@ -60,6 +62,16 @@ def _choose_units(a, b):
     if isinstance(a, types.Float):
         return lambda a, b: np.float64(abs(a - b))
     return lambda a, b: np.int64(a - b) if a > b else np.int64(b - a)
+
+
+def _real(loads):
+    return loads.dtype.kind == "f"
+
+
+@overload(_real)
+def _choose_real(loads):
+    real = isinstance(loads.dtype, types.Float)
+    return lambda loads: real
 
 
 @njit(cache=True, nogil=True)
@@ -140,6 +152,41 @@ def _dimension_measured(loads, kept, bit, faulty):
 
 
 @njit(cache=True, nogil=True)
+def _block_measured(loads, kept, bits, faulty, moved, first, second):
+    """Exchange along the ``bits`` lowest bits, 2 at least, of so many nodes in place.
+
+    ``faulty`` (F, 2) are faulty links as (bit, lower node). ``moved`` (S,) has the units added.
+    ``first`` and ``second`` are two places to work in, (2, 2**bits) for loads and kept.
+    """
+    half = loads.size // 2
+    places = np.empty(faulty.shape[0], np.int64)
+    spared = np.empty((2, faulty.shape[0], 2), loads.dtype)
+    for bit in range(bits):
+        source, kept_source = (loads, kept) if bit == 0 else (first[0], first[1])
+        target, kept_target = (loads, kept) if bit == bits - 1 else (second[0], second[1])
+        count = 0
+        for f in range(faulty.shape[0]):
+            if faulty[f, 0] == bit:
+                # A node stands where its number, turned right by so many bits, says.
+                node = faulty[f, 1]
+                place = (node >> bit) | (node & ((1 << bit) - 1)) << (bits - bit)
+                for side in range(2):
+                    # Two empty nodes exchange nothing.
+                    spared[0, count, side] = source[place + side]
+                    spared[1, count, side] = kept_source[place + side]
+                    source[place + side] = 0
+                places[count] = place
+                count += 1
+        moved[bit] += _turn_measured(source, kept_source, target, kept_target, half)
+        for c in range(count):
+            for side in range(2):
+                place = (places[c] >> 1) + side * half
+                target[place] = spared[0, c, side]
+                kept_target[place] = spared[1, c, side]
+        first, second = second, first
+
+
+@njit(cache=True, nogil=True)
 def dem_measured(loads, kept, bits, faults, moved):
     """Balance every row of ``loads`` (B, N) in place and record what stays and what moves.
 
@@ -149,12 +196,16 @@ def dem_measured(loads, kept, bits, faults, moved):
     """
     N = loads.shape[1]
     S = bits.size
-    ascending = N <= 1 << BLOCK_BITS and 1 << S == N and S >= 2 and faults.shape[0] == 0
-    for s in range(S):
-        ascending = ascending and bits[s] == s
-    if ascending:
-        first = np.empty((2, N), loads.dtype)
-        second = np.empty((2, N), loads.dtype)
+    turned = 0
+    while turned < min(S, BLOCK_BITS) and bits[turned] == turned:
+        turned += 1
+    whole = 1 << turned == N and turned >= 2 and faults.shape[0] == 0
+    # Units of real loads are added up along a whole cube, and their sum is not to change.
+    if not whole and (_real(loads) or turned < LEAST_TURNED):
+        turned = 0
+    first = np.empty((2, 1 << turned), loads.dtype)
+    second = np.empty((2, 1 << turned), loads.dtype)
+    if whole:
         for b in range(loads.shape[0]):
             moved[b, 0] = _turn_measured(loads[b], kept[b], first[0], first[1], N // 2)
             for s in range(1, S - 1):
@@ -163,6 +214,14 @@ def dem_measured(loads, kept, bits, faults, moved):
             moved[b, S - 1] = _turn_measured(first[0], first[1], loads[b], kept[b], N // 2)
         return
     for b in range(loads.shape[0]):
-        for s in range(S):
+        moved[b] = 0
+        for base in range(0, N if turned else 0, 1 << turned):
+            faulty = faults[(faults[:, 0] < turned) & (faults[:, 1] >> turned == base >> turned)]
+            faulty[:, 1] -= base
+            end = base + (1 << turned)
+            _block_measured(
+                loads[b, base:end], kept[b, base:end], turned, faulty, moved[b], first, second
+            )
+        for s in range(turned, S):
             faulty = faults[faults[:, 0] == bits[s], 1]
             moved[b, s] = _dimension_measured(loads[b], kept[b], bits[s], faulty)
