@@ -121,7 +121,7 @@ def test_plan(race, quick, n, record, dtype):
 @pytest.mark.parametrize("n", [10, 20, 62])
 def test_planning(race, n):
     """Making a plan, against balancing one 10-cube by it: it grows with the faults alone."""
-    from fastlb.fault_plans import _planned
+    from fastlb.exchange.fault_plans import _planned
 
     cube = faulty_cube(n)
     ten = lb.fault_plan(faulty_cube(10))

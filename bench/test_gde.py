@@ -6,7 +6,7 @@ import pytest
 import fastlb as lb
 from bench import native, numpy_peers
 from bench.native import number, pointer
-from fastlb.colouring import colouring
+from fastlb.topologies.colouring import colouring
 
 P, Q = 723, 1000
 

@@ -10,8 +10,8 @@ import fastlb as lb
 from bench import monte_carlo_peers, native
 from bench.native import number, pointer
 from bench.race import Ratio, Row
-from fastlb.colouring import colouring
-from fastlb.runner import plan, run_chunk
+from fastlb.montecarlo.runner import plan, run_chunk
+from fastlb.topologies.colouring import colouring
 
 SEED, MEAN = 1995, 1000
 SPAN = 2 * MEAN + 1

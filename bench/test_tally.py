@@ -4,8 +4,8 @@ import importlib.util
 
 import numpy as np
 
-from fastlb.statistic import QUANTILES
-from fastlb.tally import Column, Histogram, Moments
+from fastlb.montecarlo.statistic import QUANTILES
+from fastlb.montecarlo.tally import Column, Histogram, Moments
 
 CHUNK = 4096
 

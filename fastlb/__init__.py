@@ -16,84 +16,100 @@ from ._version import __version__
 
 if TYPE_CHECKING:
     from . import studies
-    from .binary import solve_binary
-    from .counters import count_tests
-    from .dimension_exchange import dem
-    from .direct_exchange import dde
-    from .distributions import Distribution, Uniform, parse_distribution
-    from .doubling import Doubling, recursive_doubling
-    from .entities import EntityRoutes, route_entities
-    from .errata import Erratum, hexa_cell_errata
     from .errors import DeadlockError, ExecutorError, FaultError, MissingExtraError
-    from .excess import excess_load
-    from .families import random_binary
-    from .fault_plans import FaultPlan, fault_plan
-    from .fault_tolerance import fault_tolerant_dem
-    from .generalized_exchange import gde, optimal_lambda
-    from .hexa_cell_costs import hexa_cell_formulas
-    from .hexa_cell_exchange import hexa_cell
-    from .hexa_cell_topology import HyperHexaCell
-    from .lines import DdeLine, dde_line, exchange_rounds
-    from .minimax import minimax_flow
-    from .network import Network
-    from .parse import parse_topology
-    from .plan import MinimaxBatch, MinimaxPlan, Route
+    from .exchange.dimension_exchange import dem
+    from .exchange.direct_exchange import dde
+    from .exchange.doubling import Doubling, recursive_doubling
+    from .exchange.fault_plans import FaultPlan, fault_plan
+    from .exchange.fault_tolerance import fault_tolerant_dem
+    from .exchange.generalized_exchange import gde, optimal_lambda
+    from .exchange.lines import DdeLine, dde_line, exchange_rounds
+    from .exchange.result import Balance
+    from .flows.entities import EntityRoutes, route_entities
+    from .flows.excess import excess_load
+    from .flows.minimax import minimax_flow
+    from .flows.plan import MinimaxBatch, MinimaxPlan, Route
+    from .flows.routing import RoutingScheme, dimension_order, routing_graph
+    from .flows.scheduling import perfect_packing, scheduling_network
+    from .flows.schemecheck import check_routing
+    from .hexa_cells.errata import Erratum, hexa_cell_errata
+    from .hexa_cells.hexa_cell_costs import hexa_cell_formulas
+    from .hexa_cells.hexa_cell_exchange import hexa_cell
+    from .montecarlo.results import Results
+    from .montecarlo.runner import run
+    from .montecarlo.statistic import Difference, Statistic
+    from .montecarlo.store import read_store
+    from .montecarlo.study import Part, Study
+    from .programs.binary import solve_binary
+    from .programs.counters import count_tests
+    from .programs.families import random_binary
+    from .programs.simulation import search_speedup, simulate_search
+    from .random_loads.distributions import Distribution, Uniform, parse_distribution
+    from .random_loads.resampled import Resampled
+    from .random_loads.sampling import sample_loads
+    from .random_loads.tabulated import (
+        Exponential,
+        LogNormal,
+        Normal,
+        OneHot,
+        Poisson,
+        TwoValued,
+        Zipf,
+    )
     from .registry import balance, methods, register_method
-    from .resampled import Resampled
-    from .result import Balance
-    from .results import Results
-    from .routing import RoutingScheme, dimension_order, routing_graph
-    from .runner import run
-    from .sampling import sample_loads
-    from .scheduling import perfect_packing, scheduling_network
-    from .schemecheck import check_routing
-    from .simulation import search_speedup, simulate_search
-    from .statistic import Difference, Statistic
-    from .store import read_store
-    from .study import Part, Study
-    from .tabulated import Exponential, LogNormal, Normal, OneHot, Poisson, TwoValued, Zipf
-    from .topology import Chain, Grid, Hypercube, Mesh, Ring, Topology, Torus
+    from .topologies.hexa_cell_topology import HyperHexaCell
+    from .topologies.network import Network
+    from .topologies.parse import parse_topology
+    from .topologies.topology import Chain, Grid, Hypercube, Mesh, Ring, Topology, Torus
     from .warming import warmup
 
 # No module is called as a public function: once imported, it would stand in the function's place.
 _HOME = {
-    "binary": ("solve_binary",),
-    "counters": ("count_tests",),
-    "dimension_exchange": ("dem",),
-    "direct_exchange": ("dde",),
-    "distributions": ("Distribution", "Uniform", "parse_distribution"),
-    "doubling": ("Doubling", "recursive_doubling"),
-    "entities": ("EntityRoutes", "route_entities"),
-    "errata": ("Erratum", "hexa_cell_errata"),
     "errors": ("DeadlockError", "ExecutorError", "FaultError", "MissingExtraError"),
-    "families": ("random_binary",),
-    "fault_plans": ("FaultPlan", "fault_plan"),
-    "fault_tolerance": ("fault_tolerant_dem",),
-    "excess": ("excess_load",),
-    "generalized_exchange": ("gde", "optimal_lambda"),
-    "hexa_cell_costs": ("hexa_cell_formulas",),
-    "hexa_cell_exchange": ("hexa_cell",),
-    "hexa_cell_topology": ("HyperHexaCell",),
-    "lines": ("DdeLine", "dde_line", "exchange_rounds"),
-    "minimax": ("minimax_flow",),
-    "network": ("Network",),
-    "parse": ("parse_topology",),
-    "plan": ("MinimaxBatch", "MinimaxPlan", "Route"),
+    "exchange.dimension_exchange": ("dem",),
+    "exchange.direct_exchange": ("dde",),
+    "exchange.doubling": ("Doubling", "recursive_doubling"),
+    "exchange.fault_plans": ("FaultPlan", "fault_plan"),
+    "exchange.fault_tolerance": ("fault_tolerant_dem",),
+    "exchange.generalized_exchange": ("gde", "optimal_lambda"),
+    "exchange.lines": ("DdeLine", "dde_line", "exchange_rounds"),
+    "exchange.result": ("Balance",),
+    "flows.entities": ("EntityRoutes", "route_entities"),
+    "flows.excess": ("excess_load",),
+    "flows.minimax": ("minimax_flow",),
+    "flows.plan": ("MinimaxBatch", "MinimaxPlan", "Route"),
+    "flows.routing": ("RoutingScheme", "dimension_order", "routing_graph"),
+    "flows.scheduling": ("perfect_packing", "scheduling_network"),
+    "flows.schemecheck": ("check_routing",),
+    "hexa_cells.errata": ("Erratum", "hexa_cell_errata"),
+    "hexa_cells.hexa_cell_costs": ("hexa_cell_formulas",),
+    "hexa_cells.hexa_cell_exchange": ("hexa_cell",),
+    "montecarlo.results": ("Results",),
+    "montecarlo.runner": ("run",),
+    "montecarlo.statistic": ("Difference", "Statistic"),
+    "montecarlo.store": ("read_store",),
+    "montecarlo.study": ("Part", "Study"),
+    "programs.binary": ("solve_binary",),
+    "programs.counters": ("count_tests",),
+    "programs.families": ("random_binary",),
+    "programs.simulation": ("search_speedup", "simulate_search"),
+    "random_loads.distributions": ("Distribution", "Uniform", "parse_distribution"),
+    "random_loads.resampled": ("Resampled",),
+    "random_loads.sampling": ("sample_loads",),
+    "random_loads.tabulated": (
+        "Exponential",
+        "LogNormal",
+        "Normal",
+        "OneHot",
+        "Poisson",
+        "TwoValued",
+        "Zipf",
+    ),
     "registry": ("balance", "methods", "register_method"),
-    "resampled": ("Resampled",),
-    "result": ("Balance",),
-    "results": ("Results",),
-    "routing": ("RoutingScheme", "dimension_order", "routing_graph"),
-    "runner": ("run",),
-    "sampling": ("sample_loads",),
-    "simulation": ("search_speedup", "simulate_search"),
-    "scheduling": ("perfect_packing", "scheduling_network"),
-    "schemecheck": ("check_routing",),
-    "statistic": ("Difference", "Statistic"),
-    "store": ("read_store",),
-    "study": ("Part", "Study"),
-    "tabulated": ("Exponential", "LogNormal", "Normal", "OneHot", "Poisson", "TwoValued", "Zipf"),
-    "topology": ("Chain", "Grid", "Hypercube", "Mesh", "Ring", "Topology", "Torus"),
+    "topologies.hexa_cell_topology": ("HyperHexaCell",),
+    "topologies.network": ("Network",),
+    "topologies.parse": ("parse_topology",),
+    "topologies.topology": ("Chain", "Grid", "Hypercube", "Mesh", "Ring", "Topology", "Torus"),
     "warming": ("warmup",),
 }
 _MODULE = {name: module for module, names in _HOME.items() for name in names}

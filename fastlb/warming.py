@@ -9,23 +9,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .binary import solve_binary
-from .dimension_exchange import dem
-from .direct_exchange import dde
-from .distributions import Uniform
-from .fault_tolerance import fault_tolerant_dem
-from .generalized_exchange import gde
-from .hexa_cell_exchange import hexa_cell
-from .hexa_cell_topology import HyperHexaCell
-from .loads import RECORDS
-from .minimax import minimax_flow
-from .sampling import sample_loads
-from .topology import Hypercube, Mesh, Ring
+from .exchange.dimension_exchange import dem
+from .exchange.direct_exchange import dde
+from .exchange.fault_tolerance import fault_tolerant_dem
+from .exchange.generalized_exchange import gde
+from .exchange.loads import RECORDS
+from .flows.minimax import minimax_flow
+from .hexa_cells.hexa_cell_exchange import hexa_cell
+from .programs.binary import solve_binary
+from .random_loads.distributions import Uniform
+from .random_loads.sampling import sample_loads
+from .topologies.hexa_cell_topology import HyperHexaCell
+from .topologies.topology import Hypercube, Mesh, Ring
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
-    from .topology import Topology
+    from .topologies.topology import Topology
 
 # A single network, and the few trials beside a whole tile of 64, may take another way.
 BATCHES = ((), (1,), (65,))

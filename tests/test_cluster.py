@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import fastlb as lb
-from fastlb import cluster
+from fastlb.montecarlo import cluster
 
 from .cli.conftest import Run
 from .cli.conftest import run as run
@@ -134,7 +134,12 @@ def test_a_scheduler_elsewhere(client: Any, run: Run, tmp_path: Path) -> None:
     ],
 )
 def test_schedulers_that_do_not_answer(address: str, message: str) -> None:
-    code = "from fastlb import cluster\nfrom fastlb.cli import main\ncluster.ANSWER = 0.5\nmain()\n"
+    code = (
+        "from fastlb.cli import main\n"
+        "from fastlb.montecarlo import cluster\n"
+        "cluster.ANSWER = 0.5\n"
+        "main()\n"
+    )
     done = subprocess.run(
         [sys.executable, "-c", code, "study", "wu-shu", "--dask", address],
         cwd=Path(lb.__file__).parents[1],

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import fastlb as lb
-from fastlb.collecting import Rows, Tallies
+from fastlb.montecarlo.collecting import Rows, Tallies
 
 STUDY = lb.Study(
     "small",
@@ -92,7 +92,9 @@ def test_memory_does_not_grow_with_the_trials():
 
 def test_no_room_is_asked_for_rows_that_are_not_kept(monkeypatch):
     asked = []
-    monkeypatch.setattr("fastlb.runner.require_memory", lambda *needed: asked.append(needed))
+    monkeypatch.setattr(
+        "fastlb.montecarlo.runner.require_memory", lambda *needed: asked.append(needed)
+    )
     lb.run(STUDY, rows=False)
     assert all(what.startswith("a trial on") for _, what in asked)
     lb.run(STUDY)

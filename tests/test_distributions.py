@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 
 import fastlb as lb
-from fastlb import tables
-from fastlb.distributions import by_name
+from fastlb.random_loads import tables
+from fastlb.random_loads.distributions import by_name
 
 TABULATED = [
     lb.Exponential(1000),

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import fastlb as lb
-from fastlb import runner
+from fastlb.montecarlo import runner
 
 from .test_store import STUDY, parts, same
 

@@ -10,7 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastlb as lb
-from fastlb.fault_plans import EXCHANGE, REGISTER, REPAIR, REPAY, SHIFT, SPLIT, WHOLE, Subcube
+from fastlb.exchange.fault_plans import (
+    EXCHANGE,
+    REGISTER,
+    REPAIR,
+    REPAY,
+    SHIFT,
+    SPLIT,
+    WHOLE,
+    Subcube,
+)
 from tests.oracles import fault_tolerant_dem as twin
 from tests.oracles import topology
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fastlb.formats import read_csv, read_load_file
+from fastlb.files.formats import read_csv, read_load_file
 
 VT_16 = Path(str(files("fastlb"))) / "data" / "vt-16"
 VT_16_LOADS = [79, 55, 1431, 118, 1468, 1235, 631, 174, 465, 967, 2053, 229, 2923, 1196, 2363, 646]

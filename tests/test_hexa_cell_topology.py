@@ -100,7 +100,7 @@ def test_links_by_their_places() -> None:
 
 
 def test_drawing() -> None:
-    from fastlb.hexa_cell_drawing import positions
+    from fastlb.topologies.hexa_cell_drawing import positions
 
     for d in (1, 4):
         topology = lb.HyperHexaCell(d)
@@ -119,7 +119,7 @@ def test_drawing() -> None:
 def test_nothing_of_a_drawing_is_cut_or_overprinted(d: int, top: float) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-    from fastlb.plotting import image
+    from fastlb.reports.plotting import image
 
     topology = lb.HyperHexaCell(d)
     page = topology.draw(np.full(topology.size, top))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import fastlb as lb
-from fastlb import generalized_exchange
+from fastlb.exchange import generalized_exchange
 
 
 @pytest.mark.parametrize("dtype", [np.int64, np.float64])

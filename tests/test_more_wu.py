@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import fastlb as lb
+from fastlb.montecarlo.study import Cell
 from fastlb.studies import more_wu
 from fastlb.studies.more_wu_tables import FIRST, SECOND, THIRD, Found
-from fastlb.study import Cell
 
 
 def test_the_settings_are_the_papers() -> None:

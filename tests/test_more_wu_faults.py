@@ -8,7 +8,7 @@ import json
 import pytest
 
 import fastlb as lb
-from fastlb.plotting import image
+from fastlb.reports.plotting import image
 from fastlb.studies import more_wu_faults as paper
 
 

@@ -30,8 +30,8 @@ FUNCTIONS = (
         "pass",
         "lb.dem([1, 2], lb.Hypercube(1)), lb.gde([1, 2], lb.Chain(2)), lb.dde([1, 2], lb.Ring(2))",
         "lb.balance([1, 2], lb.Chain(2)), lb.methods()",
-        "[importlib.import_module(f'fastlb.{m.name}') for m in pkgutil.iter_modules(lb.__path__)"
-        " if not m.ispkg and m.name != '__main__']",
+        "[importlib.import_module(m.name) for m in pkgutil.walk_packages(lb.__path__, 'fastlb.')"
+        " if m.name.split('.')[1] not in ('cli', 'kernels', '__main__')]",
     ],
     ids=["import", "methods", "balance", "every module"],
 )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fastlb.accelerate import kernels
-from fastlb.distributions import kernel_law
+from fastlb.random_loads.distributions import kernel_law
 
 SEEDS = [0, 1, 1995, 2**64 - 1, 2**64, 0x1234567890ABCDEF1234567890ABCDEF, 2**128 - 1]
 STARTS = [0, 1, 2**32, 2**63 - 4]

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 import fastlb as lb
-from fastlb.pictures import LoadPicture, bins, counted, grouped, short
+from fastlb.reports.pictures import LoadPicture, bins, counted, grouped, short
 
 WIDTHS = (12, 20, 31, 40, 60, 80, 120, 200)
 TOPOLOGIES = (

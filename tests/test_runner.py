@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import fastlb as lb
-from fastlb.runner import plan, rehearse
+from fastlb.montecarlo.runner import plan, rehearse
+from fastlb.montecarlo.study import parse_method
 
 STUDY = lb.Study(
     "small",
@@ -55,7 +56,7 @@ def test_figures_are_those_of_the_methods(results):
     for cell in STUDY.cells:
         topology, method, loads = cell.key
         drawn = lb.sample_loads(cell.loads, cell.topology, trials=STUDY.trials, seed=STUDY.seed)
-        name, options = lb.study.parse_method(method)
+        name, options = parse_method(method)
         expected = lb.balance(drawn, cell.topology, method=name, **options)
         for figure in ("difference", "moved", "local", "cost", "sweeps", "steps"):
             found = results.figure(figure, topology, method, loads)
@@ -111,7 +112,7 @@ def test_a_method_of_ones_own(monkeypatch):
 def test_what_cannot_run_is_refused_before_a_trial_is_drawn(
     monkeypatch, topology, method, error, message
 ):
-    monkeypatch.setattr("fastlb.runner.sample_loads", None)
+    monkeypatch.setattr("fastlb.montecarlo.runner.sample_loads", None)
     study = lb.Study("wrong", [topology], ["dde:exchange=sbr", method], "uniform:9")
     with pytest.raises(error, match=message):
         lb.run(study)
@@ -119,7 +120,7 @@ def test_what_cannot_run_is_refused_before_a_trial_is_drawn(
 
 @pytest.mark.parametrize("trials", [10**12, 2**63 - 1])
 def test_a_table_beyond_all_memory_is_refused_at_once(monkeypatch, trials):
-    monkeypatch.setattr("fastlb.runner.sample_loads", None)
+    monkeypatch.setattr("fastlb.montecarlo.runner.sample_loads", None)
     study = lb.Study("huge", ["mesh:4x4"], ["dde", "gde:lam=0.7"], "uniform:9", trials=trials)
     with pytest.raises(MemoryError, match=r"the table of [0-9,]+ trials needs about .* GiB"):
         lb.run(study)

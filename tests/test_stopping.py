@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import fastlb as lb
-from fastlb.stopping import Target, looks
+from fastlb.montecarlo.stopping import Target, looks
 
 STUDY = lb.Study(
     "early",

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 import fastlb as lb
-from fastlb import keeper
-from fastlb.results import Results
+from fastlb.montecarlo import keeper
+from fastlb.montecarlo.results import Results
+from fastlb.montecarlo.study import Cell
 
 from .test_store import broken_off, often, parts, same
 
@@ -98,7 +99,7 @@ def test_a_smaller_target_goes_on_and_a_larger_one_leaves_the_rest(
     assert len(found) > len(results)
     assert same(found, lb.run(small))
     assert same(lb.read_store(tmp_path), found)
-    monkeypatch.setattr("fastlb.runner.run_chunk", None)
+    monkeypatch.setattr("fastlb.montecarlo.runner.run_chunk", None)
     told: list[tuple[int, int]] = []
     again = lb.run(STUDY, store=tmp_path, resume=True, progress=lambda *rows: told.append(rows))
     assert same(again, results)
@@ -136,7 +137,7 @@ def test_another_target_is_told_to_a_reader_that_brings_its_study(tmp_path: Path
 
 def test_what_is_read_is_watched_as_well(results: Results, tmp_path: Path) -> None:
     broken_off(tmp_path, 300, STUDY, chunk=50)
-    seen: dict[lb.study.Cell, list[np.ndarray]] = {cell: [] for cell in STUDY.cells}  # type: ignore[type-arg]
+    seen: dict[Cell, list[np.ndarray]] = {cell: [] for cell in STUDY.cells}  # type: ignore[type-arg]
     lb.run(
         STUDY,
         store=tmp_path,
@@ -158,7 +159,7 @@ def test_the_rows_of_a_store_may_be_more_than_the_memory(
         asked.append(needed)
         raise MemoryError(what)
 
-    monkeypatch.setattr("fastlb.runner.require_memory", refused)
+    monkeypatch.setattr("fastlb.montecarlo.runner.require_memory", refused)
     assert len(lb.read_store(tmp_path, rows=False)) > 0
     assert not asked
     with pytest.raises(MemoryError, match="the table of 1,500 trials"):

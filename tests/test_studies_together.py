@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import fastlb as lb
-from fastlb import runner
-from fastlb.results import Results
+from fastlb.montecarlo import runner
+from fastlb.montecarlo.results import Results
 
 from .test_store import often, parts, same
 

@@ -4,8 +4,8 @@ import pickle
 import pytest
 
 import fastlb as lb
-from fastlb.study import parse_method
-from fastlb.studyfile import located
+from fastlb.montecarlo.study import parse_method
+from fastlb.montecarlo.studyfile import located
 
 GIVEN = {"topologies": ["mesh:8x8"], "methods": ["dde"], "loads": "uniform:1000"}
 

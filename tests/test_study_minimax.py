@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import fastlb as lb
-from fastlb.report import Report
+from fastlb.reports.report import Report
 from fastlb.studies.minimax_exact import best_routing
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastlb.tally import DISTINCT, Column, Histogram, Moments
+from fastlb.montecarlo.tally import DISTINCT, Column, Histogram, Moments
 
 LEVELS = (0.0, 0.01, 0.25, 0.5, 0.9, 1.0)
 RANDOM = np.random.default_rng(1)

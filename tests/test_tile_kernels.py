@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import fastlb as lb
-from fastlb import trials
-from fastlb.runner import Chunk
+from fastlb.montecarlo import trials
+from fastlb.montecarlo.runner import Chunk
+from fastlb.montecarlo.study import parse_method
 
 TRIALS = 5
 CASES = [
@@ -28,7 +29,7 @@ def test_tiles_and_rows_agree(topology, method, loads):
     law = lb.parse_distribution(loads)
     chunk = Chunk(lb.parse_topology(topology), law, (method,), 7, 3, TRIALS)
     found = trials.measure_in_tiles(chunk)[method]
-    name, options = lb.study.parse_method(method)
+    name, options = parse_method(method)
     rows = lb.sample_loads(law, chunk.topology, trials=TRIALS, seed=7, start=3)
     expected = lb.balance(rows, chunk.topology, method=name, **options)
     for figure in ("initial_difference", "difference", "moved", "local", "imbalance"):

@@ -5,10 +5,10 @@ import pytest
 
 import fastlb as lb
 from fastlb.accelerate import kernels
-from fastlb.runner import Chunk, run_chunk
-from fastlb.study import parse_method
-from fastlb.tile_methods import tile_method
-from fastlb.trials import TILES_BYTES, measure_in_tiles
+from fastlb.montecarlo.runner import Chunk, run_chunk
+from fastlb.montecarlo.study import parse_method
+from fastlb.montecarlo.tile_methods import tile_method
+from fastlb.montecarlo.trials import TILES_BYTES, measure_in_tiles
 
 LAWS = [
     "uniform:1000",

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from fastlb.formats import read_load_file
+from fastlb.files.formats import read_load_file
 
 VT_16 = Path(str(files("fastlb"))) / "data" / "vt-16"
 

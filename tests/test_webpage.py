@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 import fastlb as lb
-from fastlb.plotting import new_figure
-from fastlb.report import Plot, Report, Statement, Table
+from fastlb.reports.plotting import new_figure
+from fastlb.reports.report import Plot, Report, Statement, Table
+from fastlb.reports.webpage import Markup, joined, tag
 from fastlb.studies.more_wu import Loose
-from fastlb.webpage import Markup, joined, tag
 
 from .browser import CHROMIUM, browsing
 

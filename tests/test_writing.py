@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import fastlb as lb
-from fastlb.formats import LoadFile, read_load_file
-from fastlb.result import RECORDED_WITH
-from fastlb.writing import (
+from fastlb.exchange.result import RECORDED_WITH
+from fastlb.files.formats import LoadFile, read_load_file
+from fastlb.files.writing import (
     as_json,
     balance_document,
     check_target,
@@ -148,7 +148,7 @@ def test_a_link_keeps_pointing_where_it_did(tmp_path: Path) -> None:
 
 def test_json_that_cannot_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     result, given = balanced(np.zeros(2**12), lb.Ring(2**12))
-    monkeypatch.setattr("fastlb.writing._JSON_BYTES", 2**50)
+    monkeypatch.setattr("fastlb.files.writing._JSON_BYTES", 2**50)
     with pytest.raises(
         MemoryError, match=r"the JSON document \(\.npz needs far less\) needs about"
     ):

@@ -6,7 +6,7 @@ import json
 import pytest
 
 import fastlb as lb
-from fastlb.plotting import image
+from fastlb.reports.plotting import image
 from fastlb.studies import wu_shu, wu_shu_example
 from fastlb.studies.wu_shu_tables import FIGURES, Found
 

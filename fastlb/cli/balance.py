@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from ..formats import LoadFile
-    from ..result import Balance
-    from ..topology import Topology
+    from ..exchange.result import Balance
+    from ..files.formats import LoadFile
+    from ..topologies.topology import Topology
 
 EXAMPLES = """
 \b
@@ -146,9 +146,9 @@ def balance(
 
     import fastlb as lb
 
-    from .. import writing
-    from ..formats import read_load_file
-    from ..options import default_of
+    from ..files import writing
+    from ..files.formats import read_load_file
+    from ..registry import default_of
     from .fitting import suitable
     from .terminal import output, working
 
@@ -197,7 +197,7 @@ def balance(
 
 def _fitting(topology: Topology | None, given: LoadFile) -> Topology:
     """Return the topology if the loads fit it; say which would fit otherwise."""
-    from ..loads import batch_shape
+    from ..exchange.loads import batch_shape
     from .fitting import describe_fits
 
     if topology is None:
@@ -213,7 +213,7 @@ def _check_options(method: str, options: dict[str, Any]) -> None:
     """Refuse an option that the method does not take; unknown methods are not judged here."""
     import fastlb as lb
 
-    from ..options import options_of
+    from ..registry import options_of
 
     taken = options_of(method) if method in lb.methods() else None
     for name in options:

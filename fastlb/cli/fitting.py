@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ..topology import Topology
+    from ..topologies.topology import Topology
 
 
 def suitable(topology: Topology) -> list[str]:
@@ -20,8 +20,8 @@ def suitable(topology: Topology) -> list[str]:
     >>> suitable(lb.Hypercube(3, faults=[(0, 4)]))
     ['fault_tolerant_dem', 'dem', 'gde']
     """
-    from ..hexa_cell_topology import HyperHexaCell
-    from ..topology import Grid, Hypercube
+    from ..topologies.hexa_cell_topology import HyperHexaCell
+    from ..topologies.topology import Grid, Hypercube
 
     if isinstance(topology, Hypercube):
         if topology.faults:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 from rich.text import Text
 
-from ..report import OVERVIEW
-from ..tally import Column, Moments
+from ..montecarlo.tally import Column, Moments
+from ..reports.report import OVERVIEW
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from rich.console import Console, ConsoleOptions, RenderResult
 
-    from ..study import Cell, Study
+    from ..montecarlo.study import Cell, Study
 
 # Lines of the terminal that are left to the bar and to what stood there before.
 MARGIN = 5

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from ..namednetwork import NamedNetwork
-    from ..plan import MinimaxPlan
+    from ..files.namednetwork import NamedNetwork
+    from ..flows.plan import MinimaxPlan
     from ..quantities import Number
 
 EXAMPLES = """
@@ -39,7 +39,7 @@ LOADS holds a number for every node:
 
 \b
 --out writes the plan by the suffix: .json (schema "fastlb.plan", version 1,
-explained by help(fastlb.planfile.plan_document); --json prints the same),
+explained by help(fastlb.files.planfile.plan_document); --json prints the same),
 .graphml (flow on the links) or .csv (routes).
 """
 
@@ -110,8 +110,8 @@ def plan(
 
     Exit codes: 0 done, 1 not all the load that has room can move, 2 bad input.
     """
-    from .. import planfile, writing
-    from ..namednetwork import read_network
+    from ..files import planfile, writing
+    from ..files.namednetwork import read_network
     from .terminal import output, working
 
     target = writing.check_target(out, force=force, suffixes=planfile.SUFFIXES) if out else None
@@ -135,7 +135,7 @@ def plan(
         if target is not None:
             planfile.write_plan(target, document, found, force=force)
         if picture is not None:
-            from ..planpicture import plan_image
+            from ..reports.planpicture import plan_image
 
             drawn = plan_image(found, named, given, picture.suffix[1:])
             with writing.replacing(picture, force=force) as stream:
@@ -164,7 +164,7 @@ def _excess(named: NamedNetwork, loads: str | None, excess: str | None) -> list[
 
     import fastlb as lb
 
-    from ..namednetwork import read_node_loads
+    from ..files.namednetwork import read_node_loads
 
     if loads is not None and excess is not None:
         raise click.UsageError("--loads and --excess exclude each other")
@@ -191,7 +191,7 @@ def _excess(named: NamedNetwork, loads: str | None, excess: str | None) -> list[
 def _planned(named: NamedNetwork, excess: list[Number], options: dict[str, Any]) -> MinimaxPlan:
     import fastlb as lb
 
-    from ..plan import MinimaxPlan
+    from ..flows.plan import MinimaxPlan
 
     routing = options["routing"]
     if routing is not None and routing.startswith("dimension-order:"):

@@ -10,7 +10,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from ..pictures import LoadPicture, short
+from ..reports.pictures import LoadPicture, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from rich.console import RenderableType
 
-    from ..formats import LoadFile
-    from ..result import Balance
+    from ..exchange.result import Balance
+    from ..files.formats import LoadFile
 
 LISTED_NETWORKS = 16
 

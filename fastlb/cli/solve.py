@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from ..mps import ProgramFile
+    from ..programs.mps import ProgramFile
 
 EXAMPLES = """
 \b
@@ -50,8 +50,8 @@ def solve(
     """
     import fastlb as lb
 
-    from ..mps import read_mps
-    from ..writing import as_json as in_json
+    from ..files.writing import as_json as in_json
+    from ..programs.mps import read_mps
     from .terminal import native_output_to_stderr, output, working
 
     options: dict[str, Any] = {} if node_limit is None else {"node_limit": node_limit}

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from ..report import Report, Statement, Table
-    from ..study import Study
+    from ..montecarlo.study import Study
+    from ..reports.report import Report, Statement, Table
 
 EXAMPLES = """
 \b
@@ -134,11 +134,11 @@ def study(
         _list_studies(as_json)
         return
     from ..accelerate import extra
-    from ..report import check_folder
-    from ..runner import run
-    from ..store import read_store
-    from ..writing import as_json as in_json
-    from ..writing import check_target
+    from ..files.writing import as_json as in_json
+    from ..files.writing import check_target
+    from ..montecarlo.runner import run
+    from ..montecarlo.store import read_store
+    from ..reports.report import check_folder
     from .terminal import output, working
 
     found = _kept(store) if name is None and store is not None else _find(str(name))
@@ -201,7 +201,7 @@ def _workers(dask: str | None, threads: int) -> Iterator[dict[str, Any]]:
     if dask is None:
         yield {"threads": threads}
         return
-    from ..cluster import dask_executor
+    from ..montecarlo.cluster import dask_executor
 
     with dask_executor(dask, processes=threads) as executor:
         yield {"executor": executor}
@@ -225,8 +225,8 @@ def _keeping(store: str | None, no_rows: bool) -> Iterator[None]:
 
 def _kept(store: str) -> Study:
     """Return the study whose trials a store holds."""
-    from ..manifest import study_of
-    from ..store import read_manifest
+    from ..montecarlo.manifest import study_of
+    from ..montecarlo.store import read_manifest
 
     return study_of(read_manifest(Path(store))["study"])
 
@@ -234,7 +234,7 @@ def _kept(store: str) -> Study:
 def _find(name: str) -> Study:
     """Return the bundled study of this name, or the one in this file."""
     from .. import studies
-    from ..study import Study
+    from ..montecarlo.study import Study
 
     return Study.read(name) if _is_file(name) else studies.load(name)
 
@@ -253,7 +253,7 @@ def _located(name: str | None) -> Iterator[None]:
     except (ValueError, TypeError) as error:
         if name is None or not _is_file(name):
             raise
-        from ..studyfile import located
+        from ..montecarlo.studyfile import located
 
         raise located(error, name, Path(name).read_text(encoding="utf-8-sig")) from error
 

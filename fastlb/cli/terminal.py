@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.progress import Progress, TaskID
 
-from ..progress import SPEED_OF_SECONDS, columns, tell
+from ..reports.progress import SPEED_OF_SECONDS, columns, tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from rich.console import RenderableType
 
-    from ..runner import Watch
-    from ..study import Study
+    from ..montecarlo.runner import Watch
+    from ..montecarlo.study import Study
 
 
 def output() -> Console:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from ..topology import Topology
+    from ..topologies.topology import Topology
 
 EXAMPLES = """
 \b
@@ -34,7 +34,7 @@ MAX_LISTED_LINKS = 10**6
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 def topologies(spec: str | None, nodes: int | None, as_json: bool) -> None:
     """List the topologies with their spelling, or describe the one named SPEC."""
-    from ..parse import SPELLINGS, parse_topology
+    from ..topologies.parse import SPELLINGS, parse_topology
     from .fitting import fitting
 
     if spec is not None and nodes is not None:
@@ -72,8 +72,8 @@ def describe(topology: Topology) -> dict[str, Any]:
 
 
 def _diameter(topology: Topology) -> int | None:
-    from ..hexa_cell_topology import HyperHexaCell
-    from ..topology import Grid, Hypercube
+    from ..topologies.hexa_cell_topology import HyperHexaCell
+    from ..topologies.topology import Grid, Hypercube
 
     if isinstance(topology, HyperHexaCell):
         return topology.d + 1
@@ -119,8 +119,8 @@ def _print_list(found: list[dict[str, Any]], spellings: dict[str, str]) -> None:
 def _print_one(topology: Topology) -> None:
     import fastlb as lb
 
-    from ..hexa_cell_topology import HyperHexaCell
-    from ..topology import Grid, Hypercube
+    from ..topologies.hexa_cell_topology import HyperHexaCell
+    from ..topologies.topology import Grid, Hypercube
     from .terminal import output
 
     about = describe(topology)

@@ -7,7 +7,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ..study import Study
+    from ..montecarlo.study import Study
 
 # Name, module, and what `fastlb study` says of it.
 _BUNDLED = {

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from ..distributions import Uniform
-from ..hexa_cell_topology import HyperHexaCell
-from ..report import Plot, Report
-from ..study import Study
+from ..montecarlo.study import Study
+from ..random_loads.distributions import Uniform
+from ..reports.report import Plot, Report
+from ..topologies.hexa_cell_topology import HyperHexaCell
 
 if TYPE_CHECKING:
-    from ..results import Results
+    from ..montecarlo.results import Results
 
 METHODS = {name: f"hexa_cell:algorithm={name}" for name in "ABC"}
 DIMENSIONS = tuple(range(1, 10))

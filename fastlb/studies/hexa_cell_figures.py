@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..report import Table, Value
+from ..reports.report import Table, Value
 from .hexa_cell import DIMENSIONS, FIXED_UNITS, NETWORKS, UNITS
 from .hexa_cell_found import Found, formula, one_loaded
 
 if TYPE_CHECKING:
-    from ..statistic import Statistic
+    from ..montecarlo.statistic import Statistic
 
 # Kinds of curves.
 PRINTED, CORRECTED, MOST, LEAST, RANDOM = "printed", "corrected", "most", "least", "random"

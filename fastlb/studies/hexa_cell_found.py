@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..hexa_cell_costs import hexa_cell_formulas
-from ..hexa_cell_exchange import hexa_cell
-from ..hexa_cell_topology import INTERIOR, HyperHexaCell
+from ..hexa_cells.hexa_cell_costs import hexa_cell_formulas
+from ..hexa_cells.hexa_cell_exchange import hexa_cell
+from ..topologies.hexa_cell_topology import INTERIOR, HyperHexaCell
 from .hexa_cell import METHODS, random_loads
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ..result import Balance
-    from ..results import Results
-    from ..statistic import Difference, Statistic
+    from ..exchange.result import Balance
+    from ..montecarlo.results import Results
+    from ..montecarlo.statistic import Difference, Statistic
 
 POSITIONS = range(len(INTERIOR))
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..plotting import BLUE, GREEN, GREY, ORANGE, new_figure
+from ..reports.plotting import BLUE, GREEN, GREY, ORANGE, new_figure
 from .hexa_cell_figures import CORRECTED, LEAST, MOST, PRINTED, RANDOM
 
 if TYPE_CHECKING:

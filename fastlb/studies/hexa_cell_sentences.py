@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..erratum import least
-from ..hexa_cell_exchange import hexa_cell
-from ..hexa_cell_topology import HyperHexaCell
-from ..report import Statement
+from ..hexa_cells.erratum import least
+from ..hexa_cells.hexa_cell_exchange import hexa_cell
+from ..reports.report import Statement
+from ..topologies.hexa_cell_topology import HyperHexaCell
 from .hexa_cell import ALL_UNITS, DIMENSIONS, FIXED_UNITS, NETWORKS, UNITS
 from .hexa_cell_found import METRICS, Found, formula, one_loaded, popcount_shaped
 

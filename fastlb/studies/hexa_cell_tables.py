@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..errata import hexa_cell_errata
-from ..hexa_cell_exchange import hexa_cell
-from ..hexa_cell_topology import INTERIOR, HyperHexaCell
-from ..report import Table, Value
+from ..hexa_cells.errata import hexa_cell_errata
+from ..hexa_cells.hexa_cell_exchange import hexa_cell
+from ..reports.report import Table, Value
+from ..topologies.hexa_cell_topology import INTERIOR, HyperHexaCell
 from .hexa_cell import ALL_UNITS, DIMENSIONS, EVEN_UNITS, METHODS, UNITS
 from .hexa_cell_found import METRICS, Found, formula, one_loaded, popcount_shaped
 

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from ..distributions import Uniform
-from ..report import Plot, Report
-from ..study import Study
-from ..topology import Hypercube, Mesh, Topology, Torus
+from ..montecarlo.study import Study
+from ..random_loads.distributions import Uniform
+from ..reports.report import Plot, Report
+from ..topologies.topology import Hypercube, Mesh, Topology, Torus
 
 if TYPE_CHECKING:
-    from ..results import Results
+    from ..montecarlo.results import Results
 
 MEAN = 1000
 TRIALS = 20

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..network import Network
+from ..topologies.network import Network
 
 
 def best_routing(

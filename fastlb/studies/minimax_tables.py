@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..plotting import BLUE, ORANGE, new_figure
-from ..report import Table, Value
+from ..reports.plotting import BLUE, ORANGE, new_figure
+from ..reports.report import Table, Value
 
 if TYPE_CHECKING:
     from .minimax_trials import Found, Trial

@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..direct_exchange import dde
-from ..entities import EntityRoutes, route_entities
-from ..excess import excess_load
-from ..formats import read_load_file
-from ..minimax import minimax_flow
-from ..network import Network
-from ..plan import MinimaxPlan
-from ..sampling import sample_loads
-from ..topology import Grid, Hypercube, Mesh, Topology, Torus
+from ..exchange.direct_exchange import dde
+from ..files.formats import read_load_file
+from ..flows.entities import EntityRoutes, route_entities
+from ..flows.excess import excess_load
+from ..flows.minimax import minimax_flow
+from ..flows.plan import MinimaxPlan
+from ..random_loads.sampling import sample_loads
+from ..topologies.network import Network
+from ..topologies.topology import Grid, Hypercube, Mesh, Topology, Torus
 from .minimax_exact import best_routing
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ..study import Study
+    from ..montecarlo.study import Study
 
 LARGEST_ENTITY = 500
 ROOM_TO_SPARE = Fraction(5, 4)

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ..distributions import Experiment
-from ..families import random_binary
-from ..report import Plot, Report
-from ..simulation import simulate_search
-from ..study import Part, Study, parse_method
-from ..topology import Hypercube, Topology
+from ..montecarlo.study import Part, Study, parse_method
+from ..programs.families import random_binary
+from ..programs.simulation import simulate_search
+from ..random_loads.distributions import Experiment
+from ..reports.report import Plot, Report
+from ..topologies.topology import Hypercube, Topology
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ..results import Results
+    from ..montecarlo.results import Results
 
 DIMENSIONS = (2, 3, 4, 5, 6)
 ROWS = (10, 20, 30, 40, 50)

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ..distributions import Uniform
-from ..report import Plot, Report, Statement, Table, Value
-from ..study import Part, Study
-from ..topology import Hypercube
+from ..montecarlo.study import Part, Study
+from ..random_loads.distributions import Uniform
+from ..reports.report import Plot, Report, Statement, Table, Value
+from ..topologies.topology import Hypercube
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ..results import Results
+    from ..montecarlo.results import Results
 
     Cubes = tuple[Hypercube, ...]
 
@@ -244,7 +244,7 @@ class Found:
 
     def draw(self, figure: Figure) -> Any:
         """Draw one figure over the number of faults: a panel a method, a line a dimension."""
-        from ..plotting import new_figure
+        from ..reports.plotting import new_figure
 
         page = new_figure(figsize=(9.0, 4.0))
         both = page.subplots(1, 2, sharey=figure.attribute == "cost")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..plotting import BLUE, GREEN, GREY, ORANGE, new_figure
+from ..reports.plotting import BLUE, GREEN, GREY, ORANGE, new_figure
 from .more_wu import FAMILIES
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..report import Statement, Table, Value
-from ..study import Cell
-from ..topology import Hypercube
+from ..montecarlo.study import Cell
+from ..reports.report import Statement, Table, Value
+from ..topologies.topology import Hypercube
 from .more_wu import (
     COLUMNS,
     DIMENSIONS,
@@ -29,7 +29,7 @@ from .more_wu import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ..results import Results
+    from ..montecarlo.results import Results
 
 SHARE_SLOWER = 0.001
 CERTAIN = 3.0

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from ..distributions import Uniform
-from ..report import Plot, Report
-from ..study import Part, Study
-from ..topology import Grid, Mesh, Torus
+from ..montecarlo.study import Part, Study
+from ..random_loads.distributions import Uniform
+from ..reports.report import Plot, Report
+from ..topologies.topology import Grid, Mesh, Torus
 
 if TYPE_CHECKING:
-    from ..results import Results
+    from ..montecarlo.results import Results
 
 GDE, DDE = "gde:lam=0.723", "dde"
 MEAN = 1000

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..direct_exchange import dde
-from ..topology import Torus
+from ..exchange.direct_exchange import dde
+from ..topologies.topology import Torus
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ..result import Balance
+    from ..exchange.result import Balance
 
 TORUS = Torus(4, 4)
 LOADS = np.array([[9, 5, 8, 2], [6, 6, 4, 1], [4, 5, 3, 3], [2, 2, 2, 1]])

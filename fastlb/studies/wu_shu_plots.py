@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..accelerate import extra
-from ..plotting import BLUE, GREEN, GREY, ORANGE, new_figure
+from ..reports.plotting import BLUE, GREEN, GREY, ORANGE, new_figure
 from .wu_shu import LONG_RUN_SWEEPS, MEANS, NETWORKS, PRINTED_SWEEPS
 from .wu_shu_example import LOADS
 
 if TYPE_CHECKING:
-    from ..result import Balance
+    from ..exchange.result import Balance
     from .wu_shu_tables import Figure, Found
 
 COLOURS = (BLUE, ORANGE, GREEN)

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from ..generalized_exchange import optimal_lambda
-from ..report import Statement, Table, Value
+from ..exchange.generalized_exchange import optimal_lambda
+from ..reports.report import Statement, Table, Value
 from . import wu_shu as paper
 from .wu_shu import DDE, GDE, GROWING, LONG_RUN_SWEEPS, MEAN, MEANS, NETWORKS, PRINTED_SWEEPS
 
 if TYPE_CHECKING:
-    from ..results import Results
-    from ..statistic import Statistic
+    from ..montecarlo.results import Results
+    from ..montecarlo.statistic import Statistic
 
 
 @dataclass(frozen=True)

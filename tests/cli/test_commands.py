@@ -131,7 +131,7 @@ def test_an_interrupt_is_quiet(run: Run, monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_a_real_interrupt_is_quiet() -> None:
     code = (
-        "import os, signal, sys, fastlb.formats as formats\n"
+        "import os, signal, sys, fastlb.files.formats as formats\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "formats.read_load_file = lambda *_, **__: os.kill(os.getpid(), signal.SIGINT)\n"
         "sys.argv = ['fastlb', 'balance', 'a.npy', '-t', 'ring:4']\n"

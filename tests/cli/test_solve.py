@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import fastlb as lb
-from fastlb import mps
+from fastlb.programs import mps
 from tests.oracles import binary
 
 from .conftest import Run

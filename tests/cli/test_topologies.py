@@ -8,7 +8,7 @@ import pytest
 
 import fastlb as lb
 from fastlb.cli.fitting import describe_fits, fitting, squarest, suitable
-from fastlb.parse import SPELLINGS
+from fastlb.topologies.parse import SPELLINGS
 
 from .conftest import Run
 

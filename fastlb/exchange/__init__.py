@@ -1,0 +1,1 @@
+"""Balancing by exchange: DEM, its fault-tolerant form, GDE and DDE, from loads to a result."""

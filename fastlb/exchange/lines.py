@@ -1,0 +1,188 @@
+"""One chain or ring: the paper's worked tables and its two task exchanges."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..accelerate import kernels
+from ..errors import DeadlockError
+from ..topologies.topology import Chain
+from .direct_exchange import dde
+from .loads import check_choice, read_loads, survey
+from .result import INT64_MAX
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+MODES = ("rbs", "sbr", "sbr-strict")
+# Sums along a line of k floats are right to this part of k times the total.
+ROUNDING = 2.0**-49
+
+
+@dataclass(frozen=True)
+class DdeLine:
+    """The table of DDE-chain or DDE-ring (Wu-Shu Example 1 and Fig. 9), arrays of shape (k,).
+
+    Attributes
+    ----------
+    suffix_sums : W, the load of nodes i .. k-1
+    quotas : q, the load of node i afterwards
+    suffix_quotas : Q, the quotas of nodes i .. k-1
+    flows : x, from i to i + 1; ``flows[k-1]`` on the wrap link
+    shift : x_m, what the ring subtracted from the chain's flows
+    """
+
+    suffix_sums: NDArray[Any]
+    quotas: NDArray[Any]
+    suffix_quotas: NDArray[Any]
+    flows: NDArray[Any]
+    shift: Any
+
+
+def dde_line(loads: ArrayLike, *, ring: bool = False) -> DdeLine:
+    """Return the worked table of one chain or ring (Wu-Shu Figs 3 and 8).
+
+    Parameters
+    ----------
+    loads : array_like, shape (k,)
+        Tasks per node, not negative: integers, float32 or float64.
+    ring : bool
+        Whether the last node is linked to the first; a ring of 2 has one link, of 1 none.
+
+    Returns
+    -------
+    DdeLine
+        int64 for integer loads, float64 for floats.
+
+    Raises
+    ------
+    TypeError, ValueError
+        On loads that are not one line of legal values.
+    OverflowError
+        If the total does not fit int64.
+
+    Examples
+    --------
+    >>> dde_line([9, 7, 4, 1, 4, 6, 1, 5]).flows
+    array([ 4,  6,  5,  1,  0,  2, -1,  0])
+    """
+    held = _line(loads)
+    k = len(held)
+    places = np.arange(k)
+    suffix_sums = held[::-1].cumsum()[::-1]
+    total = suffix_sums[0]
+    if held.dtype.kind == "f":
+        suffix_quotas = total * ((k - places) / k)
+        quotas = np.full(k, total / k)
+    else:
+        average, rest = divmod(total, k)
+        suffix_quotas = average * (k - places) + np.maximum(0, rest - places)
+        quotas = average + (places < rest)
+    flows = np.zeros_like(held)
+    if held.dtype.kind == "f":
+        # Sums of floats are off by more and more along the line; DDE's kernel sees to that.
+        flows = dde(held, Chain(k), record="flows").flows[0]
+    else:
+        flows[:-1] = (suffix_quotas - suffix_sums)[1:]
+    shift = flows.dtype.type(0)
+    if ring and k > 2:
+        ordered = np.sort(flows)
+        lower, upper = ordered[(k - 1) // 2], ordered[k // 2]
+        if lower > 0:
+            shift = upper
+        elif upper < 0:
+            shift = lower
+        flows = flows - shift
+    return DdeLine(suffix_sums, quotas, suffix_quotas, flows, shift.item())
+
+
+def exchange_rounds(
+    loads: ArrayLike, flows: ArrayLike, *, ring: bool = False, mode: str = "rbs"
+) -> tuple[int, NDArray[Any]]:
+    """Simulate the exchange of tasks along one line (Wu-Shu Figs 5 and 6).
+
+    Parameters
+    ----------
+    loads, flows : array_like, shape (k,)
+        Tasks per node; flow from node i to i + 1, ``flows[k-1]`` on the wrap link, which a
+        chain and a ring of 2 do not have.
+    ring : bool
+        Whether the last node is linked to the first.
+    mode : {"rbs", "sbr", "sbr-strict"}
+        Receive before send; send a link's whole flow as soon as the node holds as much; or
+        only when it holds more, as printed, which can wait for ever.
+
+    Returns
+    -------
+    rounds : int
+        Synchronous rounds; what arrives is usable in the next one.
+    local : (k,)
+        Units that never left their node; foreign units are given away first.
+
+    Raises
+    ------
+    DeadlockError
+        If senders wait for each other: flows around a ring, or ``"sbr-strict"``.
+    ValueError
+        If a node would have to give more than it holds and receives, or on bad arguments.
+
+    Examples
+    --------
+    >>> exchange_rounds([9, 7, 4, 1, 4, 6, 1, 5], [4, 6, 5, 1, 0, 2, -1, 0])
+    (4, array([5, 5, 4, 1, 4, 4, 1, 4]))
+    """
+    check_choice("mode", mode, MODES)
+    held = _line(loads)
+    given = _numbers("flows", flows)
+    if given.shape != held.shape or given.dtype.kind not in "iuf":
+        raise ValueError(
+            f"flows must be {len(held)} numbers, one a node, got {given.dtype} of {given.shape}"
+        )
+    if not np.isfinite(given).all():
+        raise ValueError("flows must be finite")
+    exact = held.dtype.kind == "i" and given.dtype.kind in "iu"
+    if exact and given.max(initial=0) > INT64_MAX:
+        raise OverflowError(f"flows must fit int64, got {given.max()}")
+    pending = given.astype(np.int64 if exact else np.float64)
+    held = held.astype(pending.dtype)
+    if pending[-1] != 0 and not (ring and len(held) > 2):
+        line = f"ring of {len(held)}" if ring else "chain"
+        raise ValueError(f"flows must be 0 on the wrap link of a {line}, got {given[-1]}")
+    slack = np.int64(0) if exact else held.sum() * len(held) * ROUNDING
+    # Of objects, since flows that are refused here may pass int64.
+    after = held.astype(object) + np.roll(pending, 1).astype(object) - pending.astype(object)
+    poorest = int(np.argmin(after))
+    if after[poorest] < -slack:
+        raise ValueError(
+            f"flows must leave no node below 0, got {after[poorest]} at node {poorest}"
+        )
+    local = held.copy()
+    rounds = kernels("exchange").exchange(
+        held, local, pending, mode == "rbs", mode == "sbr-strict", slack
+    )
+    if pending.any():
+        links = np.flatnonzero(pending).tolist()
+        shown = ", ".join(map(str, links[:8])) + (", .." if len(links) > 8 else "")
+        raise DeadlockError(f"{mode} exchange is deadlocked: flows on links {shown} wait for ever")
+    return rounds, np.maximum(local, 0)
+
+
+def _numbers(name: str, given: ArrayLike) -> NDArray[Any]:
+    try:
+        return np.asarray(given)
+    except ValueError:
+        raise ValueError(f"{name} must be one line of numbers, got rows of a table") from None
+
+
+def _line(loads: ArrayLike) -> NDArray[Any]:
+    """Return legal loads of one line as int64 or float64."""
+    given = _numbers("loads", loads)
+    if given.ndim != 1 or given.size == 0:
+        raise ValueError(f"loads must be one line of nodes, shape (k,), got {given.shape}")
+    rows = read_loads(given, Chain(given.size)).rows
+    survey(rows)
+    held: NDArray[Any] = rows[0].astype(np.float64 if rows.dtype.kind == "f" else np.int64)
+    return held

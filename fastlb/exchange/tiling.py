@@ -1,0 +1,45 @@
+"""Rows of loads as tiles with trials last, which is how the kernels take batches, and back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..accelerate import kernels
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# Lanes of a tile: a multiple of a vector's, and no more than fill a few cache lines.
+VECTOR = 16
+LANES = 64
+
+
+def tiled(rows: NDArray[Any], T: type[np.generic], *, tile_bytes: int) -> NDArray[Any]:
+    """Return rows (B, N) as tiles (K, N, W): trial ``t * W + w`` is lane w of tile t.
+
+    A tile takes up to ``tile_bytes``, or more where not even one vector of trials fits. A
+    single network is a tile of one lane.
+    """
+    B, N = rows.shape
+    if B <= 1:
+        return single(rows, T)
+    fitting = min(LANES, tile_bytes // (N * np.dtype(T).itemsize)) // VECTOR
+    width = VECTOR * max(1, min(fitting, -(-B // VECTOR)))
+    tiles: NDArray[Any] = np.empty((-(-B // width), N, width), T)
+    kernels("tiles").load(rows, tiles)
+    return tiles
+
+
+def single(rows: NDArray[Any], T: type[np.generic]) -> NDArray[Any]:
+    """Return rows (B, N) as tiles of one lane."""
+    return rows.astype(T)[:, :, None]
+
+
+def untiled(tiles: NDArray[Any], rows: NDArray[Any]) -> None:
+    """Copy tiles back to rows (B, N) of any dtype that the loads fit."""
+    if tiles.shape[2] == 1:
+        np.copyto(rows, tiles[:, :, 0], casting="unsafe")
+    else:
+        kernels("tiles").store(tiles, rows)

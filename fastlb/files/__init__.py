@@ -1,0 +1,1 @@
+"""Files: loads and networks read, balances and plans written."""

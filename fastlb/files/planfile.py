@@ -1,0 +1,218 @@
+"""Plans to files: a JSON document, GraphML with the flow on the links, CSV of the routes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from xml.sax.saxutils import quoteattr
+
+from .._version import __version__
+from ..flows.plan import MinimaxPlan, plain
+from .writing import as_json, replacing
+
+if TYPE_CHECKING:
+    from ..quantities import Number
+    from .namednetwork import NamedNetwork
+
+PLAN_SCHEMA = "fastlb.plan"
+PLAN_SCHEMA_VERSION = 1
+SUFFIXES = (".json", ".graphml", ".csv")
+# What XML 1.0 has no way to write, not even as a reference.
+_NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+_FIXED = {"name": "string", "bottleneck": "boolean"}
+
+
+def plan_document(
+    plan: MinimaxPlan,
+    named: NamedNetwork,
+    excess: list[Number],
+    loads: str | None,
+    options: dict[str, Any],
+) -> dict[str, Any]:
+    """Return a plan as one JSON object.
+
+    Entries: ``schema`` ("fastlb.plan") and ``version`` (1) of its form, ``fastlb`` (the
+    library's version), ``content`` (SHA-256 of what was read and asked: names, links,
+    capacities, traffic, excess and options), ``input`` (source, kind, nodes, links, the loads
+    file), ``options``; then ``asked`` (load that has room), ``eliminated``, ``contention``,
+    ``bound`` (what the contention cannot go below: it is proved), ``levels``, ``traffic``,
+    ``iterations``, ``quantum`` (by how much rounding of float data may have changed eliminated
+    and contention, 0 for exact data); ``bottleneck``, the links that prove the contention, and
+    ``links``, those that carry load (source, target, flow, capacity, traffic, link number);
+    ``routes`` (source, sink, amount, path of names); ``nodes`` (name, excess, left). Numbers
+    are ints or floats, fractions texts such as "7/2", no limit null.
+    """
+    figures = plan.to_dict()
+    flow = plan.flow.tolist()
+    rows = [_row(plan, named, k) for k in range(len(flow)) if flow[k]]
+    left = list(excess)
+    routes = plan.routes()
+    for route in routes:
+        left[route.source] -= route.amount
+        left[route.sink] += route.amount
+    return {
+        "schema": PLAN_SCHEMA,
+        "version": PLAN_SCHEMA_VERSION,
+        "fastlb": __version__,
+        "content": _content(plan, named, excess, options),
+        "input": {
+            "source": named.source,
+            "kind": named.kind,
+            "nodes": plan.network.size,
+            "links": plan.network.edge_count,
+            "loads": loads,
+        },
+        "options": options,
+        "asked": plain(asked(excess)),
+        "eliminated": figures["eliminated"],
+        "contention": figures["contention"],
+        "bound": figures["contention"],
+        "levels": figures["levels"],
+        "traffic": figures["traffic"],
+        "iterations": figures["iterations"],
+        "quantum": figures["quantum"],
+        "bottleneck": [_row(plan, named, k) for k in figures["bottleneck"]],
+        "links": rows,
+        "routes": [
+            {
+                "source": named.names[route.source],
+                "sink": named.names[route.sink],
+                "amount": plain(route.amount),
+                "path": [named.names[node] for node in route.path],
+            }
+            for route in routes
+        ],
+        "nodes": [
+            {"name": name, "excess": plain(before), "left": plain(after)}
+            for name, before, after in zip(named.names, excess, left, strict=True)
+        ],
+    }
+
+
+def asked(excess: list[Number]) -> Number:
+    """Return how much load there is to move and room for."""
+    gives: Any = sum(x for x in excess if x > 0)
+    takes: Any = sum(-x for x in excess if x < 0)
+    smaller: Number = min(gives, takes)
+    return smaller
+
+
+def write_plan(path: Path, document: dict[str, Any], plan: MinimaxPlan, *, force: bool) -> None:
+    """Write a plan in the form that the suffix names.
+
+    ``.json`` holds the document; ``.graphml`` the network with names, excess and what is left
+    on the nodes, and flow, capacity, traffic and bottleneck on all links, as numbers where no
+    fraction is among them; ``.csv`` the routes.
+
+    Raises
+    ------
+    ValueError
+        If a name holds characters that XML, and so GraphML, cannot.
+    """
+    with replacing(path, force=force) as stream:
+        if path.suffix == ".json":
+            stream.write(as_json(document).encode())
+        elif path.suffix == ".csv":
+            stream.write(_routes_csv(document).encode())
+        else:
+            stream.write(_graphml(document, plan).encode())
+
+
+def _row(plan: MinimaxPlan, named: NamedNetwork, k: int) -> dict[str, Any]:
+    u, v = plan.network.edges[k].tolist()
+    limit = plan.network.capacities
+    return {
+        "source": named.names[u],
+        "target": named.names[v],
+        "flow": plain(plan.flow[k : k + 1].tolist()[0]),
+        "capacity": None if limit.unlimited[k] else plain(limit.values[k : k + 1].tolist()[0]),
+        "traffic": plain(plan.network.traffics.values[k : k + 1].tolist()[0]),
+        "link": k,
+    }
+
+
+def _content(
+    plan: MinimaxPlan, named: NamedNetwork, excess: list[Number], options: dict[str, Any]
+) -> str:
+    network = plan.network
+    limits = [None if c is None else plain(c) for c in network.capacity]
+    content = [
+        list(named.names),
+        network.edges.tolist(),
+        limits,
+        [plain(f) for f in network.traffic],
+        [plain(x) for x in excess],
+        options,
+    ]
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+
+
+def _routes_csv(document: dict[str, Any]) -> str:
+    lines = ["source,sink,amount,path"]
+    for route in document["routes"]:
+        ends = [_cell(route["source"]), _cell(route["sink"])]
+        lines.append(",".join([*ends, str(route["amount"]), _cell(" > ".join(route["path"]))]))
+    return "\n".join(lines) + "\n"
+
+
+def _cell(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"' if set(text) & set(',"\n\r') else text
+
+
+def _graphml(document: dict[str, Any], plan: MinimaxPlan) -> str:
+    tight = set(plan.bottleneck.tolist())
+    nodes: dict[str, list[Any]] = {
+        "name": [node["name"] for node in document["nodes"]],
+        "excess": [node["excess"] for node in document["nodes"]],
+        "left": [node["left"] for node in document["nodes"]],
+    }
+    links: dict[str, list[Any]] = {
+        "flow": [plain(f) for f in plan.flow.tolist()],
+        "capacity": ["inf" if c is None else plain(c) for c in plan.network.capacity],
+        "traffic": [plain(f) for f in plan.network.traffic],
+        "bottleneck": ["true" if k in tight else "false" for k in range(len(plan.flow))],
+    }
+    for name in nodes["name"]:
+        if _NO_XML.search(name):
+            raise ValueError(f"GraphML cannot hold the control characters of the name {name!r}")
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">',
+    ]
+    for target, columns in (("node", nodes), ("edge", links)):
+        for name, values in columns.items():
+            kind = _FIXED.get(name) or _kind(values)
+            lines.append(
+                f'  <key id="{name}" for="{target}" attr.name="{name}" attr.type="{kind}"/>'
+            )
+    lines.append('  <graph edgedefault="directed">')
+    for i in range(plan.network.size):
+        lines += [f'    <node id="n{i}">', *_data(nodes, i), "    </node>"]
+    for k, (u, v) in enumerate(plan.network.edges.tolist()):
+        lines.append(f'    <edge id="e{k}" source="n{u}" target="n{v}">')
+        lines += [*_data(links, k), "    </edge>"]
+    return "\n".join([*lines, "  </graph>", "</graphml>"]) + "\n"
+
+
+def _kind(values: list[Any]) -> str:
+    """Return the GraphML type that holds all the numbers as they are."""
+    infinite = "inf" in values
+    numbers = [value for value in values if value != "inf"]
+    if all(isinstance(number, int) for number in numbers):
+        largest = max(map(abs, numbers), default=0)
+        if not infinite and largest < 2**63:
+            return "long"
+        return "double" if largest <= 2**53 else "string"
+    exact = all(isinstance(x, float) or (isinstance(x, int) and abs(x) <= 2**53) for x in numbers)
+    return "double" if exact else "string"
+
+
+def _data(columns: dict[str, list[Any]], i: int) -> list[str]:
+    return [
+        f'      <data key="{name}">{quoteattr(str(values[i]))[1:-1]}</data>'
+        for name, values in columns.items()
+    ]

@@ -1,0 +1,299 @@
+"""A balance in a file: ``.json``, ``.npz`` and ``.csv``, whole or not at all."""
+
+from __future__ import annotations
+
+import glob
+import json
+import math
+import os
+import re
+import secrets
+import shutil
+import stat
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._version import __version__
+from ..exchange.result import RECORDED_WITH, Balance
+from ..memory import require_memory
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .formats import LoadFile
+
+BALANCE_SCHEMA = "fastlb.balance"
+BALANCE_SCHEMA_VERSION = 1
+# What a number takes as a Python object in a list, as text, and as joined text.
+_JSON_BYTES = 100
+SUFFIXES = (".json", ".npz", ".csv")
+
+
+def check_target(
+    path: str | Path, *, force: bool = False, suffixes: tuple[str, ...] = SUFFIXES
+) -> Path:
+    """Return the path to write to, before any work is done for it.
+
+    Raises
+    ------
+    ValueError
+        If the suffix is unknown.
+    OSError
+        If the file is there and ``force`` is not given, it is a folder, a device or a pipe, or
+        its folder is not there or not writable.
+    """
+    target = Path(path)
+    if target.suffix not in suffixes:
+        raise ValueError(f"out must end in {', '.join(suffixes)}, got {str(path)!r}")
+    _check_free(target, force)
+    return target
+
+
+@contextmanager
+def replacing(path: Path, *, force: bool = False) -> Iterator[IO[bytes]]:
+    """Open a file beside ``path`` that takes its place once it is complete.
+
+    After an error nothing is left, and what stood at ``path`` stands there still. What a run that
+    was killed had left beside it is removed.
+    """
+    target = _check_free(path, force)
+    partial = unfinished(target)
+    with naming(path, partial):
+        try:
+            with partial.open("xb") as stream:
+                _lock(stream.fileno())
+                yield stream
+                stream.flush()
+                os.fsync(stream.fileno())
+            _check_free(path, force)
+            partial.replace(target)
+        finally:
+            partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def filling(folder: Path) -> Iterator[Path]:
+    """Make a folder beside ``folder``, which is not there, that takes its name once complete."""
+    target = folder.resolve()
+    partial = unfinished(target)
+    handle = None
+    with naming(folder, partial):
+        partial.mkdir()
+        try:
+            with suppress(OSError):  # not every system opens folders
+                handle = os.open(partial, os.O_RDONLY)
+                _lock(handle)
+            yield partial
+            partial.rename(target)
+        finally:
+            if handle is not None:
+                os.close(handle)
+            shutil.rmtree(partial, ignore_errors=True)
+
+
+def unfinished(target: Path) -> Path:
+    """Return a new name beside ``target`` for it while it is written; remove abandoned ones."""
+    for path in target.parent.glob(f".{glob.escape(target.name)}.*.part"):
+        if re.fullmatch(r"[0-9a-f]{8}", path.name[len(target.name) + 2 : -len(".part")]):
+            with suppress(OSError):
+                remove_abandoned(path)
+    return target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+
+
+@contextmanager
+def naming(path: Path, partial: Path) -> Iterator[None]:
+    """Let errors of the operating system name ``path``, not what is unfinished beside it."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None or str(error.filename) not in ("None", str(partial)):
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def sync_folder(folder: Path) -> None:
+    """Flush a folder's names to the disk, so that a new file outlives a loss of power."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:  # not every system opens folders
+        return
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def remove_abandoned(path: Path) -> None:
+    """Remove a file or folder that was being written by a run that is no more."""
+    mode = path.lstat().st_mode
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        return
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        if not _lock(handle):
+            return
+        if stat.S_ISDIR(mode):
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+    finally:
+        os.close(handle)
+
+
+def _lock(handle: int) -> bool:
+    """Take the lock that a writer holds until its file is complete; False where it is taken."""
+    try:
+        import fcntl
+    except ImportError:  # there, what is open cannot be removed
+        return True
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def balance_head(balance: Balance, given: LoadFile, options: dict[str, Any]) -> dict[str, Any]:
+    """Return what a balance document says beside the arrays.
+
+    The document is one JSON object: ``schema`` ("fastlb.balance") and ``version`` (1) of its
+    form, ``fastlb`` (the library's version), ``input`` (source, kind, shape and dtype of the
+    loads, vt phases and tasks, the quantum or null), ``options`` (those given to the method),
+    ``reached`` (False where GDE did not converge), ``initial_loads``, and the entries of
+    :meth:`Balance.to_dict`: method, topology, ``loads``, ``flows`` and the figures. A number that
+    is not finite, for which JSON has no form, is null.
+    """
+    source: dict[str, Any] = {
+        "source": given.source,
+        "kind": given.kind,
+        "shape": list(given.loads.shape),
+        "dtype": given.loads.dtype.name,
+        "quantum": given.quantum,
+    }
+    if given.kind == "vt":
+        source |= {"phases": list(given.phases), "tasks": given.tasks}
+    return {
+        "schema": BALANCE_SCHEMA,
+        "version": BALANCE_SCHEMA_VERSION,
+        "fastlb": __version__,
+        "input": source,
+        "options": options,
+        "reached": reached(balance),
+    }
+
+
+def balance_document(balance: Balance, given: LoadFile, options: dict[str, Any]) -> dict[str, Any]:
+    """Return the JSON document of a balance, as described in :func:`balance_head`.
+
+    Raises
+    ------
+    MemoryError
+        If its numbers plainly do not fit the memory as Python objects; ``.npz`` is for those.
+    """
+    arrays = [getattr(balance, name, None) for name in RECORDED_WITH]
+    numbers = given.loads.size + sum(a.size for a in arrays if isinstance(a, np.ndarray))
+    require_memory(_JSON_BYTES * numbers, "the JSON document (.npz needs far less)")
+    head = balance_head(balance, given, options)
+    return {**head, "initial_loads": given.loads.tolist(), **balance.to_dict()}
+
+
+def reached(balance: Balance) -> bool:
+    """Return whether the method ended as it should: every network of a GDE converged."""
+    return bool(np.all(getattr(balance, "converged", True)))
+
+
+def write_balance(
+    path: Path,
+    balance: Balance,
+    given: LoadFile,
+    options: dict[str, Any],
+    *,
+    force: bool = False,
+) -> None:
+    """Write a balance in the form that the suffix names.
+
+    ``.json`` holds the document of :func:`balance_head`, ``.npz`` one array an entry and the
+    head as JSON text in ``document``, ``.csv`` the final loads in the layout that
+    :func:`~fastlb.files.formats.read_csv` reads: a network a line, or a grid, or a single network
+    a column.
+    """
+    with replacing(path, force=force) as stream:
+        if path.suffix == ".json":
+            stream.write(as_json(balance_document(balance, given, options)).encode())
+        elif path.suffix == ".npz":
+            _write_npz(stream, balance, given, options)
+        else:
+            _write_csv(stream, balance)
+
+
+def as_json(document: dict[str, Any]) -> str:
+    """Return a document as JSON text: one top-level entry a line, for people and for diff.
+
+    JSON has no infinity and no NaN: they become null.
+    """
+    entries = [f"{json.dumps(key)}: {_json_value(value)}" for key, value in document.items()]
+    return "{\n" + ",\n".join(entries) + "\n}\n"
+
+
+def _json_value(value: Any) -> str:
+    try:
+        return json.dumps(value, allow_nan=False)
+    except ValueError:
+        return json.dumps(_finite(value), allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _write_npz(
+    stream: IO[bytes], balance: Balance, given: LoadFile, options: dict[str, Any]
+) -> None:
+    head = {
+        **balance_head(balance, given, options),
+        "method": balance.method,
+        "topology": balance.topology.spec,
+    }
+    arrays: dict[str, Any] = {"initial_loads": given.loads, "document": json.dumps(head)}
+    for name in RECORDED_WITH:
+        value = getattr(balance, name, None)
+        if isinstance(value, dict):
+            arrays |= {f"{name}.{key}": part for key, part in value.items()}
+        elif value is not None:
+            arrays[name] = value
+    np.savez(stream, **arrays)
+
+
+def _write_csv(stream: IO[bytes], balance: Balance) -> None:
+    loads, size = balance.loads, balance.topology.size
+    single = loads.size == size
+    if single:
+        rows = loads if loads.ndim == 2 and loads.shape[0] > 1 else loads.reshape(-1, 1)
+    else:
+        rows = loads.reshape(-1, size)
+    for row in rows:
+        stream.write((",".join(map(repr, row.tolist())) + "\n").encode())
+
+
+def _check_free(path: Path, force: bool) -> Path:
+    """Return where ``path`` leads to, through any links, if a file can be written there."""
+    target = Path(os.path.realpath(path))
+    mode = target.lstat().st_mode if os.path.lexists(target) else None
+    if mode is not None and stat.S_ISDIR(mode):
+        raise IsADirectoryError(21, "is a folder", str(path))
+    if mode is not None and not stat.S_ISREG(mode):
+        raise FileExistsError(17, "is a device, a pipe or the like, no file to replace", str(path))
+    if not target.parent.is_dir():
+        raise FileNotFoundError(2, "no such folder", str(target.parent))
+    if mode is not None and not force:
+        raise FileExistsError(17, "is there already (--force overwrites it)", str(path))
+    if not os.access(target.parent, os.W_OK | os.X_OK):
+        raise PermissionError(13, "folder is not writable", str(target.parent))
+    return target

@@ -1,0 +1,1 @@
+"""Minimax flow under link capacities: the search, its certificates, plans, and whole entities."""

@@ -1,0 +1,90 @@
+"""Excess and room of nodes from their loads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..quantities import Numbers
+from .scaling import exact_sum
+
+
+def excess_load(loads: Numbers, *, target: ArrayLike | None = None) -> NDArray[Any]:
+    """Return how much each node has above what it should have.
+
+    Parameters
+    ----------
+    loads : (*batch, N)
+        Loads; integers, or floats.
+    target : scalar or (N,), optional
+        What each node should have. Default: the balanced load; of integers with total T the
+        ``T % N`` most loaded nodes keep one unit more (ties: the lower node).
+
+    Returns
+    -------
+    (*batch, N) int64 or float64
+        Positive: overloaded by that much; negative: room for that much.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If loads or target are no finite numbers or their shapes do not fit.
+    OverflowError
+        If an integer does not fit int64, or a total of floats float64.
+
+    Examples
+    --------
+    >>> excess_load([7, 1, 3]).tolist()
+    [3, -2, -1]
+    >>> excess_load([4, 4, 3]).tolist()
+    [0, 0, 0]
+    """
+    given = _numbers("loads", loads)
+    if given.ndim == 0 or given.shape[-1] == 0:
+        raise ValueError(f"loads must be one number for each node, got shape {given.shape}")
+    if target is not None:
+        wanted = _numbers("target", target)
+        if wanted.ndim > given.ndim or (wanted.ndim and wanted.shape[-1] != given.shape[-1]):
+            raise ValueError(
+                f"target must be a number or one for each of {given.shape[-1]} nodes, "
+                f"got shape {wanted.shape}"
+            )
+        return _difference(given, np.broadcast_to(wanted, given.shape))
+    if given.dtype.kind == "f":
+        with np.errstate(over="ignore"):
+            mean = given.mean(axis=-1, keepdims=True)
+        if not np.isfinite(mean).all():
+            raise OverflowError("loads must have totals that fit float64")
+        return np.asarray(given - mean)
+    n = given.shape[-1]
+    rows = given.reshape(-1, n)
+    totals = [exact_sum(row) for row in rows]
+    quota = np.array([total // n for total in totals], dtype=np.int64)
+    extra = np.array([total % n for total in totals], dtype=np.int64)
+    # The complement turns largest first into smallest first for every int64.
+    order = np.argsort(~rows, axis=1, kind="stable")
+    keeps = np.empty_like(rows)
+    np.put_along_axis(keeps, order, (np.arange(n) < extra[:, None]).astype(np.int64), axis=1)
+    return _difference(rows, quota[:, None] + keeps).reshape(given.shape)
+
+
+def _difference(loads: NDArray[Any], target: NDArray[Any]) -> NDArray[Any]:
+    difference = np.asarray(loads - target)
+    if difference.dtype.kind == "i" and (((loads ^ target) & (loads ^ difference)) < 0).any():
+        raise OverflowError("loads less target must fit int64")
+    return difference
+
+
+def _numbers(name: str, given: Numbers) -> NDArray[Any]:
+    values = np.asarray(given)
+    if values.dtype.kind not in "iuf" or values.dtype == np.float16:
+        raise TypeError(f"{name} must be integers, float32 or float64, got {values.dtype}")
+    if values.dtype.kind == "f":
+        if not np.isfinite(values).all():
+            raise ValueError(f"{name} must be finite, got NaN or infinity")
+        return values.astype(np.float64)
+    if values.dtype.kind == "u" and int(values.max(initial=0)) > 2**63 - 1:
+        raise OverflowError(f"{name} must fit int64, got {int(values.max())}")
+    return values.astype(np.int64)

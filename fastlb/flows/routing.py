@@ -1,0 +1,273 @@
+"""Routing schemes that a plan obeys: rules R1-R3 and their layered shortcut (Minimax section 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..accelerate import kernels
+from ..quantities import Number
+from ..topologies.network import Expanded, Network
+from ..topologies.topology import Grid, Hypercube, Topology
+from .scaling import Integers
+
+Rule = Callable[[int, int, int], bool]
+
+
+@dataclass(frozen=True)
+class RoutingScheme:
+    """A routing scheme with the paper's properties P1-P3, given by its two-link paths.
+
+    Parameters
+    ----------
+    allows : callable
+        ``allows(u, via, w)`` tells whether a message may go from ``u`` over ``via`` to ``w``.
+        With P1-P3 a longer path is feasible exactly where all its two-link parts are.
+    feasible : callable, optional
+        ``feasible(path)`` on whole paths, for :func:`check_routing` of schemes that look
+        further than two links.
+
+    Examples
+    --------
+    >>> upwards = RoutingScheme(lambda u, via, w: u < via < w)
+    >>> routing_graph(Network([(0, 1), (1, 2)]), upwards).n
+    4
+    """
+
+    allows: Rule
+    feasible: Callable[[Sequence[int]], bool] | None = None
+
+
+@dataclass(frozen=True)
+class DimensionOrder:
+    """Dimension-order routing: all moves along one axis before any along the next."""
+
+    axes: tuple[int, ...] | None = None
+
+
+Routing = None | str | RoutingScheme | DimensionOrder
+
+
+def dimension_order(axes: Sequence[int] | None = None) -> DimensionOrder:
+    """Return dimension-order routing with this order of array axes, by default 0, 1, ...
+
+    Axis 0 first is the paper's row-column routing, axis 1 first its column-row routing.
+
+    Examples
+    --------
+    >>> dimension_order((1, 0))
+    DimensionOrder(axes=(1, 0))
+    """
+    return DimensionOrder(None if axes is None else tuple(int(a) for a in axes))
+
+
+@dataclass(frozen=True, eq=False)
+class RoutingGraph:
+    """The transformed graph of rules R1-R3.
+
+    Link ``k`` of the network is edge ``k``, from its out-vertex ``2k`` to its in-vertex
+    ``2k + 1``. The other edges are the allowed two-link paths, unlimited and of weight 0
+    (the paper prints capacity 1 for the infinity sign).
+
+    Attributes
+    ----------
+    n : int
+        Number of vertices, ``2E``.
+    edges : (G, 2) int64
+        Directed edges.
+    capacity : tuple
+        One value an edge, None where unlimited.
+    weight : (G,) int64
+        1 on links of the network, 0 on the others.
+    """
+
+    n: int
+    edges: NDArray[np.int64]
+    capacity: tuple[Number | None, ...]
+    weight: NDArray[np.int64]
+
+
+def routing_graph(network: Network, scheme: Routing) -> RoutingGraph:
+    """Return the paper's transformed graph of a routing scheme (rules R1-R3).
+
+    Raises
+    ------
+    ValueError
+        If the scheme does not apply to the network.
+    """
+    turns = _turns(network, _rule(network, scheme))
+    E = network.edge_count
+    links = np.stack([2 * np.arange(E), 2 * np.arange(E) + 1], axis=1)
+    inner = np.stack([2 * turns[:, 0] + 1, 2 * turns[:, 1]], axis=1)
+    weight = np.repeat(np.array([1, 0]), [E, len(turns)])
+    capacity = (*network.capacity, *(None,) * len(turns))
+    return RoutingGraph(2 * E, np.concatenate([links, inner]), capacity, weight)
+
+
+def expand(network: Network, routing: Routing) -> Expanded:
+    """Return the graph on which plans for this network and routing are searched."""
+    if isinstance(routing, RoutingScheme):
+        return _by_rules(network, routing)
+    if routing is not None:
+        topology, order = ordered_axes(network, routing)
+        if network.edge_count:
+            return _layered(network, topology, order)
+    return network.graph
+
+
+def _by_rules(network: Network, scheme: RoutingScheme) -> Expanded:
+    """R1-R5; R4's nodes are split into an entry and an exit, so that nothing passes through.
+
+    Load goes from its entry straight to the exit of the same node where it stays.
+    """
+    E, n = network.edge_count, network.size
+    tail, head = network.edges.T
+    turns = _turns(network, scheme.allows)
+    links = np.arange(E)
+    entry, exit_ = 2 * E + np.arange(n), 2 * E + n + np.arange(n)
+    return _expanded(
+        2 * E + 2 * n,
+        np.concatenate([2 * links, 2 * turns[:, 0] + 1, entry[tail], 2 * links + 1, entry]),
+        np.concatenate([2 * links + 1, 2 * turns[:, 1], 2 * links, exit_[head], exit_]),
+        np.concatenate([links, np.full(len(turns) + 2 * E + n, -1)]),
+        entry,
+        exit_,
+    )
+
+
+def _layered(network: Network, topology: Topology, order: tuple[int, ...]) -> Expanded:
+    """One copy of the nodes per axis, in order; a link along an axis joins nodes of its copy.
+
+    On an unwrapped axis a turn back on one line would use a link both ways, which a net flow
+    never does. A ring of three is crossed in one hop, so its links lead on to the next copy.
+    """
+    n, E = network.size, network.edge_count
+    shape = np.array(topology.shape)
+    steps = _coordinates(topology, network.edges[:, 1]) - _coordinates(
+        topology, network.edges[:, 0]
+    )
+    axis = np.argmax(steps != 0, axis=0) if E else np.empty(0, np.int64)
+    place = np.empty(len(shape), dtype=np.int64)
+    place[list(order)] = np.arange(len(order))
+    layer = place[axis]
+    last = _wraps(topology)[axis] & (shape[axis] == 3)
+    layers = len(order) + int(bool(last.any()))
+    nodes = np.arange(n)
+    waits = [np.arange(n * (layers - 1)), np.arange(n, n * layers)]
+    return _expanded(
+        n * layers,
+        np.concatenate([layer * n + network.edges[:, 0], waits[0]]),
+        np.concatenate([(layer + last) * n + network.edges[:, 1], waits[1]]),
+        np.concatenate([np.arange(E), np.full(n * (layers - 1), -1)]),
+        nodes,
+        nodes + n * (layers - 1),
+    )
+
+
+def _expanded(
+    n: int, tail: Integers, head: Integers, origin: Integers, entry: Integers, exit_: Integers
+) -> Expanded:
+    arcs = kernels("arcs").residual_arcs(n, tail, head)
+    return Expanded(n, tail, head, origin, entry, exit_, arcs)
+
+
+def _coordinates(topology: Topology, nodes: Integers) -> Integers:
+    return np.stack(np.unravel_index(nodes, topology.shape))
+
+
+def _wraps(topology: Topology) -> NDArray[np.bool_]:
+    flags = topology.wrap if isinstance(topology, Grid) else (False,) * topology.ndim
+    return np.array(flags, dtype=bool)
+
+
+def ordered_axes(
+    network: Network, routing: str | DimensionOrder
+) -> tuple[Topology, tuple[int, ...]]:
+    """Return the topology a named scheme runs on and its order of axes."""
+    topology = network.topology
+    if isinstance(routing, str) and routing not in ("e-cube", "dimension-order"):
+        raise ValueError(
+            f"routing must be None, 'e-cube', 'dimension-order' or a RoutingScheme, got {routing!r}"
+        )
+    if not isinstance(topology, Grid | Hypercube):
+        raise ValueError(
+            f"routing {_name(routing)} needs a network made by topology.network() of a grid or "
+            f"hypercube, got {network!r}"
+        )
+    _check_links(network, topology)
+    axes = tuple(range(topology.ndim))
+    if routing == "e-cube":
+        if not isinstance(topology, Hypercube):
+            raise ValueError(f"routing 'e-cube' needs a hypercube, got {topology!r}")
+        return topology, axes[::-1]
+    if isinstance(routing, DimensionOrder) and routing.axes is not None:
+        if sorted(routing.axes) != list(axes):
+            raise ValueError(f"axes must be an order of {axes} on {topology!r}, got {routing.axes}")
+        axes = routing.axes
+    long = [k for k, wrap in zip(topology.shape, _wraps(topology), strict=True) if wrap and k > 3]
+    if long:
+        raise ValueError(
+            f"routing {_name(routing)} cannot be used on {topology!r}: on a ring of {long[0]} two "
+            "shortest paths that overlap in a link may join into one that is not shortest, which "
+            "violates P3; route on the mesh, or without a scheme"
+        )
+    return topology, axes
+
+
+def _check_links(network: Network, topology: Grid | Hypercube) -> None:
+    """Refuse links that are not the topology's: a network may name any topology as its own."""
+    if network.size != topology.size:
+        raise ValueError(
+            f"network must have the {topology.size} nodes of {topology!r}, got {network.size}"
+        )
+    if not network.edge_count:
+        return
+    apart = np.abs(np.diff(_coordinates(topology, network.edges.T), axis=1))[:, 0]
+    shape = np.array(topology.shape).reshape(-1, 1)
+    wraps = _wraps(topology).reshape(-1, 1)
+    near = (apart == 1) | wraps & (apart == shape - 1) & (shape > 1)
+    fits = (near | (apart == 0)).all(axis=0) & ((apart > 0).sum(axis=0) == 1)
+    if not fits.all():
+        u, v = network.edges[int(np.argmin(fits))].tolist()
+        raise ValueError(f"network must have links of {topology!r} alone, got {(u, v)}")
+
+
+def _name(routing: str | DimensionOrder) -> str:
+    return repr(routing) if isinstance(routing, str) else "'dimension-order'"
+
+
+def _rule(network: Network, scheme: Routing) -> Rule:
+    if isinstance(scheme, RoutingScheme):
+        return scheme.allows
+    if not isinstance(scheme, str | DimensionOrder):
+        raise TypeError(f"scheme must be a name or a RoutingScheme, got {scheme!r}")
+    topology, order = ordered_axes(network, scheme)
+    place = {axis: i for i, axis in enumerate(order)}
+    wraps = _wraps(topology)
+
+    def move(u: int, v: int) -> tuple[int, int]:
+        pairs = zip(topology.address(u), topology.address(v), strict=True)
+        return next((axis, b - a) for axis, (a, b) in enumerate(pairs) if a != b)
+
+    def rule(u: int, via: int, w: int) -> bool:
+        (first, step), (second, next_step) = move(u, via), move(via, w)
+        if first == second:
+            return step == next_step and not wraps[first]
+        return place[first] < place[second]
+
+    return rule
+
+
+def _turns(network: Network, rule: Rule) -> Integers:
+    """Return the pairs of links (T, 2) that may follow each other."""
+    leaving: list[list[int]] = [[] for _ in range(network.size)]
+    ends = network.edges.tolist()
+    for k, (u, _) in enumerate(ends):
+        leaving[u].append(k)
+    found = [
+        (k, m) for k, (u, via) in enumerate(ends) for m in leaving[via] if rule(u, via, ends[m][1])
+    ]
+    return np.array(found, dtype=np.int64).reshape(-1, 2)

@@ -1,0 +1,200 @@
+"""The least contention at which an amount passes: three methods over one scaled problem."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from ..accelerate import heeding, kernels
+from .problem import Nodes, Problem
+from .scaling import Integers, exact_sum
+from .scipyflow import scipy_flow
+
+METHODS = ("fused", "mmc01", "scipy")
+# Room for the products of the search above the largest scaled total.
+SEARCH_TOTAL = 2**60
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What a search found, in units of the problem.
+
+    Attributes
+    ----------
+    value : int
+        Units that pass, v* or the limit.
+    beta : Fraction
+        The least contention at which they do.
+    value_side : (N,) bool
+        Source side of the cut that proves the value, unless excess, room or limit prove it.
+    beta_side : (N,) bool or None
+        Source side of the cut that proves beta; None where beta is what exists already.
+    iterations : int
+        Values of beta tried.
+    flow : ((E,) int64, int) or None
+        A short flow of that value within beta, in units of 1/q, and q, where one is at hand.
+    """
+
+    value: int
+    beta: Fraction
+    value_side: Nodes
+    beta_side: Nodes | None
+    iterations: int
+    flow: tuple[Integers, int] | None
+
+
+MaxFlow = Callable[[Problem, Fraction | None], tuple[int, Integers, Nodes, int]]
+
+
+def search(problem: Problem, method: str, *, whole: bool) -> Found:
+    """Find v* and beta* of a problem.
+
+    Parameters
+    ----------
+    method : str
+        ``"fused"``, ``"mmc01"`` or ``"scipy"``.
+    whole : bool
+        Whether beta is rounded up to whole units.
+    """
+    engine: MaxFlow = scipy_flow if method == "scipy" else short_flow
+    beta = Fraction(problem.lowest)
+    if method == "fused":
+        value, side = _fused_value(problem)
+        fixed = problem if value == problem.limit else replace(problem, limit=value)
+        beta, beta_side, raises, proved = _fused_beta(fixed, whole)
+        if proved:
+            fixed.check_beta(beta)
+            return Found(value, beta, side, beta_side, raises + 1, None)
+        return _newton(fixed, side, beta, beta_side, raises, engine, whole=whole)
+    value, _, side, _ = engine(problem, None)
+    fixed = replace(problem, limit=value)
+    return _newton(fixed, side, beta, None, 0, engine, whole=whole)
+
+
+def short_flow(problem: Problem, beta: Fraction | None) -> tuple[int, Integers, Nodes, int]:
+    """Return (value, flow, cut side, q) of a short maximum flow at ``beta``, in units of 1/q."""
+    capacity, q = problem.capacity(beta)
+    scaled = problem.scaled(q)
+    value, flow, side = heeding(
+        len(problem.arcs[1]),
+        kernels("shortplan").short_plan,
+        *problem.arcs[:3],
+        problem.along(capacity),
+        scaled.excess,
+        scaled.room,
+        np.int64(scaled.limit),
+    )
+    return int(value), _on_links(problem, flow), side, q
+
+
+def least_flow(problem: Problem, beta: Fraction | None) -> tuple[int, Integers, Nodes, int]:
+    """Return the same of least total traffic; the value must be possible at ``beta``."""
+    capacity, q = problem.capacity(beta)
+    scaled = problem.scaled(q)
+    value, flow = heeding(
+        len(problem.arcs[1]),
+        kernels("leastplan").least_plan,
+        *problem.arcs[:3],
+        problem.along(capacity),
+        problem.along(problem.graph.costs),
+        scaled.excess,
+        scaled.room,
+        np.int64(scaled.limit),
+    )
+    return int(value), _on_links(problem, flow), np.zeros(len(scaled.room), dtype=bool), q
+
+
+def _on_links(problem: Problem, flow: Integers) -> Integers:
+    carried: Integers = kernels("arcs").collect(problem.arcs[3], flow, len(problem.tail))
+    return carried
+
+
+def _newton(
+    problem: Problem,
+    value_side: Nodes,
+    beta: Fraction,
+    beta_side: Nodes | None,
+    raises: int,
+    engine: MaxFlow,
+    *,
+    whole: bool,
+) -> Found:
+    """MMC01 (Fig. 2): raise beta by the root of the current minimum cut until the value passes."""
+    target = problem.limit
+    while True:
+        value, flow, side, q = engine(problem, beta)
+        if value == target * q:
+            break
+        growing = int(problem.growing(side, beta).sum())
+        step = (target - Fraction(value, q)) / growing
+        beta += -(-step // 1) if whole else step
+        beta_side = side
+        raises += 1
+    at_hand = (flow, q) if engine is short_flow else None
+    return Found(target, beta, value_side, beta_side, raises + 1, at_hand)
+
+
+def _fused_value(problem: Problem) -> tuple[int, Nodes]:
+    start, head, rev, _ = problem.arcs
+    nobody = np.zeros(len(problem.excess), dtype=bool)
+    limit = np.int64(problem.limit)
+    if limit == 0:
+        return 0, nobody
+    everywhere = problem.usable.min(initial=limit) >= limit
+    if everywhere and problem.graph.joined:
+        return problem.limit, nobody
+    usable = problem.along(problem.usable)
+    if kernels("arcs").strongly_connected(start, head, rev, usable, limit):
+        return problem.limit, nobody
+    value, _, _, side, *_ = heeding(
+        len(head),
+        kernels("minimax").fused_search,
+        start,
+        head,
+        rev,
+        usable,
+        np.zeros_like(usable),
+        np.zeros(usable.shape, dtype=bool),
+        problem.excess,
+        problem.room,
+        limit,
+        np.int64(0),
+    )
+    return int(value), side
+
+
+def _fused_beta(problem: Problem, whole: bool) -> tuple[Fraction, Nodes | None, int, bool]:
+    """Return a lower bound of beta*, its cut, the number of raises, and whether it is beta*.
+
+    Divisible load is searched in units so fine that beta*, a fraction of at most as many
+    parts as there are counted links, is the root of the last cut. Where the totals leave no
+    room for that, the root is a bound to go on from.
+    """
+    wanted = bits = 0
+    if not whole:
+        wanted = 2 * int(problem.counted.sum()).bit_length()
+        largest = max(exact_sum(problem.excess), exact_sum(problem.room), problem.lowest, 1)
+        bits = max(0, min(wanted, SEARCH_TOTAL.bit_length() - 1 - largest.bit_length()))
+    fine = 1 << bits
+    scaled = problem.scaled(fine)
+    _, beta, raises, side, before, short, rho = heeding(
+        len(problem.arcs[1]),
+        kernels("minimax").fused_search,
+        *problem.arcs[:3],
+        problem.along(scaled.usable),
+        problem.along(scaled.base),
+        problem.along(problem.counted),
+        scaled.excess,
+        scaled.room,
+        np.int64(scaled.limit),
+        np.int64(scaled.lowest),
+    )
+    if raises == 0:
+        return Fraction(problem.lowest), None, 0, True
+    if whole:
+        return Fraction(int(beta)), side, int(raises), True
+    root = Fraction(int(before) * int(rho) + int(short), int(rho) * fine)
+    return root, side, int(raises), bits == wanted

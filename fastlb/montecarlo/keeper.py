@@ -1,0 +1,261 @@
+"""Where the trials of a run are kept: in memory alone, or part by part in a folder."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import time
+from bisect import bisect_right, insort
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import islice, pairwise, tee
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ..accelerate import extra
+from ..files.writing import replacing, sync_folder
+from .parts import Format, Span, Stretch
+from .study import Cell
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from numpy.typing import NDArray
+
+    from .runner import Chunk
+
+    Columns = list[dict[str, NDArray[Any]]]  # for each method of a chunk, a column a figure
+
+PART = re.compile(r"part-(\d{6,})-([0-9a-f]{32})\.parquet")
+
+# A part is written a second after the last one, later on ever less often: a run that is killed
+# loses, beside what is under way, a second, a fiftieth of its time or a minute; and one of ten days
+# leaves 15,000 files.
+SOONEST, SHARE, LATEST = 1.0, 0.02, 60.0
+# Rows that wait to be written: some 30 MB.
+PART_ROWS = 2**18
+# Chunks looked at before the first of them is handed on, at most.
+CHUNKS_AHEAD = 2**12
+
+
+class Keeper(Protocol):
+    """Runs chunks and counts the rows that are done."""
+
+    done: int
+
+    def chunks(
+        self, chunks: Iterable[Chunk], executor: Executor | None
+    ) -> Generator[tuple[Chunk, Columns]]:
+        """Yield the trials of chunks in order, each chunk whole or in pieces."""
+
+
+class Memory:
+    """Keeps nothing: what is run is handed on."""
+
+    def __init__(self) -> None:
+        self.done = 0
+
+    def chunks(
+        self, chunks: Iterable[Chunk], executor: Executor | None
+    ) -> Generator[tuple[Chunk, Columns]]:
+        """Run chunks and yield each with its columns."""
+        from .runner import run_chunks
+
+        with closing(run_chunks(chunks, executor)) as found:
+            for chunk, columns in found:
+                self.done += chunk.trials * len(chunk.methods)
+                yield chunk, columns
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """Some trials of a chunk, and what of them must be run: fewer methods, or nothing."""
+
+    chunk: Chunk
+    missing: Chunk | None
+
+
+class Store:
+    """The trials in a folder; :func:`~fastlb.montecarlo.store.open_store` opens one.
+
+    Each ``part-NUMBER-HASH.parquet`` has rows of :meth:`Results.to_arrow`; HASH is the beginning
+    of the SHA-256 of its bytes. A part is written beside its name, flushed to the disk and then
+    named: one that has its name is whole. How trials are divided among parts depends on the time
+    they took; what they are does not.
+
+    Attributes
+    ----------
+    done : int
+        Rows that are in the folder, safe on the disk.
+    damaged : list of Path
+        Parts whose bytes are not those of their hash. Their trials count as not done.
+    """
+
+    def __init__(self, folder: Path, form: Format, *, complete: bool = False) -> None:
+        self.done = 0
+        self.damaged: list[Path] = []
+        self._folder = folder
+        self._format = form
+        self._complete = complete
+        self._spans: dict[Cell, list[tuple[Span, Path]]] = {cell: [] for cell in form.study.cells}
+        self._number = 0
+        self._opened = self._written = time.monotonic()
+        self._table = lru_cache(2)(_read_table)
+        for path in sorted(folder.iterdir()):
+            if named := PART.fullmatch(path.name):
+                self._number = max(self._number, int(named[1]) + 1)
+                self._find(path, named[2])
+
+    def chunks(
+        self, chunks: Iterable[Chunk], executor: Executor | None
+    ) -> Generator[tuple[Chunk, Columns]]:
+        """Yield the trials of chunks in order: those in the folder, and those run and kept now.
+
+        What was run before an error or an interruption is kept as well.
+
+        Raises
+        ------
+        ValueError
+            If trials are missing and the store was opened to be read alone.
+        """
+        waiting = iter(chunks)
+        while some := list(islice(waiting, CHUNKS_AHEAD)):
+            yield from self._some(some, executor)
+
+    def _some(
+        self, chunks: Iterable[Chunk], executor: Executor | None
+    ) -> Generator[tuple[Chunk, Columns]]:
+        from .runner import run_chunks
+
+        pieces, ahead = tee(self._pieces(chunks))
+        missing = (piece.missing for piece in ahead if piece.missing is not None)
+        waiting: list[tuple[_Piece, Columns]] = []
+        with closing(run_chunks(missing, executor)) as computed:
+            for piece in pieces:
+                try:
+                    columns = next(computed)[1] if piece.missing else []
+                except BaseException:
+                    self._write(waiting)
+                    raise
+                waiting.append((piece, columns))
+                if self._due(waiting):
+                    self._write(waiting)
+                    yield from map(self._whole, waiting)
+                    waiting = []
+            self._write(waiting)
+            yield from map(self._whole, waiting)
+
+    def _pieces(self, chunks: Iterable[Chunk]) -> Iterator[_Piece]:
+        """Divide chunks where a span of kept trials begins or ends."""
+        for chunk in chunks:
+            cells, stop = _cells(chunk), chunk.start + chunk.trials
+            cuts = {chunk.start, stop}
+            for cell in cells:
+                for span, _ in self._overlapping(cell, chunk.start, stop):
+                    cuts |= {max(span.start, chunk.start), min(span.stop, stop)}
+            for start, end in pairwise(sorted(cuts)):
+                piece = replace(chunk, start=start, trials=end - start)
+                methods = tuple(
+                    cell.method
+                    for cell in cells
+                    if next(self._overlapping(cell, start, end), None) is None
+                )
+                if methods and self._complete:
+                    study = self._format.study
+                    wanted = f"{study.trials * len(study.cells):,}"
+                    raise ValueError(
+                        f"{self._folder} holds {self.done:,} rows of "
+                        f"{f'up to {wanted}' if study.target_error else wanted}: the run is not "
+                        "complete (--resume goes on with it)"
+                    )
+                yield _Piece(piece, replace(piece, methods=methods) if methods else None)
+
+    def _overlapping(self, cell: Cell, start: int, stop: int) -> Iterator[tuple[Span, Path]]:
+        spans = self._spans[cell]
+        for i in range(max(0, bisect_right(spans, start, key=_first_trial) - 1), len(spans)):
+            if spans[i][0].start >= stop:
+                return
+            if spans[i][0].stop > start:
+                yield spans[i]
+
+    def _due(self, waiting: list[tuple[_Piece, Columns]]) -> bool:
+        now = time.monotonic()
+        if now - self._written >= min(max(SOONEST, SHARE * (now - self._opened)), LATEST):
+            return True
+        rows = sum(piece.chunk.trials * len(piece.chunk.methods) for piece, _ in waiting)
+        return rows >= PART_ROWS
+
+    def _whole(self, kept: tuple[_Piece, Columns]) -> tuple[Chunk, Columns]:
+        """Return a piece with the columns of all its methods, those that were not run read."""
+        piece, columns = kept
+        run = dict(zip(piece.missing.methods, columns, strict=True)) if piece.missing else {}
+        found = [
+            run[cell.method] if cell.method in run else self._read(cell, piece.chunk)
+            for cell in _cells(piece.chunk)
+        ]
+        return piece.chunk, found
+
+    def _read(self, cell: Cell, chunk: Chunk) -> dict[str, NDArray[Any]]:
+        span, path = next(self._overlapping(cell, chunk.start, chunk.start + chunk.trials))
+        row = span.row + chunk.start - span.start
+        return self._format.decode(self._table(path), cell, row, chunk.trials)
+
+    def _write(self, waiting: list[tuple[_Piece, Columns]]) -> None:
+        """Write what was run as a part; when this returns it is safe."""
+        rows = [
+            Stretch(cell, piece.missing.start, piece.missing.trials, columns)
+            for piece, found in waiting
+            if piece.missing
+            for cell, columns in zip(_cells(piece.missing), found, strict=True)
+        ]
+        if rows:
+            content = self._format.encode(rows)
+            path = self._folder / f"part-{self._number:06}-{_hash(content)}.parquet"
+            put(path, content)
+            self._number += 1
+            self._add(path, content)
+        self._written = time.monotonic()
+
+    def _find(self, path: Path, named: str) -> None:
+        content = path.read_bytes()
+        if _hash(content) != named:
+            self.damaged.append(path)
+            return
+        try:
+            self._add(path, content)
+        except ValueError as error:
+            raise ValueError(f"{path} {error}") from None
+
+    def _add(self, path: Path, content: bytes) -> None:
+        for span in self._format.spans(content):
+            insort(self._spans[span.cell], (span, path), key=_first_trial)
+            self.done += span.stop - span.start
+
+
+def put(path: Path, content: bytes) -> None:
+    """Write a file of a store, whole or not at all; when this returns, it is safe on the disk."""
+    try:
+        with replacing(path, force=True) as stream:
+            stream.write(content)
+        sync_folder(path.parent)
+    except OSError as error:
+        said = f"{error.strerror}; what was kept before is safe, --resume goes on from there"
+        raise OSError(error.errno, said, error.filename) from error
+
+
+def _cells(chunk: Chunk) -> list[Cell]:
+    return [Cell(chunk.topology, method, chunk.loads) for method in chunk.methods]
+
+
+def _first_trial(kept: tuple[Span, Path]) -> int:
+    return kept[0].start
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:32]
+
+
+def _read_table(path: Path) -> Any:
+    return extra("pyarrow.parquet").read_table(path, partitioning=None)

@@ -1,0 +1,160 @@
+"""What a store says of its study: spelled out, so that it can be compared and run again."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from ..random_loads.distributions import Distribution, parse_distribution
+from ..topologies.parse import parse_topology
+from ..topologies.topology import Topology
+from .study import Part, Study
+
+# What bundled studies may be asked for.
+ASKED = ("trials", "seed", "target_error", "minimum_trials")
+
+# What every study says of itself in a manifest of the version that is known.
+SAID = frozenset({"name", "topologies", "methods", "loads", "further", *ASKED})
+
+# Differences told of two studies, and entries told of two lists.
+TOLD = 6
+
+_DIGEST = " sha256:"
+
+
+def describe(study: Study | Part) -> dict[str, Any]:
+    """Return every parameter of a study JSON-ready.
+
+    Topologies and loads are spelled. Where a spelling does not say all, as that of a general
+    network, the SHA-256 of the whole stands behind it.
+    """
+    return {
+        field.name: _plain(field.name, getattr(study, field.name))
+        for field in dataclasses.fields(study)
+    }
+
+
+def digest(value: Any) -> str:
+    """Return the SHA-256 of a value's content, the same in every process and on every machine.
+
+    Raises
+    ------
+    TypeError
+        If it is made of something else than numbers, text, arrays, sequences and dataclasses.
+    """
+    found = hashlib.sha256()
+    for piece in _canonical(value):
+        found.update(len(piece).to_bytes(8, "little"))
+        found.update(piece)
+    return found.hexdigest()
+
+
+def study_of(described: Mapping[str, Any]) -> Study:
+    """Return the study that was described, a bundled one as such.
+
+    Raises
+    ------
+    ValueError
+        If it has topologies or loads that no spelling says all of.
+    """
+    from .. import studies
+
+    if described["name"] in studies.names():
+        asked = {key: described[key] for key in ASKED}
+        bundled = dataclasses.replace(studies.load(described["name"]), **asked)
+        if describe(bundled) == described:
+            return bundled
+    grids = [described, *described["further"]]
+    spelled = [text for grid in grids for text in (*grid["topologies"], *grid["loads"])]
+    hidden = next((text for text in spelled if _DIGEST in text), None)
+    if hidden is not None:
+        raise ValueError(f"{hidden.partition(_DIGEST)[0]} has no spelling to be read back from")
+    further = [Part(**part) for part in described["further"]]
+    return Study(**{**described, "further": further})
+
+
+def differences(kept: Mapping[str, Any], given: Mapping[str, Any]) -> list[str]:
+    """Return what two descriptions differ in, a line a key: what was kept, what is given now."""
+    first, second = _flat(kept), _flat(given)
+    keys = [key for key in {**first, **second} if first.get(key) != second.get(key)]
+    told = [f"{key}: {_change(first.get(key), second.get(key))}" for key in keys]
+    return told if len(told) <= TOLD else [*told[:TOLD], f"and {len(told) - TOLD} more"]
+
+
+def _plain(name: str, value: Any) -> Any:
+    if isinstance(value, Topology | Distribution):
+        return _spelling(value)
+    if isinstance(value, Part):
+        return describe(value)
+    if isinstance(value, tuple) and name == "target_error":
+        return {target.figure: target.spec for target in value}
+    if isinstance(value, tuple):
+        return [_plain(name, part) for part in value]
+    if value is None or isinstance(value, str | int | float):
+        return value
+    raise TypeError(f"{name} must be numbers or text to be kept in a store, got {value!r}")
+
+
+def _spelling(value: Topology | Distribution) -> str:
+    read: Any = parse_topology if isinstance(value, Topology) else parse_distribution
+    try:
+        whole = read(value.spec) == value
+    except OSError:  # a file of loads that is gone: its spelling holds their hash
+        whole = True
+    except (ValueError, TypeError):
+        whole = False
+    return value.spec if whole else f"{value.spec}{_DIGEST}{digest(value)}"
+
+
+def _canonical(value: Any) -> Iterator[bytes]:
+    if isinstance(value, Topology):
+        yield from _canonical(value._key)
+    elif isinstance(value, np.ndarray) and value.dtype != object:
+        yield f"array {value.dtype.str} {value.shape}".encode()
+        yield np.ascontiguousarray(value).tobytes()
+    elif isinstance(value, bytes):
+        yield b"bytes"
+        yield value
+    elif isinstance(value, tuple | list):
+        yield f"sequence {len(value)}".encode()
+        for part in value:
+            yield from _canonical(part)
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        yield type(value).__qualname__.encode()
+        yield from _canonical(tuple(getattr(value, f.name) for f in dataclasses.fields(value)))
+    elif value is None or isinstance(value, str | int | float | Fraction):
+        yield repr(value).encode()
+    else:
+        raise TypeError(f"only numbers, text and arrays can be kept in a store, got {value!r}")
+
+
+def _flat(described: Mapping[str, Any]) -> dict[str, Any]:
+    flat = {key: value for key, value in described.items() if key != "further"}
+    for i, part in enumerate(described.get("further", ()), 1):
+        flat |= {f"{key} of grid {i + 1}": value for key, value in part.items()}
+    return flat
+
+
+def _change(kept: Any, given: Any) -> str:
+    if not (isinstance(kept, list) and isinstance(given, list)):
+        return f"{_shown(kept)} in the store, {_shown(given)} now"
+    gone = [text for text in kept if text not in given]
+    new = [text for text in given if text not in kept]
+    if not gone and not new:
+        return "in another order"
+    sides = ((gone, "in the store only"), (new, "now only"))
+    return ", ".join(f"{_shown(texts)} {side}" for texts, side in sides if texts)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        value = [f"{key}={entry}" for key, entry in value.items()]
+    if not isinstance(value, list):
+        return "nothing" if value is None else str(value)
+    texts = [text[:200] for text in value[:TOLD]] or ["nothing"]
+    return " ".join(texts) + (f" and {len(value) - TOLD} more" if len(value) > TOLD else "")

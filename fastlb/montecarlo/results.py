@@ -1,0 +1,281 @@
+"""Results of a study: one row of figures a trial or none, with summaries and conversions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._version import __version__
+from ..accelerate import extra
+from .collecting import Rows, Tallies
+from .statistic import QUANTILES, Difference, Statistic
+from .stopping import enough
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from .study import Cell, Study
+
+
+class Results:
+    """The figures of a study: of every trial, or, without rows, their summaries alone. Frozen.
+
+    Means, standard errors, extremes and differences are the same with and without rows.
+
+    Attributes
+    ----------
+    study : Study
+    """
+
+    __slots__ = ("_kept", "study")
+
+    study: Study
+    _kept: Rows | Tallies
+
+    def __init__(self, study: Study, kept: Rows | Tallies) -> None:
+        object.__setattr__(self, "study", study)
+        object.__setattr__(self, "_kept", kept)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"Results are frozen, cannot set {name}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Results, (self.study, self._kept)
+
+    def __len__(self) -> int:
+        return sum(self.trials(cell) for cell in self.study.cells)
+
+    def __repr__(self) -> str:
+        cells = f"{len(self.study.cells)} combinations"
+        return f"<Results of {self.study.name}: {cells}, {self.trials_text} trials each>"
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether the rows of all trials were kept."""
+        return isinstance(self._kept, Rows)
+
+    @property
+    def trials_text(self) -> str:
+        """How many trials the combinations have, as text: ``1,000`` or ``256 to 1,000``."""
+        counts = {self.trials(cell) for cell in self.study.cells}
+        return " to ".join(f"{count:,}" for count in sorted({min(counts), max(counts)}))
+
+    @property
+    def figures(self) -> tuple[str, ...]:
+        """Names of all figures, in the order of the columns."""
+        found = (name for cell in self.study.cells for name in self._kept.figures(cell))
+        return tuple(dict.fromkeys(found))
+
+    def trials(self, cell: Cell) -> int:
+        """Return how many trials of one of the study's combinations were run."""
+        return self._kept.trials(cell)
+
+    def unreached(self) -> list[tuple[str, str]]:
+        """Return the (topology, loads) whose standard errors are above the study's targets."""
+        if not self.study.target_error:
+            return []
+        return [
+            (topology.spec, loads.spec)
+            for topology, loads in self.study.groups
+            if not enough(self.study, (topology, loads), self._kept)
+        ]
+
+    def figure(self, name: str, topology: str, method: str, loads: str) -> NDArray[Any]:
+        """Return one figure of one combination, one value a trial.
+
+        Raises
+        ------
+        KeyError
+            If the combination was not run or its method has no such figure.
+        ValueError
+            If no rows were kept.
+        """
+        for cell in self.study.cells:
+            if cell.key == (topology, method, loads):
+                return self.columns(cell)[name]
+        raise KeyError((topology, method, loads))
+
+    def columns(self, cell: Cell) -> Mapping[str, NDArray[Any]]:
+        """Return all figures of one of the study's combinations, one value a trial each.
+
+        Raises
+        ------
+        ValueError
+            If no rows were kept.
+        """
+        return self._rows().columns(cell)
+
+    def table(self) -> dict[str, NDArray[Any]]:
+        """Return the columns of a table with one row a trial.
+
+        ``topology``, ``method``, ``loads`` (text, by their spelling), ``trial`` and ``seed``
+        (int64; text where the seed needs more), then the figures by their names. Where a method
+        of the study lacks a figure that others have, the column is a masked array. Rows go by
+        topology, loads, method and trial, in the study's order.
+
+        Raises
+        ------
+        ValueError
+            If no rows were kept.
+        """
+        self._rows()
+        study, cells = self.study, self.study.cells
+        trials = [self.trials(cell) for cell in cells]
+        keys = [cell.key for cell in cells]
+        seed = np.int64(study.seed) if study.seed < 2**63 else np.str_(study.seed)
+        columns: dict[str, NDArray[Any]] = {
+            name: np.repeat(np.array([key[i] for key in keys]), trials)
+            for i, name in enumerate(("topology", "method", "loads"))
+        }
+        columns["trial"] = np.concatenate([np.arange(n, dtype=np.int64) for n in trials])
+        columns["seed"] = np.full(sum(trials), seed)
+        columns |= {name: self._column(name) for name in self.figures}
+        return columns
+
+    def summary(
+        self, levels: Iterable[float] = QUANTILES
+    ) -> dict[tuple[str, str, str], dict[str, Statistic]]:
+        """Return mean, standard error, extremes and quantiles of every figure.
+
+        Parameters
+        ----------
+        levels : iterable of float
+            Levels of the quantiles, from 0 to 1.
+
+        Returns
+        -------
+        dict
+            By (topology, method, loads), each as spelled in the table, then by figure.
+
+        Raises
+        ------
+        ValueError
+            If a level is out of range.
+        """
+        wanted = tuple(float(level) for level in levels)
+        if not all(0 <= level <= 1 for level in wanted):
+            raise ValueError(f"levels must be between 0 and 1, got {wanted}")
+        kept = self._kept
+        return {
+            cell.key: {name: kept.statistic(cell, name, wanted) for name in kept.figures(cell)}
+            for cell in self.study.cells
+        }
+
+    def compare(
+        self, *, confidence: float = 0.95, figures: Iterable[str] | None = None
+    ) -> dict[tuple[str, str, str, str], dict[str, Difference]]:
+        """Return how methods differ, pair by pair and figure by figure, on the same random loads.
+
+        A difference is the first method's figure minus the second's in the same trial, so that
+        what the loads have in common drops out of its standard error. Integers beyond 2**53 are
+        compared as floats.
+
+        Parameters
+        ----------
+        confidence : float
+            Of each mean's interval, between 0 and 1.
+        figures : iterable of str, optional
+            Those wanted; all that both methods have otherwise.
+
+        Returns
+        -------
+        dict
+            By (topology, loads, first method, second method), methods in the study's order,
+            then by figure.
+
+        Raises
+        ------
+        ValueError
+            If the confidence is out of range, or no method has one of the figures.
+
+        Examples
+        --------
+        >>> from fastlb import Study, run
+        >>> study = Study("small", ["ring:8"], ["gde:lam=1/2", "dde"], "uniform:100", trials=50)
+        >>> found = run(study).compare()["ring:8", "uniform:100", "gde:lam=1/2", "dde"]
+        >>> found["difference"].low > 0  # GDE leaves more
+        True
+        """
+        level = float(confidence)
+        if not 0 < level < 1:
+            raise ValueError(f"confidence must be between 0 and 1, got {confidence}")
+        known = self.figures
+        wanted = known if figures is None else tuple(figures)
+        for name in wanted:
+            if name not in known:
+                raise ValueError(f"figures must be among {', '.join(known)}, got {name!r}")
+        kept = self._kept
+        return {
+            (topology.spec, loads.spec, first.method, second.method): {
+                name: Difference.of(kept.differences(first, second, name), level)
+                for name in wanted
+                if name in kept.figures(first) and name in kept.figures(second)
+            }
+            for (topology, loads), cells in self.study.groups.items()
+            for first, second in combinations(cells, 2)
+        }
+
+    def to_arrow(self) -> Any:
+        """Return :meth:`table` as a ``pyarrow.Table``, with the study in its metadata.
+
+        Figures that a method lacks are null.
+        """
+        arrow = extra("pyarrow")
+        columns = {}
+        for name, values in self.table().items():
+            if name in ("topology", "method", "loads"):
+                kinds, codes = np.unique(values, return_inverse=True)
+                columns[name] = arrow.DictionaryArray.from_arrays(
+                    arrow.array(codes.astype(np.int32)), arrow.array(kinds.tolist())
+                )
+            else:
+                mask = np.ma.getmaskarray(values) if np.ma.isMaskedArray(values) else None
+                columns[name] = arrow.array(np.ma.getdata(values), mask=mask)
+        described = {"fastlb.version": __version__}
+        with suppress(ValueError):  # general networks have no spelling
+            described["fastlb.study"] = self.study.to_toml()
+        return arrow.table(columns, metadata=described)
+
+    def to_pandas(self) -> Any:
+        """Return :meth:`table` as a ``pandas.DataFrame``, with nullable columns where needed."""
+        pandas = extra("pandas")
+        columns = {}
+        for name, values in self.table().items():
+            columns[name] = pandas.Series(np.ma.getdata(values))
+            if name in ("topology", "method", "loads"):
+                columns[name] = columns[name].astype("category")
+            elif np.ma.isMaskedArray(values):
+                columns[name] = columns[name].convert_dtypes().mask(np.ma.getmaskarray(values))
+        return pandas.DataFrame(columns)
+
+    def to_parquet(self, path: str | Path) -> None:
+        """Write :meth:`to_arrow` to a Parquet file."""
+        extra("pyarrow.parquet").write_table(self.to_arrow(), path)
+
+    def _rows(self) -> Rows:
+        if not isinstance(self._kept, Rows):
+            raise ValueError(
+                f"the rows of {self.study.name} were not kept (rows=False): "
+                "summary() and compare() have what there is"
+            )
+        return self._kept
+
+    def _column(self, name: str) -> NDArray[Any]:
+        parts = [self.columns(cell).get(name) for cell in self.study.cells]
+        trials = [self.trials(cell) for cell in self.study.cells]
+        dtype = np.result_type(*[part.dtype for part in parts if part is not None])
+        column = np.concatenate(
+            [
+                np.zeros(count, dtype) if part is None else part
+                for part, count in zip(parts, trials, strict=True)
+            ]
+        )
+        if all(part is not None for part in parts):
+            return column
+        mask = np.repeat([part is None for part in parts], trials)
+        return np.ma.MaskedArray(column, mask=mask)

@@ -1,0 +1,301 @@
+"""Balancing methods prepared for tiles of random trials: each once for a topology and options.
+
+Legend: ``K`` tiles of ``W`` trials side by side, ``N`` nodes, ``B`` trials, ``K W >= B``.
+
+What a method records here is bit for bit what its public function records of the same loads.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from .. import registry
+from ..accelerate import kernels
+from ..errors import FaultError
+from ..exchange import dimension_exchange, direct_exchange, fault_tolerance
+from ..exchange import generalized_exchange as generalized
+from ..exchange.fault_plans import fault_plan
+from ..exchange.loads import Survey, check_order
+from ..exchange.result import INT64_MAX
+from ..exchange.tiling import LANES
+from ..hexa_cells import hexa_cell_exchange as hexa
+from ..topologies.colouring import colouring
+from ..topologies.hexa_cell_topology import HyperHexaCell
+from ..topologies.topology import Grid, Hypercube, Topology
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
+INT32_MAX = 2**31 - 1
+
+Found = dict[str, "NDArray[Any]"]
+
+
+class TileMethod(ABC):
+    """A method on one topology.
+
+    Attributes
+    ----------
+    function : callable
+        The public function that it stands for.
+    lanes : int
+        Trials that lie best side by side.
+    """
+
+    function: ClassVar[Any]
+    lanes: ClassVar[int] = LANES
+    topology: Topology
+
+    @abstractmethod
+    def dtype(self, total: int, largest: int) -> np.dtype[Any] | None:
+        """Return in what dtype to balance loads up to ``largest`` with totals up to ``total``.
+
+        None where not even int64 is sure to hold what is moved: the public function says more.
+        """
+
+    @abstractmethod
+    def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
+        """Balance tiles (K, N, W), int32 or int64; return what was counted.
+
+        Arrays have the trials last, (.., B). ``extremes`` (2, B) holds the least and the largest
+        load of each afterwards, ``moved`` and ``local`` (B,) the units that moved and those that
+        never left; the rest is for ``further``. The tiles may be used up.
+        """
+
+    def further(self, B: int, found: Found) -> dict[str, Any]:
+        """Return the figures of trials (B,) that not every method has in common."""
+        return {"sweeps": same(1, B)}
+
+
+class Gde(TileMethod):
+    """Generalized dimension exchange."""
+
+    function = staticmethod(generalized.gde)
+
+    def __init__(
+        self, topology: Topology, *, lam: Any = None, order: str = "dimension",
+        tol: None = None, max_sweeps: int | None = None,
+    ) -> None:  # fmt: skip
+        if tol is not None:
+            raise ValueError(f"tol must be left out for integer loads, got {tol!r}")
+        self.topology = topology
+        self.share = generalized._share(lam, topology)
+        self.most = generalized._most_sweeps(max_sweeps)
+        self.links = colouring(topology, order)
+        self._factors: dict[tuple[bool, int], Any] = {}
+
+    def _factor(self, total: int, largest: int) -> Any:
+        # Right for larger loads too, so that few are ever worked out.
+        key = total <= INT32_MAX, largest.bit_length()
+        if key not in self._factors:
+            bounds = (np.array([bound]) for bound in (total, 0, min(2 ** key[1] - 1, INT64_MAX)))
+            self._factors[key] = generalized._factor(self.share, Survey(*bounds))
+        return self._factors[key]
+
+    def dtype(self, total: int, largest: int) -> np.dtype[Any]:
+        T: type[np.generic] = self._factor(total, largest)[1]
+        return np.dtype(T)
+
+    def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
+        factor, _ = self._factor(total, largest)
+        found = generalized.balance_tiles(
+            tiles, B, self.links, factor, self.most, None, with_kept=True
+        )
+        named = dict(zip(("moved", "local", "sweeps", "flags"), found, strict=True))
+        return {**named, "extremes": extremes(tiles, B)}
+
+    def further(self, B: int, found: Found) -> dict[str, Any]:
+        counted = generalized.gde_counts(self.links, found["sweeps"], found["flags"])
+        return {**counted, "colours": self.links.count}
+
+
+class Dde(TileMethod):
+    """Direct dimension exchange, receive-before-send; a ring's middle flows are sorted out."""
+
+    function = staticmethod(direct_exchange.dde)
+
+    def __init__(self, topology: Topology, *, axes: Any = None, exchange: str = "rbs") -> None:
+        if isinstance(topology, Grid):
+            self.wrap = topology.wrap
+        elif isinstance(topology, Hypercube) and not topology.faults:
+            self.wrap = (False,) * topology.n
+        else:
+            raise TypeError(f"topology must be a Grid or Hypercube for dde, got {topology!r}")
+        if exchange != "rbs":
+            raise ValueError(f"exchange must be 'rbs' in tiles, got {exchange!r}")
+        self.topology = topology
+        # A single node is a line of one, so that there is an axis.
+        lines = list(zip(topology.shape, self.wrap, strict=True)) or [(1, False)]
+        longest_ring = max((k for k, wrapped in lines if wrapped), default=0)
+        if longest_ring > direct_exchange.LONGEST_SORTED:
+            raise ValueError(f"topology must have rings to be sorted out, got {topology!r}")
+        order = check_order("axes", axes, topology.ndim) or (0,)
+        self.order = np.array(order, dtype=np.int64)
+        shape, wrap = zip(*lines, strict=True)
+        self.longest = max(shape)
+        self.shape = np.array(shape, dtype=np.int64)
+        self.rings = np.array([wrapped and k > 2 for k, wrapped in lines], dtype=bool)
+        self.sorters, self.starts = direct_exchange._sorters(shape, wrap)
+
+    def dtype(self, total: int, largest: int) -> np.dtype[Any] | None:
+        if total * self.longest * max(1, len(self.order)) > INT64_MAX:
+            return None
+        return INT32 if total * self.longest <= INT32_MAX else INT64
+
+    def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
+        found = np.empty((5, B), np.int64)
+        kernels("dde_tiles").dde(
+            tiles, self.shape, self.rings, self.order, self.sorters, self.starts, found
+        )
+        named = dict(zip(("moved", "local", "rounds"), found, strict=False))
+        return {**named, "extremes": found[3:]}
+
+    def further(self, B: int, found: Found) -> dict[str, Any]:
+        shape, rounds = self.topology.shape, found["rounds"]
+        return {
+            **super().further(B, found),
+            "steps": same(direct_exchange._steps(shape, self.wrap), B),
+            "rounds": rounds,
+            "simulated_steps": rounds + sum(shape),
+        }
+
+
+class Dem(TileMethod):
+    """Dimension exchange."""
+
+    function = staticmethod(dimension_exchange.dem)
+
+    def __init__(self, topology: Hypercube, *, dims: Any = None) -> None:
+        if not isinstance(topology, Hypercube):
+            raise TypeError(f"topology must be a Hypercube for dem, got {topology!r}")
+        self.topology = topology
+        self.bits = np.array(check_order("dims", dims, topology.n), dtype=np.int64)
+        self.faults = dimension_exchange.faulty_bits(topology)
+
+    def dtype(self, total: int, largest: int) -> np.dtype[Any] | None:
+        return _least_dtype(total * max(1, len(self.bits)))
+
+    def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
+        found = np.empty((4, B), np.int64)
+        kernels("dem_tiles").dem(tiles, self.bits, self.faults, found)
+        return {"moved": found[0], "local": found[1], "extremes": found[2:]}
+
+    def further(self, B: int, found: Found) -> dict[str, Any]:
+        return {**super().further(B, found), "steps": same(3 * len(self.bits), B)}
+
+
+class HexaCell(TileMethod):
+    """Algorithms A, B and C on the Hyper Hexa-Cell network."""
+
+    # Rows this wide share the checks for overlaps that precede each loop: 64 lanes take a fifth
+    # longer.
+    lanes = 256
+
+    function = staticmethod(hexa.hexa_cell)
+
+    def __init__(
+        self, topology: HyperHexaCell, *, algorithm: str = "B", share: str = "fair",
+        odd_unit: str | None = None,
+    ) -> None:  # fmt: skip
+        if not isinstance(topology, HyperHexaCell):
+            raise TypeError(f"topology must be a HyperHexaCell for hexa_cell, got {topology!r}")
+        self.topology: HyperHexaCell = topology
+        self.run = hexa.prepared(topology, algorithm, share, odd_unit)
+
+    def dtype(self, total: int, largest: int) -> np.dtype[Any] | None:
+        if total > INT64_MAX // self.run.stages:
+            return None
+        return INT32 if largest <= kernels("hexa_cell").NARROW else INT64
+
+    def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
+        found = np.empty((6, B), np.int64)
+        rules = self.run.rules[tiles.dtype]
+        kernels("hexa_cell").tiles_measured(tiles, self.run.d - 1, rules, found)
+        named = dict(zip(("moved", "local", "time", "load", "polled", "ends"), found, strict=True))
+        return {**named, "extremes": extremes(tiles, B)}
+
+    def further(self, B: int, found: Found) -> dict[str, Any]:
+        algorithm = self.run.algorithm
+        counted = (found[name] for name in ("load", "polled", "ends", "time"))
+        return {
+            **super().further(B, found),
+            "steps": same(3 * self.run.d + hexa.STEPS[algorithm], B),
+            "counts": hexa.counters(self.topology, algorithm, *counted),
+        }
+
+
+class FaultTolerantDem(TileMethod):
+    """Fault-tolerant dimension exchange, where there is a plan."""
+
+    # Repairs are loops over whole rows of lanes, and each has a start-up of its own: 64 lanes take
+    # half as long again.
+    lanes = 128
+    function = staticmethod(fault_tolerance.fault_tolerant_dem)
+
+    def __init__(
+        self, topology: Hypercube, *, order: str = "lowest", donor: str = "latest",
+        fallback: str | None = None,
+    ) -> None:  # fmt: skip
+        fault_tolerance._check_tree("fallback", fallback)
+        self.topology = topology
+        self.plan = fault_plan(topology, order=order, donor=donor)
+        self.deepest = max((stuck.dimensions for stuck in self.plan.stuck), default=0)
+        bits = np.arange(topology.n)
+        self.bits = bits if order == "lowest" else bits[::-1].copy()
+
+    def dtype(self, total: int, largest: int) -> np.dtype[Any] | None:
+        return _least_dtype(total * max(1, self.plan.steps))
+
+    def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
+        found = np.empty((4, B), np.int64)
+        kernels("dem_tiles").carry_out(tiles, self.plan.program, self.bits, self.deepest, found)
+        return {"moved": found[0], "local": found[1], "extremes": found[2:]}
+
+    def further(self, B: int, found: Found) -> dict[str, Any]:
+        return {**super().further(B, found), "steps": same(self.plan.steps, B)}
+
+
+def same(value: int, B: int) -> NDArray[np.int64]:
+    """Return a column of one value, which takes no memory."""
+    return np.broadcast_to(np.int64(value), (B,))
+
+
+def extremes(tiles: NDArray[Any], B: int) -> NDArray[np.int64]:
+    """Return the least and the largest load of each of B trials, (2, B)."""
+    found = np.empty((3, B), np.int64)
+    kernels("lanes").survey(tiles, found)
+    return found[1:]
+
+
+_PREPARED = (Gde, Dde, Dem, HexaCell, FaultTolerantDem)
+
+
+@lru_cache(maxsize=256)
+def tile_method(topology: Topology, method: str) -> TileMethod | None:
+    """Return a method of a study prepared for a topology, or None if it takes rows.
+
+    That is where it is not one of the library's own, an option is none of tiles' or not legal,
+    or the topology does not fit: what is wrong, the public function says.
+    """
+    from .study import parse_method
+
+    name, options = parse_method(method)
+    function = registry._METHODS.get(name)
+    for kind in _PREPARED:
+        if kind.function is function:
+            try:
+                with_topology: Any = kind
+                prepared: TileMethod = with_topology(topology, **options)
+            except (TypeError, ValueError, FaultError):
+                return None
+            return prepared
+    return None
+
+
+def _least_dtype(largest: int) -> np.dtype[Any] | None:
+    return INT32 if largest <= INT32_MAX else INT64 if largest <= INT64_MAX else None

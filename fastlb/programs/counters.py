@@ -1,0 +1,96 @@
+"""The paper's sequential search and its counters (More-Wu sections 3-4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..accelerate import kernels
+from ..arguments import choice
+from ..memory import require_memory
+from .program import read_programs
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+PRUNINGS = (">=", ">")
+LARGEST_N = 40
+
+
+@dataclass(frozen=True)
+class Counters:
+    """What the sequential search found and tested; with a batch every field has its shape.
+
+    Attributes
+    ----------
+    optimum : int or float, or None if no sequence is feasible (masked in a batch)
+    argmin : int, or None (masked in a batch)
+        Number of the first sequence that reaches the optimum; x_1 is its most significant bit.
+    abandoned, violated, feasible : int
+        Sequences given up for their cost, given up at a row, and found feasible.
+    rows : int
+        Row tests made.
+    """
+
+    optimum: Any
+    argmin: Any
+    abandoned: Any
+    violated: Any
+    feasible: Any
+    rows: Any
+
+
+def count_tests(c: ArrayLike, A: ArrayLike, b: ArrayLike, *, prune: str = ">=") -> Counters:
+    """Count the tests of the paper's sequential search (More-Wu sections 3-4).
+
+    Sequences are tested in increasing order. One is abandoned when its cost reaches the
+    incumbent, which only a lower cost replaces; the others' rows are tested in order until
+    the first that is violated. Rows that do not fit int64 hold within 1e-9 of their absolute sum.
+
+    Parameters
+    ----------
+    c : array_like, shape (*batch, n)
+        Costs, of any sign; all n <= 40, and the time is that of 2**n sequences.
+    A : array_like, shape (*batch, m, n)
+    b : array_like, shape (*batch, m)
+    prune : ">=" or ">"
+        Abandon at a cost equal to the incumbent, or only beyond it.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        For numbers, shapes and sums that do not fit; see ``solve_binary``. Costs also where no
+        integers of int64 are found whose sums compare as theirs.
+
+    Examples
+    --------
+    >>> import fastlb as lb
+    >>> r = lb.count_tests([2, 2, 2, 2], [[1, 1, 0, 0], [0, 0, 1, 1]], [1, 1])
+    >>> r.optimum, r.argmin, r.abandoned, r.violated, r.feasible, r.rows
+    (4, 5, 9, 6, 1, 10)
+    """
+    choice("prune", prune, PRUNINGS)
+    given = read_programs(c, A, b)
+    n = given.c.shape[1]
+    if n > LARGEST_N:
+        raise ValueError(f"c must have at most {LARGEST_N} variables to count tests, got {n}")
+    m = given.A.shape[1]
+    require_memory(16 * (m + 1) * 2 ** ((n + 1) // 2), f"the sums of {n} variables, {m} rows")
+    found = kernels("counters").count_tests(given.ordered_costs(), given.A, given.b, prune == ">")
+    argmin = found[0]
+    none = argmin < 0
+    numbers = np.arange(n)[::-1]
+    x = np.where(none, 0, argmin)[:, None] >> numbers & 1
+    fields: dict[str, Any] = {
+        "optimum": np.ma.masked_array(given.objectives(given.costs(x)), none),
+        "argmin": np.ma.masked_array(argmin, none),
+        "abandoned": found[1],
+        "violated": found[2],
+        "feasible": found[3],
+        "rows": found[4],
+    }
+    if given.batch:
+        return Counters(**{name: v.reshape(given.batch) for name, v in fields.items()})
+    return Counters(**{name: v.tolist()[0] for name, v in fields.items()})

@@ -1,0 +1,240 @@
+"""Branch and bound on a simulated hypercube, with and without balancing (More-Wu 3-5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..accelerate import kernels
+from ..arguments import choice, cost, whole_number, yes_or_no
+from ..exchange.fault_plans import DONORS, ORDERS, fault_plan
+from ..memory import require_memory
+from ..topologies.topology import Hypercube
+from .program import read_programs
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from .program import Programs
+
+TRIGGERS = ("idle", "always", "period")
+GRANULARITIES = ("row", "sequence")
+ASSIGNMENTS = ("modular", "central")
+LARGEST_N = 24
+
+
+@dataclass(frozen=True)
+class SearchRun:
+    """A simulated search; with a batch every field has its shape in front.
+
+    Attributes
+    ----------
+    time : float
+        Of the longest processor: units, a test each, plus the costs of balancing.
+    units : int
+        Units of time in which tests were made.
+    work : (processors,) int64
+        Tests made by each processor.
+    moved : int
+        Tests moved times links.
+    balances : int
+        Rounds of balancing.
+    objective : int or float, or None if nothing is feasible (masked in a batch)
+    argmin : int, or None (masked in a batch)
+        Sequence number of the incumbent at the end; x_1 is its most significant bit.
+    """
+
+    time: Any
+    units: Any
+    work: NDArray[np.int64]
+    moved: Any
+    balances: Any
+    objective: Any
+    argmin: Any
+
+
+@dataclass(frozen=True)
+class SearchSpeedup:
+    """Two simulated searches of the same programs.
+
+    Attributes
+    ----------
+    without, with_balancing : SearchRun
+    """
+
+    without: SearchRun
+    with_balancing: SearchRun
+
+    @property
+    def speedup(self) -> Any:
+        """Time without balancing over time with; batch, float64."""
+        return self.without.time / self.with_balancing.time
+
+
+def simulate_search(
+    c: ArrayLike,
+    A: ArrayLike,
+    b: ArrayLike,
+    topology: Hypercube,
+    *,
+    balance: bool = True,
+    trigger: str = "idle",
+    period: int = 1,
+    round_cost: float = 0.0,
+    unit_cost: float = 0.0,
+    granularity: str = "row",
+    assignment: str = "modular",
+    order: str = "lowest",
+    donor: str = "latest",
+) -> SearchRun:
+    """Simulate More and Wu's branch and bound on a hypercube with link faults (section 4).
+
+    In a unit of time every processor that has work makes one test: the cost of a sequence
+    against the least cost known, or one row. A sequence that fails is struck out everywhere
+    from the next unit on, free of charge; the least feasible cost found in a unit is published
+    at its end (equal costs: the smaller sequence number). Items are tested first in, first out.
+
+    Balancing carries the plan of fault-tolerant DEM out on tests still to be made: a processor
+    sends whole items from the tail of its queue and splits the last by rows, the later rows
+    going; arrivals join the tail. It happens before a unit and stops all processors for
+    ``round_cost`` plus ``unit_cost`` times the most tests that one of them sends and receives.
+
+    Parameters
+    ----------
+    c : array_like, shape (*batch, n)
+        All n <= 24.
+    A : array_like, shape (*batch, m, n)
+    b : array_like, shape (*batch, m)
+    topology : Hypercube
+        Processor p starts with the sequences that end in the bits of p, in increasing order.
+    balance : bool
+    trigger : {"idle", "always", "period"}
+        Balance when a processor is idle while another has two tests or more, before every
+        unit, or before units 0, period, 2 period, ...
+    period : int
+        With ``"idle"``, how many units apart idle processors are looked for.
+    round_cost, unit_cost : float
+        In tests.
+    granularity : {"row", "sequence"}
+        ``"sequence"`` moves whole items only, as many as fit the amount to be sent.
+    assignment : {"modular", "central"}
+        ``"central"``: processors without work, lowest first, take the next sequence of all
+        before each unit.
+    order, donor : str
+        Of :func:`fault_plan`.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        For programs as in :func:`count_tests`; for a topology that is no hypercube, unknown
+        options, negative costs, a period below 1, n beyond 24.
+    MemoryError
+        If there plainly is not enough.
+    FaultError
+        If the faults leave no plan to balance by.
+
+    Examples
+    --------
+    >>> import fastlb as lb
+    >>> run = lb.simulate_search(
+    ...     [2, 2, 2, 2], [[1, 1, 0, 0], [0, 0, 1, 1]], [1, 1], lb.Hypercube(1), balance=False
+    ... )
+    >>> run.time, run.work.tolist(), run.objective, run.argmin
+    (14.0, [14, 12], 4, 5)
+    """
+    choice("trigger", trigger, TRIGGERS)
+    choice("granularity", granularity, GRANULARITIES)
+    choice("assignment", assignment, ASSIGNMENTS)
+    choice("order", order, ORDERS)
+    choice("donor", donor, DONORS)
+    yes_or_no("balance", balance)
+    if not isinstance(topology, Hypercube):
+        raise TypeError(f"topology must be a Hypercube, got {topology!r}")
+    period = whole_number("period", period, 1)
+    round_cost, unit_cost = cost("round_cost", round_cost), cost("unit_cost", unit_cost)
+    given = read_programs(c, A, b)
+    n = given.c.shape[1]
+    if n > LARGEST_N:
+        raise ValueError(f"c must have at most {LARGEST_N} variables to simulate, got {n}")
+    # Items of work for every sequence, of sums two numbers each, and of what processors do.
+    needed = 160 * 2**n + 8 * topology.size * (len(given.c) + 8)
+    require_memory(needed, f"the simulation of {n} variables on {topology!r}")
+    kernel = kernels("simulation")
+    triggers = {"idle": kernel.IDLE, "always": kernel.ALWAYS, "period": kernel.PERIOD}
+    pairs = np.empty((0, 3), dtype=np.int64)
+    if balance:
+        pairs = fault_plan(topology, order=order, donor=donor).pairs
+    found = kernel.simulate(
+        given.ordered_costs(),
+        given.A,
+        given.b,
+        topology.n,
+        pairs,
+        triggers[trigger] if balance else kernel.NEVER,
+        period,
+        round_cost,
+        unit_cost,
+        granularity == "row",
+        assignment == "central",
+    )
+    return _search_run(given, *found)
+
+
+def search_speedup(
+    c: ArrayLike, A: ArrayLike, b: ArrayLike, topology: Hypercube, **options: Any
+) -> SearchSpeedup:
+    """Simulate the search without and with balancing (More-Wu section 5).
+
+    Parameters
+    ----------
+    c, A, b, topology
+        As in :func:`simulate_search`.
+    **options
+        Its other arguments, but ``balance``.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError, MemoryError, FaultError
+        As :func:`simulate_search`.
+
+    Examples
+    --------
+    >>> import fastlb as lb
+    >>> c, A, b = lb.random_binary("planted", 10, 6, seed=1)
+    >>> lb.search_speedup(c, A, b, lb.Hypercube(3)).speedup > 1
+    True
+    """
+    if "balance" in options:
+        raise TypeError("search_speedup runs with and without balancing, got balance")
+    return SearchSpeedup(
+        simulate_search(c, A, b, topology, balance=False, **options),
+        simulate_search(c, A, b, topology, balance=True, **options),
+    )
+
+
+def _search_run(
+    given: Programs,
+    time: NDArray[Any],
+    units: NDArray[Any],
+    work: NDArray[Any],
+    moved: NDArray[Any],
+    balances: NDArray[Any],
+    argmin: NDArray[Any],
+) -> SearchRun:
+    n = given.c.shape[1]
+    none = argmin < 0
+    x = np.where(none, 0, argmin)[:, None] >> np.arange(n)[::-1] & 1
+    fields = [
+        time,
+        units,
+        work,
+        moved,
+        balances,
+        np.ma.masked_array(given.objectives(given.costs(x)), none),
+        np.ma.masked_array(argmin, none),
+    ]
+    if given.batch:
+        return SearchRun(*(f.reshape(given.batch + f.shape[1:]) for f in fields))
+    return SearchRun(*(f[0] if f is work else f.tolist()[0] for f in fields))

@@ -1,0 +1,169 @@
+"""Rows of exact numbers as whole numbers: one factor a row, and nothing lost where int64 allows."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import accumulate
+from math import gcd, lcm
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..accelerate import kernels
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+LARGEST = 2**63 - 1
+_TOLERANCE_INVERSE = 10**9
+# Rows that no exact scaling brings into int64 are rounded to this many bits.
+_ROUNDED_BITS = 60
+# All powers of ten that are floats exactly.
+_POWERS = np.array([float(10**k) for k in range(23)])
+
+
+def whole_costs(
+    costs: NDArray[Any],
+) -> tuple[NDArray[np.int64], NDArray[np.float64], dict[int, Fraction], dict[int, list[int]]]:
+    """Return costs (B, n) in whole numbers, what they were multiplied by, and the wide ones.
+
+    Returns
+    -------
+    whole : (B, n) int64
+        0 for programs whose absolute sum does not fit int64.
+    power : (B,) float64
+        The power of ten that the costs were multiplied by, NaN for those in ``factor``.
+    factor : dict
+        By program what other costs were multiplied by.
+    wide : dict
+        The whole costs of those programs.
+    """
+    whole, decimals, opened = _scaled(costs)
+    power = _POWERS[decimals]
+    power[opened] = np.nan
+    factor, wide = {}, {}
+    for i in opened.tolist():
+        values, times = _multiplied(costs[i].tolist())
+        common = gcd(*values) or 1
+        values = [value // common for value in values]
+        factor[i] = Fraction(times, common)
+        if sum(map(abs, values)) > LARGEST:
+            wide[i] = values
+        else:
+            whole[i] = values
+    return whole, power, factor, wide
+
+
+def whole_rows(rows: NDArray[Any]) -> tuple[NDArray[np.int64], dict[int, list[int]]]:
+    """Return rows (R, n + 1) of coefficients and a right-hand side in whole numbers.
+
+    Rows too wide for int64 get smaller numbers with the same 0-1 solutions.
+
+    Returns
+    -------
+    whole : (R, n + 1) int64
+        Rows that are still too wide are rounded, their right-hand side lowered by the tolerance.
+    wide : dict
+        These rows by number, exactly.
+    """
+    wide = {}
+    whole, _, opened = _scaled(rows)
+    for r in opened.tolist():
+        values = _multiplied(rows[r].tolist())[0]
+        if sum(map(abs, values)) > LARGEST:
+            values = _narrowed(values)
+        size = sum(map(abs, values))
+        if size > LARGEST:
+            wide[r] = values
+            values = _to_60_bits(values, size)
+        whole[r] = values
+    return whole, wide
+
+
+def as_fraction(value: Any) -> Fraction:
+    """Return the exact number meant: a float's shortest decimal."""
+    return Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
+
+
+def _scaled(rows: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.intp]]:
+    """Return (whole rows, their decimals, rows left to do) as far as the kernel gets."""
+    if rows.dtype.kind != "f":
+        everything = np.arange(len(rows))
+        return np.zeros(rows.shape, dtype=np.int64), np.zeros_like(everything), everything
+    kernel = kernels("decimal_scaling")
+    whole, decimals, code = kernel.scale(np.ascontiguousarray(rows))
+    opened = np.flatnonzero(code != kernel.EXACT)
+    whole[opened] = 0
+    return whole, decimals, opened
+
+
+def _narrowed(values: list[int]) -> list[int]:
+    """Return a row and its right-hand side with the same 0-1 solutions and smaller numbers.
+
+    With every term counted from its worse value, the row asks for ``demand``, and ``room`` is
+    what all terms together exceed it by. No term need be larger than the demand, which it meets
+    alone, nor than ``room + 1``, without which the others fall short.
+    """
+    *terms, least = values
+    sizes = [abs(term) for term in terms]
+    demand = least - sum(min(term, 0) for term in terms)
+    before = None
+    while sizes != before:
+        before = sizes
+        # First, as the divisors are lost where terms are cut.
+        sizes, demand = _closed_up(sizes, max(demand, 0))
+        sizes = [min(size, demand) for size in sizes]
+        room = max(sum(sizes) - demand, -1)
+        sizes = [min(size, room + 1) for size in sizes]
+        demand = sum(sizes) - room
+    found = [size if term > 0 else -size for size, term in zip(sizes, terms, strict=True)]
+    return [*found, demand + sum(min(term, 0) for term in found)]
+
+
+def _closed_up(sizes: list[int], demand: int) -> tuple[list[int], int]:
+    """Return sizes, 0 or more, and a demand with the same 0-1 solutions and no gaps.
+
+    Where the larger sizes have a common divisor that all smaller ones together do not reach,
+    they need only decide before these.
+    """
+    order = sorted(range(len(sizes)), key=lambda j: -sizes[j])
+    divisors = list(accumulate((sizes[j] for j in order), gcd))
+    found = sizes.copy()
+    smaller = 0
+    for k in reversed(range(len(order))):
+        divisor = divisors[k]
+        if divisor > smaller + 1:
+            whole, rest = divmod(demand, divisor)
+            for j in order[: k + 1]:
+                found[j] = found[j] // divisor * (smaller + 1)
+            demand = whole * (smaller + 1) + min(rest, smaller + 1)
+            divisors = [d // divisor * (smaller + 1) for d in divisors]
+        smaller += found[order[k]]
+    return found, demand
+
+
+def _to_60_bits(values: list[int], size: int) -> list[int]:
+    """Return the row times 2**60 / size, its right-hand side lowered by the tolerance."""
+    found = [(value << _ROUNDED_BITS) // size for value in values]
+    lowered = values[-1] * _TOLERANCE_INVERSE - size
+    found[-1] = (lowered << _ROUNDED_BITS) // (size * _TOLERANCE_INVERSE)
+    return found
+
+
+def _multiplied(values: list[Any]) -> tuple[list[int], int]:
+    """Return numbers times the least factor, or power of ten for floats, that makes them whole."""
+    if values and all(isinstance(value, float) for value in values):
+        digits, exponents = zip(*map(_decimal, values), strict=True)
+        places = -min(0, *exponents)
+        scaled = zip(digits, exponents, strict=True)
+        return [digit * 10 ** (exponent + places) for digit, exponent in scaled], 10**places
+    exact = [as_fraction(value) for value in values]
+    factor = lcm(*(value.denominator for value in exact))
+    return [int(value * factor) for value in exact], factor
+
+
+def _decimal(value: float) -> tuple[int, int]:
+    """Return (digits, exponent) of a float's shortest decimal, digits * 10**exponent."""
+    mantissa, _, exponent = repr(value).partition("e")
+    whole, _, places = mantissa.partition(".")
+    return int(whole + places), int(exponent or 0) - len(places)

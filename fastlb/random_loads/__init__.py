@@ -1,0 +1,1 @@
+"""Random loads: distributions, and the sampling of exactly what a trial sees."""

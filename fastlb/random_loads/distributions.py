@@ -1,0 +1,276 @@
+"""Distributions of random loads: a load depends on the seed, the trial and the node alone."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import re
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ..accelerate import kernels
+from ..topologies.topology import _integer
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ..topologies.topology import Topology
+
+MAX_MEAN = 2**62 - 1
+
+
+@dataclass(frozen=True)
+class Distribution(ABC):
+    """What the loads of a trial are drawn from. Frozen, hashable, comparable.
+
+    A distribution is a frozen dataclass of its parameters, spelled ``name:value,value`` or
+    ``name:key=value``.
+
+    Attributes
+    ----------
+    name : str
+        What its spelling begins with.
+    """
+
+    name: ClassVar[str]
+
+    @property
+    def spec(self) -> str:
+        """The command line's spelling; ``parse_distribution`` reads it back."""
+        values = [str(getattr(self, field.name)) for field in dataclasses.fields(self)]
+        return f"{self.name}:{','.join(values)}" if values else self.name
+
+    @classmethod
+    def read(cls, values: str) -> Distribution:
+        """Read what stands behind the name of a spelling.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a parameter is missing, unknown, unreadable or out of range.
+        """
+        parameters = dataclasses.fields(cls)
+        known = [field.name for field in parameters]
+        found: dict[str, Any] = {}
+        for position, part in enumerate(filter(None, values.split(","))):
+            key, equals, value = part.rpartition("=")
+            key = key.strip() if equals else known[position] if position < len(known) else ""
+            if key not in known or key in found:
+                raise ValueError(f"{cls.name} takes {', '.join(known)}")
+            found[key] = _read_number(value)
+        optional = [field.name for field in parameters if field.default is not dataclasses.MISSING]
+        missing = [key for key in known if key not in found and key not in optional]
+        if missing:
+            raise ValueError(f"{cls.name} needs {', '.join(missing)}")
+        return cls(**found)
+
+    @abstractmethod
+    def fill(self, rows: NDArray[np.int64], *, seed: int, start: int) -> None:
+        """Write the loads of the trials ``start, start + 1, ..`` to ``rows`` (trials, N)."""
+
+
+@dataclass(frozen=True)
+class Experiment(Distribution):
+    """Random input of trials that are measured, instead of loads that are balanced.
+
+    A study takes one in the place of loads; its methods say how :meth:`measure` balances.
+    """
+
+    def fill(self, rows: NDArray[np.int64], *, seed: int, start: int) -> None:
+        """Raise ``ValueError``: there are no loads."""
+        raise ValueError(f"loads must be drawn from a distribution of loads, got {self.spec}")
+
+    @abstractmethod
+    def measure(
+        self, topology: Topology, method: str, *, seed: int, start: int, trials: int
+    ) -> dict[str, NDArray[Any]]:
+        """Return the figures of the trials ``start, start + 1, ..``, a column (trials,) each."""
+
+
+@dataclass(frozen=True)
+class Drawn(Distribution):
+    """Loads made of Philox words by the kernels, in rows or with trials side by side."""
+
+    @property
+    @abstractmethod
+    def largest(self) -> int:
+        """No load is larger."""
+
+    @abstractmethod
+    def law(self) -> Law:
+        """Return what the kernels are told; it is asked for once."""
+
+    def fill(self, rows: NDArray[np.int64], *, seed: int, start: int) -> None:
+        """Write the loads of the trials ``start, start + 1, ..`` to ``rows`` (trials, N)."""
+        kernels("philox").draw_rows(round_keys(seed), start, _law_of(self), rows)
+
+    def fill_tiles(self, tiles: NDArray[Any], *, seed: int, start: int) -> None:
+        """Write them to tiles (K, N, W), int32 or int64: trial ``k W + w`` to lane w of tile k.
+
+        ``W`` is a multiple of 16, and ``largest`` fits the tiles' dtype.
+        """
+        kernels("philox").draw_tiles(round_keys(seed), start, _law_of(self), tiles)
+
+
+Law = tuple[
+    int,
+    np.uint64,
+    "NDArray[np.uint64]",
+    "NDArray[np.int64]",
+    "NDArray[np.uint64]",
+    "NDArray[np.int32]",
+    np.uint64,
+]
+
+
+@lru_cache(maxsize=64)
+def round_keys(seed: int) -> NDArray[np.uint64]:
+    """Return the keys of all rounds, (10, 2), of a seed below 2**128."""
+    keys: NDArray[np.uint64] = kernels("philox").round_keys(seed)
+    return keys
+
+
+@lru_cache(maxsize=64)
+def _law_of(distribution: Drawn) -> Law:
+    return distribution.law()
+
+
+def kernel_law(
+    kind: int,
+    span: int = 0,
+    thresholds: NDArray[np.uint64] | None = None,
+    values: NDArray[np.int64] | None = None,
+    mask: NDArray[np.uint64] | None = None,
+    guide: NDArray[np.int32] | None = None,
+    shift: int = 0,
+) -> Law:
+    """Return the tuple that ``kernels/philox.py`` explains."""
+    return (
+        kind,
+        np.uint64(span),
+        np.empty(0, np.uint64) if thresholds is None else thresholds,
+        np.empty(0, np.int64) if values is None else values,
+        np.empty(0, np.uint64) if mask is None else mask,
+        np.empty(0, np.int32) if guide is None else guide,
+        np.uint64(shift),
+    )
+
+
+@dataclass(frozen=True)
+class Uniform(Drawn):
+    """Integers uniform on ``0 .. 2 * mean`` (Wu-Shu section 6).
+
+    Up to a mean of 2**31 - 1 a node takes one 32-bit number ``u`` of the trial's Philox stream and
+    its load is ``u * (2 * mean + 1) >> 32``, the low half of each 64-bit word first: each load's
+    probability is right to ``2**-32``, that is to ``(2 * mean + 1) / 2**32`` of itself. Beyond, a
+    node takes a 64-bit word, with 64 in place of 32.
+
+    Parameters
+    ----------
+    mean : int
+        Mean load, from 0 to 2**62 - 1.
+
+    Raises
+    ------
+    TypeError
+        If the mean is no integer.
+    ValueError
+        If the mean is out of range.
+
+    Examples
+    --------
+    >>> Uniform(mean=1000).spec
+    'uniform:1000'
+    """
+
+    name: ClassVar[str] = "uniform"
+    mean: int
+
+    def __post_init__(self) -> None:
+        mean = _integer("mean", self.mean)
+        if not 0 <= mean <= MAX_MEAN:
+            raise ValueError(f"mean must be between 0 and 2**62 - 1, got {mean}")
+        object.__setattr__(self, "mean", mean)
+
+    @property
+    def largest(self) -> int:
+        """No load is larger."""
+        return 2 * self.mean
+
+    def law(self) -> Law:
+        """Return what the kernels are told."""
+        philox, span = kernels("philox"), 2 * self.mean + 1
+        return kernel_law(philox.HALVES if span <= 2**32 else philox.SCALED, span)
+
+
+def by_name() -> dict[str, type[Distribution]]:
+    """Return the distributions that have a spelling."""
+    from .resampled import Resampled
+    from .tabulated import Exponential, LogNormal, Normal, OneHot, Poisson, TwoValued, Zipf
+
+    kinds = (Uniform, Exponential, Poisson, Normal, TwoValued, OneHot, LogNormal, Zipf, Resampled)
+    return {kind.name: kind for kind in kinds}
+
+
+def parse_distribution(text: str) -> Distribution:
+    """Read a distribution from its spelling, ``uniform:1000`` or ``uniform:mean=1000``.
+
+    Raises
+    ------
+    TypeError
+        If it is no text, or a parameter is of another kind.
+    ValueError
+        If the name is unknown, a parameter is missing, unknown, unreadable or out of range.
+    OSError
+        If it names a file that cannot be read.
+
+    Examples
+    --------
+    >>> parse_distribution("uniform:1000")
+    Uniform(mean=1000)
+    """
+    if not isinstance(text, str):
+        raise TypeError(f"loads must be a distribution or a spelling of one, got {text!r}")
+    name, _, values = text.strip().partition(":")
+    kinds = by_name()
+    kind = kinds.get(name.strip().lower())
+    if kind is None:
+        close = difflib.get_close_matches(name, kinds, n=1)
+        hint = f"; did you mean {close[0]}?" if close else ""
+        raise ValueError(f"loads must be one of {', '.join(kinds)}, got {text!r}{hint}")
+    try:
+        return kind.read(values)
+    except (ValueError, TypeError) as error:
+        if "got" in str(error):
+            raise
+        raise type(error)(f"{error}, got {text!r}") from None
+
+
+def read_parameter(name: str, value: Any, least: float, most: float) -> int | float:
+    """Return a parameter as an integer where it is whole, else as a float.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is no number, or not between ``least`` and ``most``.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    if not least <= value <= most:
+        raise ValueError(f"{name} must be between {least} and {most}, got {value}")
+    number = float(value)
+    whole = isinstance(value, int | np.integer) or number.is_integer()
+    return int(value) if whole else number
+
+
+def _read_number(value: str) -> int | float:
+    if re.fullmatch(r"\s*[+-]?\d{1,4000}\s*", value, re.ASCII):
+        return int(value)
+    try:
+        return float(value)
+    except ValueError:
+        raise ValueError("parameters of loads must be numbers") from None

@@ -1,0 +1,138 @@
+"""Loads drawn from a user's own data."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ..accelerate import kernels
+from ..exchange.result import INT64_MAX
+from .distributions import Drawn, Law, kernel_law
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+# So many values are spelled out; more must come from a file to have a spelling.
+SPELLED = 32
+# Digits of the hash that a spelling holds: 64 bits.
+HASH_DIGITS = 16
+
+
+@dataclass(frozen=True)
+class Resampled(Drawn):
+    """Loads drawn from given values, each equally likely, independently and with replacement.
+
+    Node i takes ``u``, word i of the trial's Philox stream, and its load is
+    ``values[u * len(values) >> 64]``.
+
+    It is spelled ``resampled:3-1-4``, or ``resampled:FILE``, a ``.npy`` or ``.csv`` file; relative
+    names start from the folder of the process. ``spec`` adds ``,sha256=`` and the beginning of
+    the hash of the values as little-endian int64. A spelling with a hash is refused where the
+    file holds other values by now.
+
+    Parameters
+    ----------
+    values : array_like of int, optional
+        Loads, not negative; of any shape, taken in C order. Left out, they are read from the file.
+    file : str or Path, optional
+        Where they come from, which is what their spelling says.
+
+    Attributes
+    ----------
+    sha256 : str
+        Hash of the values; equal distributions have equal hashes.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If there are no values, they are no whole numbers, or negative.
+    OverflowError
+        If one does not fit int64.
+    OSError
+        If the file cannot be read.
+
+    Examples
+    --------
+    >>> Resampled([3, 1, 4]).spec
+    'resampled:3-1-4'
+    """
+
+    name: ClassVar[str] = "resampled"
+    values: NDArray[np.int64] = field(default=None, compare=False, repr=False)  # type: ignore[arg-type]
+    file: str = ""
+    sha256: str = field(init=False)
+
+    if TYPE_CHECKING:
+
+        def __init__(self, values: ArrayLike | None = None, file: str = "") -> None: ...
+
+    def __post_init__(self) -> None:
+        given: Any = self.values
+        values = _whole(_from_file(self.file) if given is None else given)
+        values.flags.writeable = False
+        digest = hashlib.sha256(values.astype("<i8").tobytes()).hexdigest()
+        for name, value in {"values": values, "file": str(self.file), "sha256": digest}.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def spec(self) -> str:
+        """The command line's spelling; without a file, of more than 32 values, a name alone."""
+        if self.file:
+            return f"{self.name}:{self.file},sha256={self.sha256[:HASH_DIGITS]}"
+        if len(self.values) <= SPELLED:
+            return f"{self.name}:{'-'.join(map(str, self.values.tolist()))}"
+        return f"{self.name}:{len(self.values)} values,sha256={self.sha256[:HASH_DIGITS]}"
+
+    @classmethod
+    def read(cls, values: str) -> Resampled:
+        """Read what stands behind the name of a spelling; errors as for the class."""
+        if re.fullmatch(r"\s*\d+(-\d+)*\s*", values, re.ASCII):
+            return cls([int(value) for value in values.split("-")])
+        file, marked, digest = values.partition(",sha256=")
+        if re.fullmatch(r"\d+ values", file.strip()) or not file.strip():
+            raise ValueError(f"resampled needs values such as 3-1-4 or a file, got {values!r}")
+        found = cls(None, file.strip())
+        if marked and not (digest and found.sha256.startswith(digest.strip().lower())):
+            raise ValueError(
+                f"loads must be the {file.strip()} of sha256 {digest}, got other values, "
+                f"of sha256 {found.sha256[:HASH_DIGITS]}"
+            )
+        return found
+
+    @property
+    def largest(self) -> int:
+        """No load is larger."""
+        return int(self.values.max())
+
+    def law(self) -> Law:
+        """Return what the kernels are told."""
+        # The kernels are compiled for arrays that can be written to.
+        return kernel_law(kernels("philox").VALUES, len(self.values), values=self.values.copy())
+
+
+def _from_file(file: Any) -> NDArray[Any]:
+    from ..files.formats import read_load_file
+
+    if not str(file):
+        raise ValueError("resampled needs values or a file, got neither")
+    return read_load_file([file]).loads
+
+
+def _whole(given: Any) -> NDArray[np.int64]:
+    """Return values as a fresh flat array of int64, or raise."""
+    array = np.asarray(given)
+    if array.size == 0:
+        raise ValueError("values must not be empty, got none")
+    if array.dtype.kind == "O" and all(type(value) is int for value in array.flat):
+        raise OverflowError("values must fit int64, got a larger integer")
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"values must be whole numbers, got dtype {array.dtype}")
+    if array.min() < 0:
+        raise ValueError(f"values must not be negative, got {array.min()}")
+    if array.max() > INT64_MAX:
+        raise OverflowError(f"values must fit int64, got {array.max()}")
+    return array.astype(np.int64).reshape(-1)

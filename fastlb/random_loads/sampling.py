@@ -1,0 +1,94 @@
+"""Random loads, trial by trial: exactly what a study balances."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..memory import require_memory
+from ..topologies.parse import parse_topology
+from ..topologies.topology import Topology, _integer
+from .distributions import Distribution, parse_distribution
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MAX_TRIAL = 2**63 - 1
+
+
+def sample_loads(
+    distribution: Distribution | str,
+    topology: Topology | str,
+    *,
+    trials: int,
+    seed: int,
+    start: int = 0,
+) -> NDArray[np.int64]:
+    """Return the loads that the trials ``start .. start + trials - 1`` of a study see.
+
+    A load depends on ``(seed, trial, node)`` and on nothing else. The random numbers are NumPy's:
+    those of trial ``t`` come from ``numpy.random.Philox(key=seed, counter=[0, t, 0, 0])``, and the
+    distribution says what it makes of them: see :class:`Uniform`, :class:`Exponential`,
+    :class:`Poisson`, :class:`Normal`, :class:`LogNormal`, :class:`Zipf`, :class:`TwoValued`,
+    :class:`OneHot` and :class:`Resampled`.
+
+    Parameters
+    ----------
+    distribution : Distribution or str
+        Such as ``Uniform(1000)`` or ``"uniform:1000"``, ``"resampled:loads.npy"``.
+    topology : Topology or str
+        Such as ``Mesh(8, 8)`` or ``"mesh:8x8"``.
+    trials : int
+        Number of trials.
+    seed : int
+        From 0 to 2**128 - 1.
+    start : int
+        Number of the first trial.
+
+    Returns
+    -------
+    (trials, *topology.shape) int64
+
+    Raises
+    ------
+    TypeError
+        If an argument is of another kind.
+    ValueError
+        If the seed, ``trials`` or ``start`` is out of range, or a spelling cannot be read.
+    MemoryError
+        If the loads do not fit in memory.
+
+    Examples
+    --------
+    >>> loads = sample_loads("uniform:1000", "ring:4", trials=2, seed=1995)
+    >>> stream = np.random.Philox(key=1995, counter=[0, 1, 0, 0]).random_raw(2).view(np.uint32)
+    >>> np.array_equal(loads[1], stream.astype(np.uint64) * np.uint64(2001) >> np.uint64(32))
+    True
+    """
+    law = read_distribution(distribution)
+    network = parse_topology(topology) if isinstance(topology, str) else topology
+    if not isinstance(network, Topology):
+        raise TypeError(f"topology must be a Topology or a spelling of one, got {topology!r}")
+    count, first = _integer("trials", trials), _integer("start", start)
+    if count < 0:
+        raise ValueError(f"trials must not be negative, got {count}")
+    if not 0 <= first <= MAX_TRIAL - count:
+        raise ValueError(f"start must be between 0 and 2**63 - 1 - trials, got {first}")
+    require_memory(8 * count * network.size, f"{count} trials on {network!r}")
+    rows = np.empty((count, network.size), dtype=np.int64)
+    law.fill(rows, seed=check_seed(seed), start=first)
+    return rows.reshape(count, *network.shape)
+
+
+def read_distribution(loads: Distribution | str) -> Distribution:
+    """Return a distribution given as such or by its spelling."""
+    return loads if isinstance(loads, Distribution) else parse_distribution(loads)
+
+
+def check_seed(seed: int) -> int:
+    """Return the seed, or raise ``ValueError`` unless it is from 0 to 2**128 - 1."""
+    key = _integer("seed", seed)
+    if not 0 <= key < 2**128:
+        raise ValueError(f"seed must be between 0 and 2**128 - 1, got {key}")
+    return key

@@ -1,0 +1,78 @@
+"""Plots of a study in general: means of the main figures with error bars, method by method."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .plotting import BLUE, GREEN, GREY, ORANGE, new_figure
+from .report import Plot, main_figures, varied
+
+if TYPE_CHECKING:
+    from ..montecarlo.results import Results
+    from ..montecarlo.statistic import Statistic
+
+# More lines than these are told by the tables alone.
+MOST_LINES = 60
+
+# The rest of Okabe and Ito's palette; shapes tell methods apart in grey, and beyond eight.
+COLOURS = (BLUE, ORANGE, GREEN, "#CC79A7", "#D55E00", "#56B4E9", GREY, "#000000")
+MARKERS = "os^Dv<>"
+
+Lines = dict[str, dict[str, "Statistic"]]
+
+
+def mean_plots(results: Results) -> list[Plot]:
+    """Return a plot of each main figure, unless there are too many combinations to be read."""
+    summary = results.summary()
+    differ, _ = varied([(key[0], key[2]) for key in summary], ("topology", "loads"))
+    plots = []
+    for name in main_figures(results):
+        lines: Lines = {}
+        for (topology, method, loads), figures in summary.items():
+            label = "  ".join((topology, loads)[i] for i in differ) or topology
+            if name in figures:
+                lines.setdefault(label, {})[method] = figures[name]
+        if len(lines) * len({method for found in lines.values() for method in found}) <= MOST_LINES:
+            about = f"Mean {name} with two standard errors, by topology, loads and method."
+            plots.append(Plot(f"mean-{name}", partial(_draw, name, lines), about))
+    return plots
+
+
+def _draw(name: str, lines: Lines) -> Any:
+    methods = list(dict.fromkeys(method for found in lines.values() for method in found))
+    step = 0.8 / len(methods)
+    page = new_figure(figsize=(6.4, 1.1 + 0.24 * len(methods) + 0.24 * len(lines) * len(methods)))
+    axes = page.add_subplot()
+    for m, method in enumerate(methods):
+        at = [i for i, found in enumerate(lines.values()) if method in found]
+        shown = [found[method] for found in lines.values() if method in found]
+        axes.errorbar(
+            [statistic.mean for statistic in shown],
+            np.array(at) + (m - (len(methods) - 1) / 2) * step,
+            xerr=[2 * s.standard_error if s.trials > 1 else 0.0 for s in shown],
+            fmt=MARKERS[m % len(MARKERS)],
+            color=COLOURS[m % len(COLOURS)],
+            markersize=5,
+            capsize=3,
+            label=_plain(method),
+        )
+    means = [statistic.mean for found in lines.values() for statistic in found.values()]
+    if min(means) > 0 and max(means) > 30 * min(means):
+        axes.set_xscale("log")
+    elif min(means) >= 0:
+        axes.set_xlim(left=0, right=1.05 * max(means) or 1.0)
+    axes.set_yticks(range(len(lines)), [_plain(label) for label in lines])
+    axes.set_ylim(len(lines) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="x", color="#dddddd")
+    axes.set_xlabel(_plain(f"{name}, mean ± 2 s.e."))
+    page.legend(loc="outside upper left", ncols=1 if len(methods) > 3 else len(methods))
+    return page
+
+
+def _plain(text: str) -> str:
+    """Return text that matplotlib does not take for a formula."""
+    return text.replace("$", r"\$")

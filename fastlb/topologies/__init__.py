@@ -1,0 +1,1 @@
+"""Interconnection networks: grids and cubes by address, all others by links, and spellings."""

@@ -1,0 +1,137 @@
+"""Pictures of the Hyper Hexa-Cell network."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..accelerate import extra
+from ..exchange.loads import batch_shape
+from ..reports.plotting import BLUE, GREY, ORANGE, STYLE, new_figure
+from .hexa_cell_topology import INTERIOR
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from .hexa_cell_topology import HyperHexaCell
+
+MOST_CELLS = 64
+# A cell seen as a prism: the upper triangle, and the lower one to its right.
+_TRIANGLE = np.array([(0.5, 0.9), (0.0, 0.0), (1.0, 0.0)])
+_CELL = np.concatenate([_TRIANGLE, _TRIANGLE + np.array([1.5, -0.35])])
+_PITCH = np.array([3.7, 2.6])
+# Links of a dimension bend by this share of their length, as those of higher bits would lie upon
+# others, which takes them half as far to the right or down; frames of nodes need the margin.
+_BEND = 0.1
+_MARGIN = 0.55
+# Inches a unit, and the least width of a page: that of its title.
+_SCALE, _LEAST_WIDTH = 0.75, 4.0
+
+
+def positions(topology: HyperHexaCell) -> NDArray[np.float64]:
+    """Return where the nodes are drawn, shape (N, 2): even bits of s to the right, odd ones up."""
+    cell = np.arange(topology.cells)
+    corner = np.zeros((topology.cells, 2))
+    for bit in range(topology.d - 1):
+        corner[:, bit % 2] += (cell >> bit & 1) * _PITCH[bit % 2] * 2 ** (bit // 2)
+    at: NDArray[np.float64] = (corner[:, None, :] + _CELL).reshape(-1, 2)
+    return at
+
+
+def draw(topology: HyperHexaCell, loads: ArrayLike | None = None) -> Any:
+    """Return a figure of the network: triangles blue, prisms grey, dimensions orange."""
+    if topology.cells > MOST_CELLS:
+        raise ValueError(f"a drawing holds at most {MOST_CELLS} cells, got {topology!r}")
+    texts = list(INTERIOR) * topology.cells if loads is None else _written(topology, loads)
+    at = positions(topology)
+    longest = max(_PITCH) * 2 ** ((topology.d - 2) // 2) if topology.d > 1 else 0.0
+    bent = _BEND / 2 * longest * np.array([1, -1])
+    low = at.min(axis=0) - _MARGIN + np.minimum(bent, 0)
+    high = at.max(axis=0) + _MARGIN + np.maximum(bent, 0)
+    width, height = _SCALE * (high - low)
+    with extra("matplotlib").rc_context(STYLE):
+        page = new_figure(figsize=(max(width, _LEAST_WIDTH), height + 0.4))
+        axes = page.add_subplot(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
+        axes.set_aspect("equal")
+        axes.axis("off")
+        for offset, lower, _ in topology.links_by_offset():
+            colour = BLUE if offset < 3 else GREY if offset == 3 else ORANGE
+            for u in lower.tolist():
+                _line(axes, at[u], at[u + offset], 0.0 if offset <= 3 else _BEND, colour)
+        for place, text in zip(at, texts, strict=True):
+            _node(axes, place, text)
+        for cell in range(topology.cells):
+            _name(axes, at[6 * cell] + (-0.25, 0.2), topology.label(6 * cell))
+        title = f"{topology!r}: {topology.size} nodes, {topology.edge_count} links"
+        page.suptitle(title, x=0.02, ha="left")
+    return page
+
+
+def _written(topology: HyperHexaCell, loads: ArrayLike) -> list[str]:
+    """Return each load in about nine characters: integers in full up to six digits."""
+    try:
+        values = np.asarray(loads)
+    except ValueError:
+        raise ValueError("loads must be an array, got rows of unequal length") from None
+    if values.dtype.kind not in "iuf":
+        raise TypeError(f"loads must be numbers, got dtype {values.dtype}")
+    if batch_shape(values.shape, topology):
+        raise ValueError(f"loads must be those of one network, got shape {values.shape}")
+    refused = values[~(np.isfinite(values) & (values >= 0))]
+    if refused.size:
+        raise ValueError(f"loads must be finite and not negative, got {refused.flat[0]}")
+    return [
+        f"{load:.0f}"
+        if load < 10**6 and (load == int(load) or load >= 10**4)
+        # Four digits, and an exponent where that is shorter.
+        else f"{load:.4g}"
+        for load in values.reshape(-1).tolist()
+    ]
+
+
+def _node(axes: Any, place: Any, text: str) -> None:
+    """Write a text in a circle, a long one in a frame as long as it is."""
+    short = len(text) <= 3
+    axes.text(
+        *place,
+        text,
+        ha="center",
+        va="center",
+        fontsize=6,
+        zorder=3,
+        bbox={
+            "boxstyle": "circle,pad=0.35" if short else "round,pad=0.35",
+            "facecolor": "white",
+            "edgecolor": GREY,
+        },
+    )
+
+
+def _name(axes: Any, place: Any, coordinator: str) -> None:
+    """Write a cell's name, that of its coordinator with ``g`` for the interior address."""
+    axes.text(
+        *place,
+        coordinator.removesuffix("000)") + "g)",
+        ha="right",
+        va="center",
+        fontsize=7,
+        color=GREY,
+        zorder=2,
+        bbox={"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none"},
+    )
+
+
+def _line(axes: Any, start: Any, end: Any, bend: float, colour: str) -> None:
+    axes.annotate(
+        "",
+        xy=end,
+        xytext=start,
+        arrowprops={
+            "arrowstyle": "-",
+            "color": colour,
+            "linewidth": 0.8,
+            "connectionstyle": f"arc3,rad={bend}",
+            "zorder": 1,
+        },
+    )

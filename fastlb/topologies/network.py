@@ -1,0 +1,297 @@
+"""General networks: directed links with capacity and existing traffic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..accelerate import extra, kernels
+from ..quantities import Quantities, read_quantities
+from .topology import MAX_NODES, Topology, _integer, ordered_links
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    Arcs = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Expanded:
+    """The graph on which a plan is searched; without routing the network itself.
+
+    Attributes
+    ----------
+    n : int
+        Number of its nodes.
+    tail, head : (G,) int64
+        Ends of its links.
+    origin : (G,) int64
+        Link of the network that each stands for, -1 for none.
+    entry, exit : (N,) int64
+        Where the load of a node starts and where it arrives.
+    arcs : tuple
+        Residual arcs, see ``kernels/arcs.py``.
+    """
+
+    n: int
+    tail: NDArray[np.int64]
+    head: NDArray[np.int64]
+    origin: NDArray[np.int64]
+    entry: NDArray[np.int64]
+    exit: NDArray[np.int64]
+    arcs: Arcs
+
+    @cached_property
+    def inner(self) -> NDArray[np.bool_]:
+        """Mark the links (G,) that stand for none of the network."""
+        return self.origin < 0
+
+    @cached_property
+    def plain(self) -> bool:
+        """Whether it is the network itself, link by link."""
+        return np.array_equal(self.origin, np.arange(len(self.tail))) and np.array_equal(
+            self.entry, self.exit
+        )
+
+    @cached_property
+    def costs(self) -> NDArray[np.int64]:
+        """What a unit costs on a link (G,): 1, or 0 where it stands for no link."""
+        return (~self.inner).astype(np.int64)
+
+    @cached_property
+    def joined(self) -> bool:
+        """Whether the links lead from every node to every other."""
+        start, head, rev, link = self.arcs
+        one = np.int64(1)
+        return bool(kernels("arcs").strongly_connected(start, head, rev, link >= 0, one))
+
+    def on_links(self, values: NDArray[Any], inner: Any) -> NDArray[Any]:
+        """Return values of the network's links on these (G,), ``inner`` on those of none."""
+        if self.plain:
+            return values
+        spread = np.full(len(self.origin), inner, dtype=values.dtype)
+        spread[~self.inner] = values[self.origin[~self.inner]]
+        return spread
+
+    def on_network(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return values of these links (G,) on the network's, which each have one here."""
+        if self.plain:
+            return values.view()
+        link = ~self.inner
+        found = np.empty(np.count_nonzero(link), dtype=np.int64)
+        found[self.origin[link]] = values[link]
+        return found
+
+    def on_nodes(self, values: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return amounts of the network's nodes at ``places``, the entries or exits."""
+        if self.plain:
+            return values
+        spread = np.zeros(self.n, dtype=np.int64)
+        spread[places] = values
+        return spread
+
+
+class Network(Topology):
+    """Any directed or undirected graph, with capacity and existing traffic per directed link.
+
+    Parameters
+    ----------
+    edges : array_like of int, shape (E, 2)
+        Directed links, kept in the order given; parallel links and self-loops are allowed.
+    n : int, optional
+        Number of nodes; by default the largest node number plus one.
+    capacity : scalar or (E,), optional
+        Most traffic a link carries, the existing traffic included; None or inf: unlimited.
+        int, float, Fraction or a string such as ``"41/7"``.
+    traffic : scalar or (E,), optional
+        Existing traffic per link, default 0, finite and not negative.
+    topology : Topology, optional
+        The topology whose links these are; set by ``Topology.network``.
+
+    Attributes
+    ----------
+    edges : (E, 2) int64
+        The directed links.
+    links : (L, 2) int64
+        Its undirected simple links: once each, u < v, in lexicographic order.
+    capacity, traffic : tuple
+        One value a link, as int, float or Fraction; ``capacity`` has None where unlimited.
+    capacities, traffics : Quantities
+        The same as arrays.
+
+    Raises
+    ------
+    ValueError
+        If an edge names no node, or a capacity or traffic is negative, NaN or unreadable.
+
+    Examples
+    --------
+    >>> Network([(0, 1), (1, 2)], capacity=[5, "41/7"]).capacity
+    (5, Fraction(41, 7))
+    """
+
+    edges: NDArray[np.int64]
+    capacities: Quantities
+    traffics: Quantities
+    topology: Topology | None
+
+    def __init__(
+        self,
+        edges: ArrayLike,
+        *,
+        n: int | None = None,
+        capacity: Any = None,
+        traffic: Any = None,
+        topology: Topology | None = None,
+    ) -> None:
+        ends = _edge_array(edges)
+        size = int(ends.max(initial=-1)) + 1 if n is None else _integer("n", n)
+        if size < 1:
+            raise ValueError(f"n must be at least 1 node, got {size}")
+        if len(ends) and (ends.min() < 0 or ends.max() >= size):
+            row = int(np.flatnonzero(((ends < 0) | (ends >= size)).any(axis=1))[0])
+            raise ValueError(
+                f"edges must join nodes 0..{size - 1}, got {tuple(ends[row].tolist())} in row {row}"
+            )
+        self._init(
+            (size,),
+            edges=ends,
+            capacities=_per_link("capacity", capacity, len(ends), unlimited=True),
+            traffics=_per_link("traffic", traffic, len(ends), unlimited=False),
+            topology=topology,
+        )
+
+    @classmethod
+    def from_networkx(
+        cls, graph: Any, *, capacity: str = "capacity", traffic: str = "traffic"
+    ) -> Network:
+        """Build a network from a networkx graph; an undirected one gives both directions.
+
+        Parameters
+        ----------
+        graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
+            Nodes are numbered in the graph's own order.
+        capacity, traffic : str
+            Link attributes to read; a link without one is unlimited, or carries nothing.
+
+        Raises
+        ------
+        TypeError
+            If it is no graph.
+        """
+        if not hasattr(graph, "is_directed"):
+            raise TypeError(f"graph must be a networkx graph, got {graph!r}")
+        number = {node: i for i, node in enumerate(graph)}
+        links = [(number[u], number[v], data) for u, v, data in graph.edges(data=True)]
+        if not graph.is_directed():
+            links += [(v, u, data) for u, v, data in links]
+        return cls(
+            np.array([link[:2] for link in links], dtype=np.int64).reshape(-1, 2),
+            n=len(number),
+            capacity=[data.get(capacity) for *_, data in links],
+            traffic=[data.get(traffic, 0) for *_, data in links],
+        )
+
+    @cached_property
+    def graph(self) -> Expanded:
+        """The network as the graph on which plans without routing are searched."""
+        tail, head = np.ascontiguousarray(self.edges.T)
+        nodes = np.arange(self.size)
+        arcs = kernels("arcs").residual_arcs(self.size, tail, head)
+        return Expanded(self.size, tail, head, np.arange(len(tail)), nodes, nodes, arcs)
+
+    @cached_property
+    def links(self) -> NDArray[np.int64]:
+        """Undirected simple links, shape (L, 2): u < v, lexicographic, no self-loops."""
+        return ordered_links(self.edges)
+
+    @property
+    def capacity(self) -> tuple[int | float | Fraction | None, ...]:
+        """Most traffic of every link, existing traffic included; None where unlimited."""
+        return self.capacities.numbers
+
+    @property
+    def traffic(self) -> tuple[int | float | Fraction, ...]:
+        """Existing traffic of every link."""
+        return tuple(0 if carried is None else carried for carried in self.traffics.numbers)
+
+    @property
+    def edge_count(self) -> int:
+        """Number of directed links, E."""
+        return len(self.edges)
+
+    def _links(self) -> NDArray[np.int64]:
+        return self.edges
+
+    def adjacency(self) -> Any:
+        """Return the 0/1 adjacency matrix of the directed links as a scipy CSR array (N, N)."""
+        from scipy.sparse import csr_array
+
+        ends = np.unique(self.edges, axis=0)
+        ones = np.ones(len(ends), dtype=np.int64)
+        return csr_array((ones, (ends[:, 0], ends[:, 1])), shape=(self.size, self.size))
+
+    def network(self, *, capacity: Any = None, traffic: Any = None) -> Network:
+        """Return this network, with other capacities or traffic where they are given."""
+        return Network(
+            self.edges,
+            n=self.size,
+            capacity=self.capacities if capacity is None else capacity,
+            traffic=self.traffics if traffic is None else traffic,
+            topology=self.topology,
+        )
+
+    def to_networkx(self) -> Any:
+        """Return a ``networkx.MultiDiGraph`` with the attributes ``capacity`` and ``traffic``."""
+        graph = extra("networkx").MultiDiGraph()
+        graph.add_nodes_from(range(self.size))
+        values = zip(self.edges.tolist(), self.capacity, self.traffic, strict=True)
+        for (u, v), limit, carried in values:
+            limits = {} if limit is None else {"capacity": limit}
+            graph.add_edge(u, v, traffic=carried, **limits)
+        return graph
+
+    @property
+    def spec(self) -> str:
+        """A name for tables; a general network has no spelling that can be read back."""
+        return f"network:{self.size}"
+
+    @cached_property
+    def _key(self) -> tuple[object, ...]:
+        columns = (self.capacities.key, self.traffics.key)
+        return ("network", self.size, self.edges.tobytes(), *columns)
+
+    def __repr__(self) -> str:
+        if self.topology is not None:
+            return f"{self.topology!r}.network()"
+        if len(self.edges) > 8:
+            return f"Network(<{len(self.edges)} edges>, n={self.size})"
+        limits = "" if set(self.capacity) <= {None} else f", capacity={list(self.capacity)}"
+        carried = "" if set(self.traffic) <= {0} else f", traffic={list(self.traffic)}"
+        pairs = [tuple(pair) for pair in self.edges.tolist()]
+        return f"Network({pairs}, n={self.size}{limits}{carried})"
+
+
+def _edge_array(edges: ArrayLike) -> NDArray[np.int64]:
+    given = np.asarray(edges)
+    if given.size == 0:
+        given = np.empty((0, 2), np.int64)
+    if given.ndim != 2 or given.shape[1] != 2 or given.dtype.kind not in "iu":
+        raise ValueError(
+            f"edges must be integers of shape (E, 2), got {given.dtype} of shape {given.shape}"
+        )
+    if given.size and int(given.max()) >= MAX_NODES:
+        raise ValueError(f"edges must join nodes below 2**62, got {given.max()}")
+    ends = np.array(given, dtype=np.int64, order="C")
+    ends.flags.writeable = False
+    return ends
+
+
+def _per_link(name: str, given: Any, count: int, *, unlimited: bool) -> Quantities:
+    if isinstance(given, Quantities):
+        return given
+    return read_quantities(name, given, count, "links", unlimited=unlimited)

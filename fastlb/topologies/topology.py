@@ -1,0 +1,423 @@
+"""Interconnection topologies whose nodes are array addresses: grids, meshes, tori, hypercubes."""
+
+from __future__ import annotations
+
+import math
+import operator
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..accelerate import extra
+from ..memory import require_memory
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from scipy.sparse import csr_array
+
+    from .network import Network
+
+MAX_NODES = 2**62
+# NumPy's own limit, less one axis for batches and one for flows.
+MAX_AXES = 62
+
+
+class Topology(ABC):
+    """A network whose nodes are the positions of an array of shape ``shape``, in C order.
+
+    Topologies are immutable, hashable and comparable, and print as their constructor call.
+    Two are equal when they have the same nodes and the same links of the same kind.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Address shape; the node with flat index ``i`` has address ``np.unravel_index(i, shape)``.
+    size : int
+        Number of nodes, ``N``.
+    ndim : int
+        Number of address axes.
+    """
+
+    shape: tuple[int, ...]
+    size: int
+    ndim: int
+
+    @property
+    @abstractmethod
+    def _key(self) -> tuple[object, ...]:
+        """What equality and hash are taken from."""
+
+    @property
+    @abstractmethod
+    def spec(self) -> str:
+        """The command line's spelling; ``parse_topology`` reads it back, but for a Network."""
+
+    @abstractmethod
+    def _links(self) -> NDArray[np.int64]:
+        """Undirected links, shape (E, 2), each once, in any order and direction."""
+
+    @cached_property
+    def edges(self) -> NDArray[np.int64]:
+        """Undirected healthy links, shape (E, 2) int64: once each, u < v, lexicographic order."""
+        return ordered_links(self._links())
+
+    @property
+    def edge_count(self) -> int:
+        """Number of undirected healthy links."""
+        return len(self.edges)
+
+    def adjacency(self) -> csr_array[Any]:
+        """Return the symmetric 0/1 adjacency matrix as a scipy CSR array of shape (N, N)."""
+        from scipy.sparse import csr_array
+
+        ends = np.concatenate([self.edges, self.edges[:, ::-1]])
+        ones = np.ones(len(ends), dtype=np.int64)
+        return csr_array((ones, (ends[:, 0], ends[:, 1])), shape=(self.size, self.size))
+
+    def network(self, *, capacity: Any = None, traffic: Any = None) -> Network:
+        """Return both directions of every healthy link as a :class:`Network`.
+
+        Parameters
+        ----------
+        capacity, traffic
+            As for :class:`Network`: a scalar or one value a directed link. The links are the
+            rows of ``edges`` followed by the same rows reversed.
+        """
+        from .network import Network
+
+        ends = np.concatenate([self.edges, self.edges[:, ::-1]])
+        return Network(ends, n=self.size, capacity=capacity, traffic=traffic, topology=self)
+
+    def to_networkx(self) -> Any:
+        """Return the links as a ``networkx.Graph`` on the nodes ``0 .. size-1``."""
+        # Of Python's objects, some hundred bytes a node and a link.
+        require_memory(500 * (self.size + self.edge_count), f"the graph of {self!r}")
+        graph = extra("networkx").Graph()
+        graph.add_nodes_from(range(self.size))
+        graph.add_edges_from(self.edges.tolist())
+        return graph
+
+    def address(self, index: int) -> tuple[int, ...]:
+        """Return the address of the node with this flat index.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If it is no integer, or there is no such node.
+        """
+        i = _integer("index", index)
+        if not 0 <= i < self.size:
+            raise ValueError(f"index must be in 0..{self.size - 1} on {self!r}, got {i}")
+        return tuple(int(c) for c in np.unravel_index(i, self.shape))
+
+    def index(self, address: Iterable[int]) -> int:
+        """Return the flat index of the node with this address.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If it is no sequence of integers, has another length than ``ndim``, or lies outside
+            ``shape``.
+        """
+        try:
+            coordinates = tuple(operator.index(c) for c in address)
+        except TypeError:
+            raise TypeError(f"address must be a sequence of integers, got {address!r}") from None
+        inside = len(coordinates) == self.ndim and all(
+            0 <= c < k for c, k in zip(coordinates, self.shape, strict=True)
+        )
+        if not inside:
+            raise ValueError(
+                f"address must have {self.ndim} coordinates inside {self.shape} on {self!r}, "
+                f"got {coordinates}"
+            )
+        return int(np.ravel_multi_index(coordinates, self.shape)) if coordinates else 0
+
+    def __eq__(self, other: object) -> bool:
+        return self._key == other._key if isinstance(other, Topology) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def _init(self, shape: tuple[int, ...], **fields: object) -> None:
+        values = {"shape": shape, "size": math.prod(shape), "ndim": len(shape), **fields}
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        # A copied or unpickled array has forgotten that it is read-only.
+        for value in state.values():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+        self.__dict__.update(state)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{type(self).__name__} is immutable, cannot set {name}")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"{type(self).__name__} is immutable, cannot delete {name}")
+
+
+class Grid(Topology):
+    """A grid with one wrap flag per axis: meshes, tori and everything between.
+
+    Neighbours differ by one along one axis. A wrapped axis also links its last coordinate to
+    its first (Wu-Shu section 5); of length 2 it has one link a pair, of length 1 none.
+
+    Parameters
+    ----------
+    shape : iterable of int
+        Length of every axis, each at least 1.
+    wrap : bool or iterable of bool
+        Whether an axis wraps; one value serves all axes.
+
+    Raises
+    ------
+    ValueError
+        If an axis is shorter than 1, there is none, or ``wrap`` has another length.
+
+    Examples
+    --------
+    >>> Grid((4, 6), wrap=(True, False)).edge_count
+    44
+    """
+
+    wrap: tuple[bool, ...]
+
+    def __init__(self, shape: Iterable[int], wrap: bool | Iterable[bool] = False) -> None:
+        lengths = _axis_lengths(type(self).__name__, shape)
+        one_flag = isinstance(wrap, bool | np.bool_)
+        listed = wrap if isinstance(wrap, Iterable) else ()
+        flags = (wrap,) * len(lengths) if one_flag else tuple(listed)
+        if len(flags) != len(lengths) or not all(isinstance(f, bool | np.bool_) for f in flags):
+            raise ValueError(
+                f"wrap must be a bool or one for each of {len(lengths)} axes, got {wrap}"
+            )
+        self._init(lengths, wrap=tuple(bool(f) for f in flags))
+
+    @property
+    def _key(self) -> tuple[object, ...]:
+        return ("grid", self.shape, self.wrap)
+
+    @property
+    def spec(self) -> str:
+        lengths = [f"{k}w" if w else str(k) for k, w in zip(self.shape, self.wrap, strict=True)]
+        return "grid:" + "x".join(lengths)
+
+    def _links(self) -> NDArray[np.int64]:
+        require_memory(64 * self.size * self.ndim, f"the links of {self!r}")
+        nodes = np.arange(self.size, dtype=np.int64).reshape(self.shape)
+        found = [np.empty((0, 2), np.int64)]
+        for axis, (k, wrap) in enumerate(zip(self.shape, self.wrap, strict=True)):
+            along = np.moveaxis(nodes, axis, 0)
+            found.append(_pairs(along[:-1], along[1:]))
+            if wrap and k > 2:
+                found.append(_pairs(along[:1], along[-1:]))
+        return np.concatenate(found)
+
+    @property
+    def edge_count(self) -> int:
+        per_axis = zip(self.shape, self.wrap, strict=True)
+        return sum(self.size // k * axis_links(k, wrap) for k, wrap in per_axis)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.shape}, wrap={self.wrap})"
+
+
+class Mesh(Grid):
+    """A mesh ``k1 x .. x kd``: neighbours along every axis, no wrap.
+
+    Examples
+    --------
+    >>> Mesh(8, 8).size
+    64
+    """
+
+    def __init__(self, *shape: int) -> None:
+        super().__init__(_unpacked(shape), False)
+
+    @property
+    def spec(self) -> str:
+        return _spelled("mesh", self.shape)
+
+    def __repr__(self) -> str:
+        return _call(self)
+
+
+class Torus(Grid):
+    """A torus (k-ary n-cube) ``k1 x .. x kd``: every axis wraps.
+
+    Examples
+    --------
+    >>> Torus(4, 4).edge_count
+    32
+    """
+
+    def __init__(self, *shape: int) -> None:
+        super().__init__(_unpacked(shape), True)
+
+    @property
+    def spec(self) -> str:
+        return _spelled("torus", self.shape)
+
+    def __repr__(self) -> str:
+        return _call(self)
+
+
+class Chain(Mesh):
+    """A chain of ``k`` nodes, ``Mesh(k)``."""
+
+    def __init__(self, k: int) -> None:
+        super().__init__(_integer("k", k))
+
+    @property
+    def spec(self) -> str:
+        return _spelled("chain", self.shape)
+
+
+class Ring(Torus):
+    """A ring of ``k`` nodes, ``Torus(k)``."""
+
+    def __init__(self, k: int) -> None:
+        super().__init__(_integer("k", k))
+
+    @property
+    def spec(self) -> str:
+        return _spelled("ring", self.shape)
+
+
+class Hypercube(Topology):
+    """The n-cube: ``2**n`` nodes, linked where their numbers differ in one bit.
+
+    Bit 0, the least significant, is the last array axis: bit ``b`` is axis ``n - 1 - b``.
+
+    Parameters
+    ----------
+    n : int
+        Number of dimensions, at least 0.
+    faults : iterable of (int, int)
+        Faulty links as pairs of node numbers that differ in one bit, either way round.
+
+    Raises
+    ------
+    ValueError
+        If a fault is no link of the cube.
+
+    Examples
+    --------
+    >>> Hypercube(3, faults=[(0, 4)]).edge_count
+    11
+    """
+
+    n: int
+    faults: tuple[tuple[int, int], ...]
+
+    def __init__(self, n: int, faults: Iterable[Sequence[int]] = ()) -> None:
+        dimensions = _integer("n", n)
+        if not 0 <= dimensions <= 62:
+            raise ValueError(f"n must be between 0 and 62 dimensions, got {dimensions}")
+        if not isinstance(faults, Iterable):
+            raise TypeError(f"faults must be pairs of node numbers, got {faults!r}")
+        listed = sorted({_fault(dimensions, pair) for pair in faults})
+        self._init((2,) * dimensions, n=dimensions, faults=tuple(listed))
+
+    @property
+    def _key(self) -> tuple[object, ...]:
+        return ("hypercube", self.n, self.faults)
+
+    @property
+    def spec(self) -> str:
+        broken = ",".join(f"{u}-{v}" for u, v in self.faults)
+        return f"hypercube:{self.n}" + (f":faults={broken}" if broken else "")
+
+    @property
+    def edge_count(self) -> int:
+        return self.n * self.size // 2 - len(self.faults)
+
+    def _links(self) -> NDArray[np.int64]:
+        require_memory(64 * self.size * self.n, f"the links of {self!r}")
+        nodes = np.arange(self.size, dtype=np.int64)
+        lower = [nodes[(nodes >> bit & 1) == 0] for bit in range(self.n)]
+        found = [np.empty((0, 2), np.int64)]
+        found += [_pairs(low, low | 1 << bit) for bit, low in enumerate(lower)]
+        links = np.concatenate(found)
+        if not self.faults:
+            return links
+        broken = np.array(self.faults, dtype=np.int64)
+        codes = links @ np.array([self.size, 1])
+        return links[~np.isin(codes, broken @ np.array([self.size, 1]))]
+
+    def __repr__(self) -> str:
+        return f"Hypercube({self.n}" + (f", faults={list(self.faults)})" if self.faults else ")")
+
+
+def axis_links(k: int, wrap: bool) -> int:
+    """Return the number of links of one line of ``k`` nodes: a ring of 2 has one, of 1 none."""
+    return k if wrap and k > 2 else k - 1
+
+
+def ordered_links(links: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return undirected links once each, u < v, in lexicographic order, without self-loops."""
+    ends = np.sort(links[links[:, 0] != links[:, 1]], axis=1)
+    order = np.lexsort((ends[:, 1], ends[:, 0]))
+    ends = ends[order]
+    repeated = np.zeros(len(ends), dtype=bool)
+    repeated[1:] = (ends[1:] == ends[:-1]).all(axis=1)
+    ends = np.ascontiguousarray(ends[~repeated])
+    ends.flags.writeable = False
+    return ends
+
+
+def _pairs(lower: NDArray[np.int64], upper: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.stack([lower.ravel(), upper.ravel()], axis=1)
+
+
+def _integer(name: str, value: Any) -> int:
+    if isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be an integer, got {value!r}")
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, got {value!r}") from None
+
+
+def _unpacked(shape: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Let ``Mesh((8, 8))`` mean ``Mesh(8, 8)``."""
+    one_sequence = len(shape) == 1 and isinstance(shape[0], tuple | list)
+    return tuple(shape[0]) if one_sequence else shape
+
+
+def _axis_lengths(name: str, shape: Iterable[int]) -> tuple[int, ...]:
+    try:
+        lengths = tuple(_integer("shape", k) for k in shape)
+    except TypeError:
+        raise TypeError(f"shape of a {name} must be integers, got {shape!r}") from None
+    if not lengths or min(lengths) < 1:
+        raise ValueError(f"shape of a {name} must be axis lengths of at least 1, got {lengths}")
+    if len(lengths) > MAX_AXES:
+        raise ValueError(f"shape of a {name} must have at most {MAX_AXES} axes, got {len(lengths)}")
+    if math.prod(lengths) > MAX_NODES:
+        raise ValueError(f"shape of a {name} must have at most 2**62 nodes, got {lengths}")
+    return lengths
+
+
+def _fault(n: int, pair: Sequence[int]) -> tuple[int, int]:
+    try:
+        u, v = sorted(_integer("faults", node) for node in pair)
+    except (TypeError, ValueError):
+        raise ValueError(f"faults must be pairs of node numbers, got {pair!r}") from None
+    difference = u ^ v
+    if not (u >= 0 and v < 2**n and difference and difference & (difference - 1) == 0):
+        raise ValueError(f"faults must be links of the {n}-cube (one bit apart), got ({u}, {v})")
+    return u, v
+
+
+def _spelled(name: str, shape: tuple[int, ...]) -> str:
+    return f"{name}:" + "x".join(map(str, shape))
+
+
+def _call(topology: Topology) -> str:
+    return f"{type(topology).__name__}({', '.join(map(str, topology.shape))})"
