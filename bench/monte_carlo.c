@@ -39,7 +39,10 @@ static void draw(uint64_t seed, uint64_t trial, uint64_t span, LOAD *load, int64
 }
 
 /* What every method reports: one column a figure, one value a trial. */
-enum { DIFFERENCE, INITIAL_DIFFERENCE, MOVED, LOCAL, SWEEPS, STEPS, ROUNDS, WHOLE };
+enum {
+    DIFFERENCE, INITIAL_DIFFERENCE, MOVED, LOCAL, SWEEPS, STEPS, ROUNDS,
+    MESSAGES, INFORMATION, LOADED, BUSIEST, ENDPOINTS, TIME, WHOLE
+};
 enum { IMBALANCE, INITIAL_IMBALANCE, COST, LOCALITY, REAL_FIGURES };
 
 static void extremes(const LOAD *load, int64_t nodes, int64_t *least, int64_t *most)
@@ -195,5 +198,149 @@ void fault_trials(uint64_t seed, int64_t trials, uint64_t span, int64_t n, const
         whole[SWEEPS * trials + t] = 1;
         whole[STEPS * trials + t] = steps;
     }
+    free(load);
+}
+
+/* A Hyper Hexa-Cell network under way. `ends` are the messages that each node sends and gets. */
+typedef struct {
+    LOAD *load, *kept;
+    uint8_t *ends;
+    int64_t moved, loaded, information;
+} Cells;
+
+static inline void inform(Cells *c, int64_t from, int64_t to)
+{
+    c->information++;
+    c->ends[from]++;
+    c->ends[to]++;
+}
+
+static inline LOAD send_load(Cells *c, int64_t from, int64_t to, LOAD units)
+{
+    if (units == 0)
+        return 0;
+    c->load[from] -= units;
+    c->load[to] += units;
+    c->kept[from] = c->load[from] < c->kept[from] ? c->load[from] : c->kept[from];
+    c->ends[from]++;
+    c->ends[to]++;
+    c->loaded++;
+    c->moved += units;
+    return units;
+}
+
+/* The higher sends half of the difference; `polled` rounds up, but leaves a difference of 1. */
+static inline LOAD even_out(Cells *c, int64_t x, int64_t y, int polled)
+{
+    int64_t from = c->load[x] > c->load[y] ? x : y, to = from == x ? y : x;
+    LOAD diff = c->load[from] - c->load[to];
+    return send_load(c, from, to, polled && diff > 1 ? (diff + 1) / 2 : diff / 2);
+}
+
+/* One node's excess goes to two takers unit by unit, told at once, or to those that need it. */
+static LOAD give(Cells *c, int64_t giver, int64_t x, int64_t y, LOAD average, int polled)
+{
+    LOAD excess = c->load[giver] - average, to_x, to_y;
+    if (polled) {
+        LOAD left = excess;
+        int64_t peers[2] = {x, y};
+        for (int i = 0; i < 2 && left > 0; i++) {
+            inform(c, giver, peers[i]);
+            LOAD room = average - c->load[peers[i]];
+            room = room < 0 ? 0 : room < left ? room : left;
+            left -= send_load(c, giver, peers[i], room);
+        }
+        return excess;
+    }
+    if (c->load[x] >= average || c->load[y] >= average) {
+        to_x = c->load[x] >= average ? 0 : excess;
+        to_y = excess - to_x;
+    } else {
+        LOAD gap = c->load[x] > c->load[y] ? c->load[x] - c->load[y] : c->load[y] - c->load[x];
+        LOAD level = gap < excess ? gap : excess, rest = excess - level;
+        to_x = (rest + 1) / 2;
+        to_y = rest / 2;
+        *(c->load[x] <= c->load[y] ? &to_x : &to_y) += level;
+    }
+    send_load(c, giver, x, to_x);
+    send_load(c, giver, y, to_y);
+    return excess;
+}
+
+/* A triangle's nodes report, hear of the average, and send what is above it. */
+static LOAD triangle(Cells *c, int64_t first, int64_t algorithm)
+{
+    static const int peers[3][2] = {{1, 2}, {0, 2}, {0, 1}};
+    LOAD units = 0;
+    if (algorithm == 'A') {
+        LOAD left = c->load[first + 1], right = c->load[first + 2];
+        inform(c, first + 1, first + 2);
+        inform(c, first + 2, first + 1);
+        units += even_out(c, first + 1, first + 2, 0);
+        inform(c, units && left < right ? first + 1 : first + 2, first);
+    } else if (algorithm == 'B') {
+        inform(c, first + 1, first);
+        inform(c, first + 2, first);
+    } else {
+        for (int i = 0; i < 3; i++)
+            for (int k = 0; k < 2; k++)
+                inform(c, first + i, first + peers[i][k]);
+    }
+    if (algorithm != 'C') {
+        inform(c, first, first + 1);
+        inform(c, first, first + 2);
+    }
+    LOAD average = (c->load[first] + c->load[first + 1] + c->load[first + 2] + 2) / 3;
+    for (int i = 0; i < 3; i++)
+        if (c->load[first + i] > average)
+            units += give(c, first + i, first + peers[i][0], first + peers[i][1], average,
+                          algorithm == 'C');
+    return units;
+}
+
+void hexa_cell_trials(uint64_t seed, int64_t trials, uint64_t span, int64_t d, int64_t algorithm,
+                      int64_t steps, int64_t *whole, double *real)
+{
+    int64_t nodes = (int64_t)6 << (d - 1);
+    LOAD *load = malloc(2 * nodes * sizeof(LOAD));
+    uint8_t *ends = malloc(nodes);
+    for (int64_t t = 0; t < trials; t++) {
+        Cells cells = {load, load + nodes, ends, 0, 0, 0}, *c = &cells;
+        int64_t least, most, time = 0, busiest = 0;
+        LOAD longest = 0;
+        draw(seed, t, span, load, nodes);
+        extremes(load, nodes, &least, &most);
+        memcpy(c->kept, load, nodes * sizeof(LOAD));
+        memset(ends, 0, nodes);
+        for (int64_t first = 0; first < nodes; first += 3) {
+            LOAD units = triangle(c, first, algorithm);
+            longest = units > longest ? units : longest;
+        }
+        time += longest;
+        for (int64_t run = 3; run < nodes; run = run == 3 ? 6 : 2 * run) {
+            longest = 0;
+            for (int64_t base = 0; base < nodes; base += 2 * run)
+                for (int64_t i = base; i < base + run; i++) {
+                    inform(c, i, i + run);
+                    inform(c, i + run, i);
+                    LOAD units = even_out(c, i, i + run, algorithm == 'C');
+                    longest = units > longest ? units : longest;
+                }
+            time += longest;
+        }
+        for (int64_t i = 0; i < nodes; i++)
+            busiest = ends[i] > busiest ? ends[i] : busiest;
+        report(load, nodes, sum(load, nodes), least, most, c->moved, sum(c->kept, nodes), t,
+               trials, whole, real);
+        whole[SWEEPS * trials + t] = 1;
+        whole[STEPS * trials + t] = steps;
+        whole[MESSAGES * trials + t] = c->information + c->loaded;
+        whole[INFORMATION * trials + t] = c->information;
+        whole[LOADED * trials + t] = c->loaded;
+        whole[BUSIEST * trials + t] = busiest;
+        whole[ENDPOINTS * trials + t] = 2 * (c->information + c->loaded);
+        whole[TIME * trials + t] = time;
+    }
+    free(ends);
     free(load);
 }

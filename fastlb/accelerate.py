@@ -30,6 +30,8 @@ EXTRAS = {
     "pandas": "table",
 }
 
+_thread = threading.local()
+
 # Links, arcs or the like from which a kernel may take so long that a thread costs nothing.
 SMALL = 20_000
 
@@ -80,6 +82,21 @@ def heeding(size: int, kernel: Callable[..., Any], *arguments: Any) -> Any:
     if errors:
         raise errors[0]
     return outcome[0]
+
+
+def end_with(ended: threading.Event) -> None:
+    """Let work of this thread that may take for ever end once the event is set."""
+    _thread.ended = ended
+
+
+def check_ended() -> None:
+    """Raise ``KeyboardInterrupt`` in a thread that is to end: none but the main one hears Ctrl-C.
+
+    For use between the calls of a kernel that comes back now and then.
+    """
+    ended: threading.Event | None = getattr(_thread, "ended", None)
+    if ended is not None and ended.is_set():
+        raise KeyboardInterrupt
 
 
 class _ForgivingCache:

@@ -1,9 +1,12 @@
-"""Checks of plain arguments: whole numbers, real numbers, and one of several words."""
+"""Checks of plain arguments: numbers, truth values, folders, and one of several words."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable
 from math import isfinite
 from numbers import Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,10 +16,11 @@ _MOST_BITS = 200
 
 
 def written(value: Any) -> str:
-    """Return a value as an error shows it."""
+    """Return a value as an error shows it, in one line."""
     if isinstance(value, int) and value.bit_length() > _MOST_BITS:
         return f"an integer of {value.bit_length()} bits"
-    return repr(value)
+    text = repr(value)
+    return " ".join(text.split()) if "\n" in text else text
 
 
 def whole_number(name: str, value: Any, least: int, below: int = 2**63) -> int:
@@ -51,8 +55,19 @@ def yes_or_no(name: str, value: Any) -> bool:
     return bool(value)
 
 
-def choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
-    """Return one of the words, or raise ``ValueError``."""
-    if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(choices)}, got {value!r}")
+def folder(name: str, value: Any) -> Path:
+    """Return the path of a folder, or raise ``TypeError`` or ``ValueError``."""
+    if not isinstance(value, str | os.PathLike):
+        raise TypeError(f"{name} must be the path of a folder, got {value!r}")
+    if not os.fspath(value):
+        raise ValueError(f"{name} must be the path of a folder, got {value!r}")
+    return Path(value)
+
+
+def one_of(name: str, value: Any, choices: Iterable[str]) -> str:
+    """Return one of a few words, or raise ``ValueError``."""
+    words = tuple(choices)
+    # An array would be compared word by word.
+    if not isinstance(value, str) or value not in words:
+        raise ValueError(f"{name} must be one of {', '.join(words)}, got {written(value)}")
     return value

@@ -13,12 +13,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .rational import has_long_exponent
+
 Number = int | float | Fraction
 Numbers = ArrayLike | Sequence[Number | str]
 Kind = Literal["integer", "rational", "float"]
 
 _INFINITE = re.compile(r"\s*[+]?inf(inity)?\s*", re.IGNORECASE)
-_LONG_EXPONENT = re.compile(r"e[+-]?\d{5,}", re.IGNORECASE)
 _LARGEST = 2**63 - 1
 
 
@@ -105,7 +106,7 @@ def read_number(name: str, value: Any) -> Number:
         if _INFINITE.fullmatch(value):
             return math.inf
         try:
-            if _LONG_EXPONENT.search(value):
+            if has_long_exponent(value):
                 raise ValueError("the exponent alone would fill the memory")
             value = Fraction(value)
         except (ValueError, ZeroDivisionError):

@@ -9,6 +9,10 @@ from typing import Any
 
 import numpy as np
 
+# Powers of ten beyond are not written out.
+LONGEST_EXPONENT = 9999
+_LONG_EXPONENT = re.compile(r"e[+-]?0*[1-9]\d{4,}", re.IGNORECASE)
+
 
 def read_rational(name: str, value: Any) -> Fraction:
     """Read a number as the rational a person means by it.
@@ -26,7 +30,7 @@ def read_rational(name: str, value: Any) -> Fraction:
         If it is no such thing, or not finite.
     """
     try:
-        if isinstance(value, str) and re.search(r"e[+-]?\d{5,}", value, re.IGNORECASE):
+        if isinstance(value, str | Decimal) and has_long_exponent(value):
             raise ValueError("the exponent alone would fill the memory")
         if isinstance(value, tuple | list) and len(value) == 2:
             return Fraction(*value)
@@ -41,6 +45,14 @@ def read_rational(name: str, value: Any) -> Fraction:
             f"{name} must be a finite number such as 723/1000, got {value!r}"
         ) from None
     raise TypeError(f"{name} must be a number, a string or a pair, got {value!r}")
+
+
+def has_long_exponent(value: str | Decimal) -> bool:
+    """Tell whether a number has a power of ten that would fill the memory, were it written out."""
+    if isinstance(value, Decimal):
+        exponent = value.as_tuple().exponent
+        return isinstance(exponent, int) and abs(exponent) > LONGEST_EXPONENT
+    return _LONG_EXPONENT.search(value.replace("_", "")) is not None
 
 
 def floor_share(share: Fraction, largest: int) -> Fraction:

@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
+from .arguments import written
 from .exchange.dimension_exchange import dem
 from .exchange.direct_exchange import dde
 from .exchange.fault_tolerance import fault_tolerant_dem
@@ -94,7 +95,9 @@ def balance(loads: ArrayLike, topology: Topology, method: str = "dde", **options
         close = difflib.get_close_matches(name, _METHODS, n=1)
         apart = ", its options given apart" if spelled else ""
         hint = f"; did you mean {close[0]}{apart}?" if close else ""
-        raise ValueError(f"method must be one of {', '.join(_METHODS)}, got {method!r}{hint}")
+        raise ValueError(
+            f"method must be one of {', '.join(_METHODS)}, got {written(method)}{hint}"
+        )
     try:
         return _METHODS[method](loads, topology, **options)
     except TypeError:

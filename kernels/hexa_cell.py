@@ -17,6 +17,7 @@ holds and nothing is counted, the dimensions above a part are left to DEM's kern
 
 Balancing alone comes first, then the same with everything counted. Both are in one file because
 both need the rules of pair and triangle, and numba's cache watches only the file a kernel is in.
+Random trials are balanced by ``hexa_cell_tiles.py``.
 """
 
 import numpy as np
@@ -485,48 +486,6 @@ def cells_measured(nodes, tiles, bits, stages, rules, figures):
         _store(tile, nodes[0], start, width)
         _store(kept, nodes[1], start, width)
         _store(ends, nodes[2], start, width)
-
-
-@njit(cache=True, nogil=True)
-def tiles_measured(tiles, bits, rules, found):
-    """Do all stages of networks with trials last, in place, and count.
-
-    ``tiles`` : (K, N, W), trial ``k W + w`` in lane w of tile k, of a dtype that three loads and
-    2 fit. ``bits`` : all dimensions of the cells. ``found`` : (6, B) int64 receives the units
-    moved and those that never left, the units on the critical path, the messages with load, C's
-    polls again, and the most that one node sends and receives.
-    """
-    K, N, W = tiles.shape
-    kept = np.empty(N * W, tiles.dtype)
-    ends = np.empty(N * W, np.uint8)
-    lanes = _new_lanes(W, found)
-    sums = np.empty((6, W), np.int64)
-    for t in range(K):
-        tile = tiles[t].reshape(-1)
-        kept[:] = tile
-        ends[:] = 0
-        sums[:] = 0
-        for s in range(bits + 2):
-            if s == 0:
-                for triangle in range(N // 3):
-                    _triangle_measured(tile, kept, ends, triangle, W, rules, lanes)
-            elif s == 1:
-                _rows_measured(tile, kept, ends, 3 * W, W, rules[3], lanes)
-            else:
-                _rows_measured(tile, kept, ends, 6 * W << (s - 2), W, rules[4], lanes)
-            sums[2] += lanes[1]
-            lanes[1][:] = 0
-        for place, lane in ((0, 0), (3, 2), (4, 3)):
-            sums[place] = lanes[lane]
-            lanes[lane][:] = 0
-        for i in range(N):
-            stayed = kept[i * W : i * W + W]
-            told = ends[i * W : i * W + W]
-            for w in range(W):
-                sums[1, w] += stayed[w]
-                sums[5, w] = max(sums[5, w], np.int64(told[w]))
-        part = found[:, t * W : t * W + W]
-        part[:] = sums[:, : part.shape[1]]
 
 
 @njit(cache=True, nogil=True)

@@ -21,3 +21,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def full(request: pytest.FixtureRequest) -> bool:
     """Whether slow tests are to run at their full size."""
     return bool(request.config.getoption("--full"))
+
+
+@pytest.fixture
+def often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write a part of a store after every chunk."""
+    from fastlb.montecarlo import keeper
+
+    monkeypatch.setattr(keeper, "SOONEST", 0.0)
+    monkeypatch.setattr(keeper, "SHARE", 0.0)

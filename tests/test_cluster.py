@@ -20,7 +20,7 @@ from fastlb.montecarlo import cluster
 
 from .cli.conftest import Run
 from .cli.conftest import run as run
-from .test_store import STUDY, parts, same
+from .stores import STUDY, parts, same
 
 dask: Any = pytest.importorskip("distributed")
 config: Any = pytest.importorskip("dask.config")

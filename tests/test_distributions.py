@@ -1,5 +1,6 @@
 """Distributions of loads: drawn as documented, with the probabilities they claim."""
 
+import copy
 import pickle
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -299,6 +300,20 @@ def test_loads_of_a_file(tmp_path):
         lb.parse_distribution(spec)
 
 
+def test_values_cannot_be_changed_behind_their_hash():
+    given = np.array([3, 1, 4])
+    law = lb.Resampled(given)
+    given[0] = 9
+    for found in (law, copy.copy(law), copy.deepcopy(law), pickle.loads(pickle.dumps(law))):
+        assert found.values.tolist() == [3, 1, 4]
+        assert found == law
+        with pytest.raises(ValueError, match="read-only"):
+            found.values[0] = 9
+        with pytest.raises(ValueError, match="cannot set WRITEABLE flag"):
+            found.values.flags.writeable = True
+        assert lb.sample_loads(found, "ring:9", trials=3, seed=1).max() == 4
+
+
 def test_a_study_of_ones_own_data(tmp_path):
     np.save(tmp_path / "loads.npy", np.arange(10))
     text = (
@@ -317,15 +332,22 @@ def test_a_study_of_ones_own_data(tmp_path):
         ("exponential", "exponential needs mean"),
         ("exponential:-1", "mean must be between 0"),
         ("exponential:nan", "mean must be between 0"),
-        ("poisson:0", "mean must be above 0"),
-        ("poisson:1e10", "mean must be between 0 and 4294967296"),
+        ("poisson:0", r"mean must be above 0, to 2\*\*32, got 0$"),
+        ("poisson:-1", r"mean must be above 0, to 2\*\*32, got -1$"),
+        ("poisson:1e10", r"mean must be above 0, to 2\*\*32, got 10000000000.0$"),
+        ("normal:-1,5", r"mean must be between 0 and 2\*\*50, got -1$"),
+        ("normal:5,-2", r"deviation must be above 0, to 2\*\*50, got -2$"),
         ("normal:5", "normal needs deviation"),
         ("normal:5,0", "deviation must be above 0"),
-        ("log-normal:5,9", "sigma must be between 0 and 4"),
+        ("log-normal:5,9", "sigma must be above 0, to 4, got 9$"),
+        ("log-normal:5,0", "sigma must be above 0, to 4, got 0$"),
+        ("log-normal:-3,1", r"mean must be above 0, to 2\*\*50, got -3$"),
         ("log-normal:1e15,4", r"sigma must leave loads below 2\*\*60, got 4"),
         ("log-normal:0,1", "mean must be above 0"),
         ("zipf:1,0", "largest_load must be between 1"),
         ("zipf:1,65537", r"largest_load must be between 1 and 2\*\*16, got 65537"),
+        (f"uniform:{2**62}", r"mean must be between 0 and 2\*\*62 - 1, got 4611686018427387904$"),
+        (f"uniform:1{'0' * 3000}", r"between 0 and 2\*\*62 - 1, got an integer of 9966 bits$"),
         ("two-valued:5,5", "low must be below high, got 5 and 5"),
         ("two-valued:1,5,2", "share must be between 0 and 1, got 2"),
         ("one-hot:5,6", "rest must be at most load, got 6 and 5"),

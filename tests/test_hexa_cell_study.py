@@ -149,6 +149,27 @@ def test_one_trial_is_enough_to_report():
     json.dumps(study.report(lb.run(study)).to_dict(), allow_nan=False)
 
 
+def test_trials_may_differ_from_setting_to_setting():
+    study = dataclasses.replace(
+        lb.studies.load("hexa-cell"),
+        trials=6,
+        target_error={"difference": 0.5},
+        minimum_trials=2,
+    )
+    results = lb.run(study)
+    assert len({results.trials(cell) for cell in study.cells}) > 1
+    report = study.report(results)
+    settings = next(table for table in report.tables if table.name == "settings")
+    mean = settings.columns.index("error")
+    for name, d, M, loads, *_ in settings.rows:
+        row = next(r for r in settings.rows if r[:4] == [name, d, M, loads])
+        if loads == "random" and d == 4:
+            key = f"hhc:{d}", f"hexa_cell:algorithm={name}", f"uniform:{M // 2}"
+            assert row[mean] == pytest.approx(results.figure("difference", *key).mean())
+    assert len(report.statements) == 9
+    json.dumps(report.to_dict(), allow_nan=False)
+
+
 def test_popcount_shaped_loads_stay():
     for d in (1, 4):
         loads = popcount_shaped(d)

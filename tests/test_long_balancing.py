@@ -37,6 +37,40 @@ def test_an_endless_balancing_is_interrupted():
         signal.signal(signal.SIGALRM, before)
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_endless_study_is_interrupted(threads):
+    """Threads hear no interrupt of their own, and a pool waits for them."""
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    study = lb.Study(
+        "endless", ["mesh:8x8"], ["gde:lam=0.999999999999999999"], f"uniform:{2**40}", trials=300
+    )
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        lb.gde(np.zeros((8, 8), np.int64), lb.Mesh(8, 8), lam=1 - 1e-16)
+        signal.setitimer(signal.ITIMER_REAL, 1.0)
+        began = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            lb.run(study, threads=threads)
+        assert time.monotonic() - began < 30
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize("apart", [1e-2, 1e-3, 1e-4])
+@pytest.mark.parametrize("network", [lb.Chain(2), lb.Mesh(2, 2)])
+def test_sweeps_at_shares_near_the_ends_are_as_documented(apart, network):
+    loads = np.array([10**6] + [0] * (network.size - 1))
+    expected = (1 + np.log(apart * 10**6)) / (2 * apart)
+    for lam in (apart, 1 - apart):
+        b = lb.gde(loads, network, lam=f"{lam:.6f}")
+        assert b.sweeps == pytest.approx(expected, rel=0.2)
+        assert b.stalled is not b.converged
+
+
 def test_a_share_too_small_for_a_float_stalls():
     b = lb.gde([1.0, 0.0], lb.Chain(2), lam="1e-400")
     assert (b.converged, b.stalled, b.sweeps) == (False, True, 1)

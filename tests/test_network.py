@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import pickle
 from collections.abc import Callable
+from decimal import Decimal
 from fractions import Fraction
 
 import networkx as nx
@@ -72,6 +73,13 @@ def test_undirected_graphs_give_both_directions() -> None:
         (lambda: lb.Network([(0, 1)], capacity="x"), ValueError, "capacity must be a number"),
         (lambda: lb.Network([(0, 1)], capacity=[1, 2]), ValueError, "capacity must be one"),
         (lambda: lb.Network([(0, 1)], capacity=[[1]]), TypeError, "capacity must be int"),
+        (
+            lambda: lb.Network([(0, 1)], capacity="1e9_999_999_999"),
+            ValueError,
+            "such as 12 or 41/7",
+        ),
+        (lambda: lb.Network([(0, 1)], capacity=Decimal("1e999999999")), TypeError, "capacity must"),
+        (lambda: lb.Network([(0, 1)], capacity=[Decimal("1e999999999")]), TypeError, "capacity m"),
         (lambda: lb.Network([(0, 1)], traffic=math.inf), ValueError, "traffic must be finite"),
         (lambda: lb.Network.from_networkx(3), TypeError, "graph must be a networkx graph"),
     ],

@@ -1,5 +1,6 @@
 """Rationals as given, and exact floors of their multiples."""
 
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -21,11 +22,22 @@ def test_a_rational_is_what_a_person_means(value):
 
 
 @pytest.mark.parametrize(
-    "value", ["x", float("nan"), float("inf"), (1, 0), "1/0", (0.5, 2), "1e-99999999"]
-)
+    "value",
+    [
+        "x", float("nan"), float("inf"), (1, 0), "1/0", (0.5, 2), Decimal("NaN"), Decimal("-inf"),
+        "1e-99999999", "1E+99999999", "1e9_999_999_999", Decimal("1e999999999"),
+        Decimal("-1e-999999999"), Decimal("0e999999999"),
+    ],
+)  # fmt: skip
 def test_bad_numbers(value):
     with pytest.raises(ValueError, match="lam must be a finite number"):
         read_rational("lam", value)
+
+
+@pytest.mark.parametrize("value", ["1e9999", "1e-9999", "1e00000000009"])
+def test_exponents_that_are_written_out(value):
+    for read in (value, Decimal(value)):
+        assert read_rational("lam", read) == Fraction(10) ** int(value[2:])
 
 
 @pytest.mark.parametrize("value", [None, True, 1j, {}])

@@ -58,15 +58,16 @@ def test_trials_stand_in_the_table_where_they_differ():
         minimum_trials=20,
     )
     results = lb.run(study, rows=False)
-    table = overview(results).tables[0]
+    report = overview(results)
+    table = report.tables[0]
     trials = [results.trials(cell) for cell in study.cells]
     assert table.title == f"Means of {results.trials_text} trials; loads uniform:100"
     assert [row[table.columns.index("trials")] for row in table.rows] == trials
     assert len(set(trials)) > 1
-    assert table.note.startswith("Trials ended at standard errors of at most: difference 0.1.")
+    assert report.ended.startswith("Trials ended at standard errors of at most: difference 0.1.")
     hard = dataclasses.replace(study, target_error={"difference": "0.0001%"})
-    note = overview(lb.run(hard)).tables[0].note
-    assert note.endswith("Not reached: ring:8 with uniform:100; ring:32 with uniform:100.")
+    ended = overview(lb.run(hard)).ended
+    assert ended.endswith("Not reached: ring:8 with uniform:100; ring:32 with uniform:100.")
 
 
 def test_pairs_of_several_methods_are_named():

@@ -7,16 +7,9 @@ import pytest
 import fastlb as lb
 from fastlb.montecarlo.stopping import Target, looks
 
-STUDY = lb.Study(
-    "early",
-    ["mesh:4x4", "ring:8", "mesh:8x8"],
-    ["gde:lam=0.7", "dde"],
-    "uniform:100",
-    trials=3000,
-    seed=8,
-    target_error={"difference": 0.03, "rounds": "5%"},
-    minimum_trials=100,
-)
+from .stores import EARLY
+
+STUDY = dataclasses.replace(EARLY, trials=3000, target_error={"difference": 0.03, "rounds": "5%"})
 
 
 @pytest.fixture(scope="module")

@@ -16,23 +16,11 @@ from fastlb.montecarlo import keeper
 from fastlb.montecarlo.results import Results
 from fastlb.montecarlo.study import Cell
 
-from .test_store import broken_off, often, parts, same
+from .stores import EARLY as STUDY
+from .stores import broken_off, parts, same
 
 arrow: Any = pytest.importorskip("pyarrow")
 dataset: Any = pytest.importorskip("pyarrow.dataset")
-
-__all__ = ["often"]
-
-STUDY = lb.Study(
-    "early",
-    ["mesh:4x4", "ring:8", "mesh:8x8"],
-    ["gde:lam=0.7", "dde"],
-    "uniform:100",
-    trials=1500,
-    seed=8,
-    target_error={"difference": 0.05, "rounds": "5%"},
-    minimum_trials=100,
-)
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +87,7 @@ def test_a_smaller_target_goes_on_and_a_larger_one_leaves_the_rest(
     assert len(found) > len(results)
     assert same(found, lb.run(small))
     assert same(lb.read_store(tmp_path), found)
-    monkeypatch.setattr("fastlb.montecarlo.runner.run_chunk", None)
+    monkeypatch.setattr("fastlb.montecarlo.executors.run_chunk", None)
     told: list[tuple[int, int]] = []
     again = lb.run(STUDY, store=tmp_path, resume=True, progress=lambda *rows: told.append(rows))
     assert same(again, results)

@@ -5,7 +5,7 @@ import pytest
 
 import fastlb as lb
 from fastlb.montecarlo import trials
-from fastlb.montecarlo.runner import Chunk
+from fastlb.montecarlo.chunks import Chunk
 from fastlb.montecarlo.study import parse_method
 
 TRIALS = 5
@@ -18,7 +18,13 @@ CASES = [
     ("hypercube:3:faults=0-1,1-5,0-2", "dem"),
     ("hypercube:4:faults=0-1,2-6,0-4", "fault_tolerant_dem"),
     ("hypercube:3:faults=0-4,5-7", "fault_tolerant_dem:order=highest"),
-    ("hhc:2", "hexa_cell"),
+    ("hhc:1", "hexa_cell"),
+    ("hhc:2", "hexa_cell:odd_unit=lower"),
+    ("hhc:3", "hexa_cell:share=greedy"),
+    ("hhc:1", "hexa_cell:algorithm=A"),
+    ("hhc:2", "hexa_cell:algorithm=A,share=greedy"),
+    ("hhc:3", "hexa_cell:algorithm=A,odd_unit=lower"),
+    ("hhc:1", "hexa_cell:algorithm=C"),
     ("hhc:2", "hexa_cell:algorithm=C"),
 ]
 

@@ -122,6 +122,30 @@ def test_one_trial_is_enough_to_report():
     assert all(plot.draw() is not None for plot in report.plots)
 
 
+def test_trials_may_differ_from_setting_to_setting():
+    study = dataclasses.replace(
+        lb.studies.load("wu-shu"),
+        trials=160,
+        target_error={"sweeps": 0.15},
+        minimum_trials=10,
+    )
+    results = lb.run(study)
+    report = study.report(results)
+    counts = [
+        results.trials(cell)
+        for cell in study.cells
+        if cell.topology == lb.Mesh(8, 8) and cell.method == wu_shu.GDE
+    ]
+    assert len(set(counts)) > 1
+    label, *means = report.tables[0].rows[2]
+    assert label == f"this run ({min(counts)} to {max(counts)} trials)"
+    for mean, found in zip(wu_shu.MEANS, means, strict=True):
+        sweeps = results.figure("sweeps", MESH, wu_shu.GDE, f"uniform:{mean}")
+        assert found == pytest.approx(sweeps.mean())
+    assert len(report.statements) == 11
+    assert all(plot.draw() is not None for plot in report.plots)
+
+
 def test_the_worked_example():
     balance = wu_shu_example.worked()
     assert balance.stages[0].sum(axis=0).tolist() == wu_shu_example.LOADS.sum(axis=0).tolist()

@@ -16,30 +16,27 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from rich.console import RenderableType
-
     from ..montecarlo.study import Study
-    from ..reports.report import Report, Statement, Table
 
 EXAMPLES = """
 \b
 Examples:
   fastlb study                              the bundled studies
-  fastlb study wu-shu                       Table I and Figures 12-16, 100 trials each
+  fastlb study wu-shu                       Table I, Figures 12-16, 100 trials
   fastlb study wu-shu --trials 20000 --out wu-shu
-                                            the same, files of tables and plots as well
+                                            tables and plots in files as well
   fastlb study wu-shu --report wu-shu.html  the same as one page for a browser
   fastlb study mine.toml --seed 7 --json    your own, for another program
   fastlb study mine.toml --trials 1000000 --target-error cost=0.1% --no-rows
                                             until the means are as certain, in
                                             memory that does not grow
   fastlb study mine.toml --trials 10000000 --store runs/mine
-                                            killed or not, what is done is kept
+                                            killed or not, what is done stays
   fastlb study --store runs/mine --resume   goes on from there
   fastlb study --store runs/mine            the results again, without a run
   fastlb study wu-shu --dask tcp://head:8786 --store runs/wu-shu
-                                            on a Dask cluster; --dask local starts
-                                            processes on this machine
+                                            on a Dask cluster; --dask local
+                                            starts processes on this machine
 
 \b
 A study of your own is a TOML file:
@@ -51,27 +48,47 @@ A study of your own is a TOML file:
   seed = 1995
   target_error = { sweeps = 0.01, cost = "0.1%" }
   minimum_trials = 256
-Loads are drawn from uniform:MEAN, exponential:MEAN, poisson:MEAN,
-normal:MEAN,DEVIATION, log-normal:MEAN,SIGMA, zipf:EXPONENT,LARGEST,
-two-valued:LOW,HIGH,SHARE, one-hot:LOAD, or resampled:FILE of your own.
 target_error may be left out; minimum_trials says when it is first looked at.
 
 \b
---out writes into DIR: report.json (what --json prints), study.toml, every table
-as .csv, every plot as .png and .svg, worked examples as examples.txt.
---json prints one object: schema "fastlb.study", version, fastlb, study, trials,
-seed, target_error, tables, statements, summary: for each topology, method and
-loads the mean, standard error, extremes and quantiles of every figure, and
-differences: the same of each two methods' differences, trial by trial.
-The exit code is 1 if a target error was not reached.
-
+Loads, whole and not negative, are drawn from one of these:
+  uniform:MEAN                 0 to twice the MEAN, each equally likely;
+                               MEAN whole, between 0 and 2**62 - 1
+  exponential:MEAN             MEAN between 0 and 2**50
+  poisson:MEAN                 MEAN above 0, to 2**32
+  normal:MEAN,DEVIATION        rounded, what is negative is 0; MEAN between 0
+                               and 2**50, DEVIATION above 0, to 2**50
+  log-normal:MEAN,SIGMA        rounded; MEAN above 0, to 2**50, SIGMA (of the
+                               logarithm) above 0, to 4; largest below 2**60
+  zipf:EXPONENT,LARGEST_LOAD   1 to LARGEST_LOAD, between 1 and 2**16;
+                               EXPONENT between 0 and 64
+  two-valued:LOW,HIGH,SHARE    HIGH with probability SHARE, between 0 and 1,
+                               0.5 if left out, else LOW; LOW below HIGH,
+                               both between 0 and 2**63 - 1
+  one-hot:LOAD,REST            LOAD on one node, REST, 0 if left out, on all
+                               others; REST at most LOAD, both between 0 and
+                               2**63 - 1
+  resampled:FILE               from the values in a .npy or .csv file;
+  resampled:3-1-4              from these values
+
+\b
+--out writes into DIR: report.json (what --json prints), study.toml, every
+table as .csv, every plot as .png and .svg, worked examples as examples.txt.
+--json prints one object: schema "fastlb.study", version, fastlb, study,
+trials, seed, target_error, tables, statements, summary: for each topology,
+method and loads the mean, standard error, extremes and quantiles of every
+figure, and differences: the same of each two methods' differences, trial by
+trial. The exit code is 1 if a target error was not reached.
+
+\b
 --store keeps the figures of every trial in DIR, as Parquet files that
 pandas.read_parquet(DIR) and others read as one table. Parts are written every
 second at first, later after a fiftieth of the time or a minute. A run that is
-killed, loses power or fills the disk loses what came since, and what was under
-way; the resumed run ends with the same bits. --resume starts anew where there
-is nothing yet, and takes more --trials or another --target-error of the same
-study; everything else must be the same. --no-rows holds none of them in memory.
+killed, loses power or fills the disk loses what came since, and what was
+under way; the resumed run ends with the same bits. --resume starts anew where
+there is nothing yet, and takes more --trials or another --target-error or
+--minimum-trials of the same study; everything else must be the same.
+--no-rows holds none of them in memory.
 """
 
 
@@ -89,6 +106,13 @@ study; everything else must be the same. --no-rows holds none of them in memory.
     metavar="FIGURE=ERROR",
     help="Stop where standard errors are at most this, such as sweeps=0.01 or cost=0.1%.",
 )
+@click.option(
+    "--minimum-trials",
+    type=click.IntRange(2),
+    metavar="N",
+    help="Trials before the first look at the target errors, then twice as many and so on.  "
+    "[default: 256]",
+)
 @click.option("--no-rows", is_flag=True, help="Keep no trial, so that memory does not grow.")
 @click.option("-o", "--out", metavar="DIR", help="Write tables and plots to a folder.")
 @click.option("--report", metavar="FILE.html", help="Write a page with all of it.")
@@ -105,6 +129,7 @@ def study(
     seed: int | None,
     threads: int | None,
     targets: tuple[str, ...],
+    minimum_trials: int | None,
     no_rows: bool,
     out: str | None,
     report: str | None,
@@ -122,7 +147,12 @@ def study(
     running = name is not None or resume
     if resume and store is None:
         raise click.UsageError("--resume needs --store DIR")
-    asked = {"trials": trials, "seed": seed, "target_error": _targets(targets) or None}
+    asked = {
+        "trials": trials,
+        "seed": seed,
+        "target_error": _targets(targets) or None,
+        "minimum_trials": minimum_trials,
+    }
     changed: dict[str, Any] = {key: value for key, value in asked.items() if value is not None}
     if not running and (changed or threads is not None or dask is not None):
         raise click.UsageError("NAME or FILE.toml is needed with these options")
@@ -141,8 +171,10 @@ def study(
     from ..reports.report import check_folder
     from .terminal import output, working
 
-    found = _kept(store) if name is None and store is not None else _find(str(name))
+    found = _kept(store, resume) if name is None and store is not None else _find(str(name))
     found = dataclasses.replace(found, **changed)
+    if minimum_trials is not None and not found.target_error:
+        raise click.UsageError("--minimum-trials needs --target-error, here or in FILE.toml")
     if out is not None:
         check_folder(out, force=force)
         for library in found.needs:
@@ -171,8 +203,10 @@ def study(
     if as_json:
         click.echo(in_json(told.to_dict()), nl=False)
     else:
+        from .studyreport import study_report
+
         console = output()
-        console.print(*_shown(told), sep="\n", crop=False)
+        console.print(*study_report(told, console.width), sep="\n", crop=False)
         if out is not None:
             console.print(f"\nwrote {len(written)} files to {out}", markup=False)
         if report is not None:
@@ -223,12 +257,14 @@ def _keeping(store: str | None, no_rows: bool) -> Iterator[None]:
             raise click.Abort from None
 
 
-def _kept(store: str) -> Study:
+def _kept(store: str, resume: bool) -> Study:
     """Return the study whose trials a store holds."""
-    from ..montecarlo.manifest import study_of
-    from ..montecarlo.store import read_manifest
+    from ..montecarlo.store import MANIFEST, kept_study
 
-    return study_of(read_manifest(Path(store))["study"])
+    if resume and not (Path(store) / MANIFEST).exists():
+        said = f"{store or repr(store)} holds no store to go on with"
+        raise click.UsageError(f"{said}: NAME or FILE.toml is needed to start one")
+    return kept_study(Path(store))
 
 
 def _find(name: str) -> Study:
@@ -274,65 +310,3 @@ def _list_studies(as_json: bool) -> None:
     for name, about in studies.names().items():
         click.echo(f"{name:<{width}}  {about}")
     click.echo("\nRun one: fastlb study NAME; your own from a TOML file: fastlb study --help")
-
-
-def _shown(report: Report) -> Iterator[RenderableType]:
-    from rich.text import Text
-
-    results = report.results
-    study = results.study
-    trials = f"{results.trials_text} trial{'s' if study.trials > 1 else ''}"
-    yield Text(
-        f"{study.name}: {trials} of each of {len(study.cells)} combinations, seed {study.seed}"
-    )
-    for table in report.tables:
-        yield Text()
-        yield _table(table)
-    if report.statements:
-        yield Text("\nThe paper's sentences")
-        for statement in report.statements:
-            yield _statement(statement)
-    for example in report.examples:
-        yield Text()
-        yield Text(example)
-
-
-def _table(table: Table) -> RenderableType:
-    """Return a table; of one too long to be read, its title and where it is to be found."""
-    from rich import box
-    from rich.console import Group
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
-    title = Text(table.title, style="bold")
-    if table.long:
-        return Group(title, Text(f"{len(table.rows):,} lines: {table.name}.csv with --out DIR"))
-    grid = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
-    numeric = [
-        all(not isinstance(row[i], str) for row in table.rows) for i in range(len(table.columns))
-    ]
-    headings, *rows = table.printed()
-    for i, (heading, number) in enumerate(zip(headings, numeric, strict=True)):
-        if number:
-            texts = [*heading.split("\n"), *(row[i] for row in rows)]
-            longest = max(map(len, texts))
-            grid.add_column(Text(heading), justify="right", no_wrap=True, min_width=longest)
-        else:
-            grid.add_column(Text(heading), overflow="fold")
-    for row in rows:
-        grid.add_row(*map(Text, row))
-    notes = [Text(table.note)] if table.note else []
-    return Group(title, grid, *notes)
-
-
-def _statement(statement: Statement) -> RenderableType:
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
-    verdict = Text("holds", "green") if statement.holds else Text("does not", "red")
-    grid = RichTable.grid(padding=(0, 2))
-    grid.add_column(width=8)
-    grid.add_column()
-    grid.add_row(verdict, Text(f'"{statement.sentence}"'))
-    grid.add_row("", Text(f"{statement.found} (tested: {statement.test})", style="dim"))
-    return grid

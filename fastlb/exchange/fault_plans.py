@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arguments import choice
+from ..arguments import one_of
 from ..errors import FaultError
 from ..memory import require_memory
 from ..topologies.topology import Hypercube
@@ -248,8 +248,8 @@ def fault_plan(topology: Hypercube, *, order: str = "lowest", donor: str = "late
     """
     if not isinstance(topology, Hypercube):
         raise TypeError(f"topology must be a Hypercube, got {topology!r}")
-    choice("order", order, ORDERS)
-    choice("donor", donor, DONORS)
+    one_of("order", order, ORDERS)
+    one_of("donor", donor, DONORS)
     return _planned(topology, order, donor)
 
 

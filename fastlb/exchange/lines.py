@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..accelerate import kernels
+from ..arguments import one_of
 from ..errors import DeadlockError
 from ..topologies.topology import Chain
 from .direct_exchange import dde
-from .loads import check_choice, read_loads, survey
+from .loads import read_loads, survey
 from .result import INT64_MAX
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ def exchange_rounds(
     >>> exchange_rounds([9, 7, 4, 1, 4, 6, 1, 5], [4, 6, 5, 1, 0, 2, -1, 0])
     (4, array([5, 5, 4, 1, 4, 4, 1, 4]))
     """
-    check_choice("mode", mode, MODES)
+    one_of("mode", mode, MODES)
     held = _line(loads)
     given = _numbers("flows", flows)
     if given.shape != held.shape or given.dtype.kind not in "iuf":

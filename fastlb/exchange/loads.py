@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..accelerate import kernels
+from ..arguments import one_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -231,15 +232,12 @@ def finished(result: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:
 
 def check_record(record: str) -> None:
     """Raise ``ValueError`` unless ``record`` is one of the levels."""
-    check_choice("record", record, RECORDS)
+    one_of("record", record, RECORDS)
 
 
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
     """Raise ``ValueError`` unless an argument is one of a few words."""
-    # An array would be compared word by word.
-    if not isinstance(value, str) or value not in choices:
-        got = " ".join(repr(value).split())
-        raise ValueError(f"{name} must be one of {', '.join(choices)}, got {got}")
+    one_of(name, value, choices)
 
 
 def check_order(name: str, order: Any, count: int) -> tuple[int, ...]:

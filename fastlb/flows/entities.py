@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..accelerate import heeding, kernels
+from ..arguments import one_of, whole_number
 from ..quantities import Number, Numbers, Quantities, read_number, read_quantities
 from ..topologies.network import Expanded, Network
 from .minimax import minimax_flow
@@ -162,10 +163,9 @@ def route_entities(
     >>> r.paths, r.contention, r.bound
     ([[0], [1, 2]], 3, 3)
     """
-    if method not in METHODS:
-        raise ValueError(f"method must be 'budget' or 'odfs', got {method!r}")
-    if isinstance(orders, bool) or not isinstance(orders, int) or orders < 1:
-        raise ValueError(f"orders must be a whole number of at least 1, got {orders!r}")
+    one_of("method", method, METHODS)
+    orders = whole_number("orders", orders, 1)
+    seed = whole_number("seed", seed, 0, below=2**128)
     at, sizes = _entities(entities, network.size)
     rooms = read_quantities("room", room, network.size, "nodes")
     work = _work(network, routing, at, sizes, rooms)

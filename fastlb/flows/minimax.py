@@ -9,6 +9,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..arguments import one_of, whole_number
 from ..quantities import Kind, Number, Numbers, Quantities, read_number, read_quantities
 from ..topologies.network import Expanded, Network
 from .certificate import Level, level_values
@@ -90,13 +91,12 @@ def minimax_flow(
     >>> p.eliminated, p.contention
     (Fraction(7, 1), Fraction(7, 2))
     """
-    _one_of("contention", contention, ("transfer", "total"))
-    _one_of("plan", plan, tuple(PLANS))
-    _one_of("method", method, METHODS)
+    one_of("contention", contention, ("transfer", "total"))
+    one_of("plan", plan, PLANS)
+    one_of("method", method, METHODS)
     if not isinstance(network, Network):
         raise TypeError(f"network must be a Network, got {type(network).__name__}")
-    if isinstance(levels, bool) or not isinstance(levels, int) or levels < 1:
-        raise ValueError(f"levels must be a whole number of at least 1, got {levels!r}")
+    levels = whole_number("levels", levels, 1)
     weights = _mask("counted", counted, network.edge_count, "links", default=True)
     held = _pinned(pinned, network.size)
     graph = expand(network, routing)
@@ -254,8 +254,3 @@ def _mask(name: str, given: ArrayLike | None, count: int, of: str, *, default: b
             f"{name} must be a bool for each of {count} {of}, got {mask.dtype} of {mask.shape}"
         )
     return mask.astype(bool)
-
-
-def _one_of(name: str, value: Any, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")

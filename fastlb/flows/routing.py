@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..accelerate import kernels
+from ..arguments import written
 from ..quantities import Number
 from ..topologies.network import Expanded, Network
 from ..topologies.topology import Grid, Hypercube, Topology
@@ -188,9 +189,12 @@ def ordered_axes(
 ) -> tuple[Topology, tuple[int, ...]]:
     """Return the topology a named scheme runs on and its order of axes."""
     topology = network.topology
-    if isinstance(routing, str) and routing not in ("e-cube", "dimension-order"):
-        raise ValueError(
-            f"routing must be None, 'e-cube', 'dimension-order' or a RoutingScheme, got {routing!r}"
+    named = isinstance(routing, str) and routing in ("e-cube", "dimension-order")
+    if not (named or isinstance(routing, DimensionOrder)):
+        kind = ValueError if isinstance(routing, str) else TypeError
+        raise kind(
+            "routing must be None, 'e-cube', 'dimension-order' or a RoutingScheme, "
+            f"got {written(routing)}"
         )
     if not isinstance(topology, Grid | Hypercube):
         raise ValueError(
@@ -243,7 +247,7 @@ def _rule(network: Network, scheme: Routing) -> Rule:
     if isinstance(scheme, RoutingScheme):
         return scheme.allows
     if not isinstance(scheme, str | DimensionOrder):
-        raise TypeError(f"scheme must be a name or a RoutingScheme, got {scheme!r}")
+        raise TypeError(f"scheme must be a name or a RoutingScheme, got {written(scheme)}")
     topology, order = ordered_axes(network, scheme)
     place = {axis: i for i, axis in enumerate(order)}
     wraps = _wraps(topology)

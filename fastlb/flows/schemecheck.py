@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from ..arguments import written
 from ..topologies.network import Network
 from ..topologies.topology import Topology
 from .routing import DimensionOrder, Routing, RoutingScheme, ordered_axes
@@ -155,7 +156,7 @@ def _extended(
 def _feasible(
     network: Network, scheme: Routing | Callable[[Sequence[int]], bool]
 ) -> Callable[[Path], bool] | None:
-    if scheme == "shortest-direction":
+    if isinstance(scheme, str) and scheme == "shortest-direction":
         if network.topology is None:
             raise ValueError(f"scheme {scheme!r} needs a network made by topology.network()")
         return _ordered(network.topology, tuple(range(network.topology.ndim)))
@@ -164,7 +165,8 @@ def _feasible(
     if isinstance(scheme, str | DimensionOrder):
         return _ordered(*ordered_axes(network, scheme))
     if not callable(scheme):
-        raise TypeError(f"scheme must be a name, a RoutingScheme or a callable, got {scheme!r}")
+        got = written(scheme)
+        raise TypeError(f"scheme must be a name, a RoutingScheme or a callable, got {got}")
     return scheme
 
 

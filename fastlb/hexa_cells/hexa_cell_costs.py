@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from ..exchange.loads import check_choice
+from ..arguments import one_of
 from ..rational import read_rational
 from ..topologies.topology import _integer
 from .hexa_cell_exchange import ALGORITHMS
@@ -75,7 +75,7 @@ def hexa_cell_formulas(d: int, M: Any, algorithm: str) -> dict[str, int | Fracti
     largest = read_rational("M", M)
     if largest < 0:
         raise ValueError(f"M must not be negative, got {M!r}")
-    check_choice("algorithm", algorithm, ALGORITHMS)
+    one_of("algorithm", algorithm, ALGORITHMS)
     cells = 2 ** (dimensions - 1)
     upwards = largest / 6 * (1 - Fraction(1, cells))
     max_steps: int | None

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from ..random_loads.distributions import Distribution, parse_distribution
+from ..random_loads.resampled import Resampled
 from ..topologies.parse import parse_topology
 from ..topologies.topology import Topology
 from .study import Part, Study
@@ -18,8 +19,9 @@ from .study import Part, Study
 # What bundled studies may be asked for.
 ASKED = ("trials", "seed", "target_error", "minimum_trials")
 
-# What every study says of itself in a manifest of the version that is known.
-SAID = frozenset({"name", "topologies", "methods", "loads", "further", *ASKED})
+# What a grid says of itself, and what every study does in a manifest of the version that is known.
+GRID = ("topologies", "methods", "loads")
+SAID = ("name", *GRID, "further", *ASKED)
 
 # Differences told of two studies, and entries told of two lists.
 TOLD = 6
@@ -54,13 +56,25 @@ def digest(value: Any) -> str:
     return found.hexdigest()
 
 
+def check_said(said: Any) -> None:
+    """Raise ``ValueError`` unless what a manifest says of its study has the kinds it should have.
+
+    The message begins with the key.
+    """
+    if not isinstance(said, dict):
+        raise ValueError(f"study must be a table, got {said!r:.200}")
+    _check_kinds(said, SAID, "study")
+    for i, part in enumerate(said["further"]):
+        _check_kinds(part, GRID, f"study.further[{i}]")
+
+
 def study_of(described: Mapping[str, Any]) -> Study:
     """Return the study that was described, a bundled one as such.
 
     Raises
     ------
-    ValueError
-        If it has topologies or loads that no spelling says all of.
+    ValueError, TypeError
+        If it has topologies or loads that no spelling says all of, or a value is wrong.
     """
     from .. import studies
 
@@ -69,13 +83,16 @@ def study_of(described: Mapping[str, Any]) -> Study:
         bundled = dataclasses.replace(studies.load(described["name"]), **asked)
         if describe(bundled) == described:
             return bundled
-    grids = [described, *described["further"]]
+    further = described["further"]
+    for table, keys in ((described, SAID), *((part, GRID) for part in further)):
+        if unknown := next((key for key in table if key not in keys), None):
+            raise ValueError(f"study has the keys {', '.join(keys)}, got {unknown}")
+    grids = [described, *further]
     spelled = [text for grid in grids for text in (*grid["topologies"], *grid["loads"])]
     hidden = next((text for text in spelled if _DIGEST in text), None)
     if hidden is not None:
         raise ValueError(f"{hidden.partition(_DIGEST)[0]} has no spelling to be read back from")
-    further = [Part(**part) for part in described["further"]]
-    return Study(**{**described, "further": further})
+    return Study(**{**described, "further": [Part(**part) for part in further]})
 
 
 def differences(kept: Mapping[str, Any], given: Mapping[str, Any]) -> list[str]:
@@ -84,6 +101,36 @@ def differences(kept: Mapping[str, Any], given: Mapping[str, Any]) -> list[str]:
     keys = [key for key in {**first, **second} if first.get(key) != second.get(key)]
     told = [f"{key}: {_change(first.get(key), second.get(key))}" for key in keys]
     return told if len(told) <= TOLD else [*told[:TOLD], f"and {len(told) - TOLD} more"]
+
+
+def _check_kinds(said: dict[str, Any], keys: Iterable[str], where: str) -> None:
+    for key in keys:
+        if key not in said:
+            raise ValueError(f"{where} lacks {key}")
+        kind, fits = _KINDS[key]
+        if not fits(said[key]):
+            raise ValueError(f"{where}.{key} must be {kind}, got {said[key]!r:.200}")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
+
+
+def _are_tables(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(table, dict) for table in value)
+
+
+_KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "name": ("text", lambda value: isinstance(value, str)),
+    "further": ("a list of tables", _are_tables),
+    "target_error": ("a table", lambda value: isinstance(value, dict)),
+    **dict.fromkeys(GRID, ("a list of texts", _are_texts)),
+    **dict.fromkeys(("trials", "seed", "minimum_trials"), ("a whole number", _is_number)),
+}
 
 
 def _plain(name: str, value: Any) -> Any:
@@ -101,11 +148,11 @@ def _plain(name: str, value: Any) -> Any:
 
 
 def _spelling(value: Topology | Distribution) -> str:
+    if isinstance(value, Resampled) and value.file:
+        return value.spec  # with the hash of the loads, whatever the file holds by now
     read: Any = parse_topology if isinstance(value, Topology) else parse_distribution
     try:
         whole = read(value.spec) == value
-    except OSError:  # a file of loads that is gone: its spelling holds their hash
-        whole = True
     except (ValueError, TypeError):
         whole = False
     return value.spec if whole else f"{value.spec}{_DIGEST}{digest(value)}"

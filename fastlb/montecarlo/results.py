@@ -62,8 +62,7 @@ class Results:
     @property
     def trials_text(self) -> str:
         """How many trials the combinations have, as text: ``1,000`` or ``256 to 1,000``."""
-        counts = {self.trials(cell) for cell in self.study.cells}
-        return " to ".join(f"{count:,}" for count in sorted({min(counts), max(counts)}))
+        return span(self.trials(cell) for cell in self.study.cells)
 
     @property
     def figures(self) -> tuple[str, ...]:
@@ -279,3 +278,9 @@ class Results:
             return column
         mask = np.repeat([part is None for part in parts], trials)
         return np.ma.MaskedArray(column, mask=mask)
+
+
+def span(counts: Iterable[int]) -> str:
+    """Return numbers of trials as text: ``1,000`` where they are the same, ``256 to 1,000``."""
+    known = set(counts)
+    return " to ".join(f"{count:,}" for count in sorted({min(known), max(known)}))

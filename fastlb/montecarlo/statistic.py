@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -74,17 +74,9 @@ class Statistic:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the statistic JSON-ready; NaN becomes None and levels become text."""
-        known = self.trials > 1
-        return {
-            "trials": self.trials,
-            "mean": self.mean,
-            "standard_error": self.standard_error if known else None,
-            "minimum": self.minimum,
-            "maximum": self.maximum,
-            "quantiles": {str(level): value for level, value in self.quantiles.items()},
-            "quantile_error": self.quantile_error,
-        }
+        """Return the statistic JSON-ready; what a single trial does not tell is None."""
+        quantiles = {str(level): value for level, value in self.quantiles.items()}
+        return {**_told(self, "standard_error"), "quantiles": quantiles}
 
 
 @dataclass(frozen=True)
@@ -148,15 +140,10 @@ class Difference:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the difference JSON-ready; what a single trial does not tell is None."""
-        known = self.trials > 1
-        return {
-            "trials": self.trials,
-            "mean": self.mean,
-            "standard_error": self.standard_error if known else None,
-            "low": self.low if known else None,
-            "high": self.high if known else None,
-            "confidence": self.confidence,
-            "less": self.less,
-            "equal": self.equal,
-            "greater": self.greater,
-        }
+        return _told(self, "standard_error", "low", "high")
+
+
+def _told(summary: Statistic | Difference, *of_several: str) -> dict[str, Any]:
+    """Return the attributes by name; those that only several trials tell are else None."""
+    found = {field.name: getattr(summary, field.name) for field in fields(summary)}
+    return found if summary.trials > 1 else {**found, **dict.fromkeys(of_several)}

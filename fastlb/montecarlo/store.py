@@ -13,11 +13,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from .. import arguments
 from .._version import __version__
 from ..accelerate import extra
+from ..arguments import yes_or_no
 from ..files.writing import as_json, remove_abandoned, sync_folder
 from .keeper import PART, Keeper, Memory, Store, put
-from .manifest import SAID, describe, differences, digest, study_of
+from .manifest import check_said, describe, differences, digest, study_of
 from .parts import Format, Layout, layout_entry, read_layout
 from .results import Results
 from .study import Study
@@ -39,7 +41,7 @@ _OPENING = threading.Lock()
 
 @contextmanager
 def open_store(
-    folder: str | Path | None, study: Study, layout: Layout, *, resume: bool
+    folder: Path | None, study: Study, layout: Layout, *, resume: bool
 ) -> Iterator[Keeper]:
     """Open a folder to keep the trials of a study in; without a folder they are not kept.
 
@@ -74,17 +76,16 @@ def open_store(
         return
     extra("pyarrow.parquet")
     described = describe(study)
-    target = Path(folder)
-    _check_folder(target, resume)
-    if not target.is_dir():
-        target.mkdir()
-        sync_folder(target.resolve().parent)
-    with _locked(target):
-        _check_folder(target, resume)
-        for path in target.glob(".*.part"):
+    _check_folder(folder, resume)
+    if not folder.is_dir():
+        folder.mkdir()
+        sync_folder(folder.resolve().parent)
+    with _locked(folder):
+        _check_folder(folder, resume)
+        for path in folder.glob(".*.part"):
             remove_abandoned(path)
-        _settle(target, described, layout)
-        store = Store(target, Format(study, layout, _identity(described)))
+        _settle(folder, described, layout)
+        store = Store(folder, Format(study, layout, _identity(described)))
         for path in store.damaged:
             warnings.warn(f"{path} is damaged: its trials are run again", RuntimeWarning, 2)
             path.unlink()
@@ -112,6 +113,8 @@ def read_store(folder: str | Path, study: Study | None = None, *, rows: bool = T
     ValueError
         If the run is not complete, a part is damaged, the store is of a newer version, or ``study``
         is another one.
+    TypeError
+        If an argument is of another kind.
     MemoryError
         If the rows plainly do not fit in memory.
     MissingExtraError
@@ -120,17 +123,19 @@ def read_store(folder: str | Path, study: Study | None = None, *, rows: bool = T
     from .runner import collect, collector
 
     extra("pyarrow.parquet")
-    target = Path(folder)
+    target, with_rows = arguments.folder("folder", folder), yes_or_no("rows", rows)
+    if not (study is None or isinstance(study, Study)):
+        raise TypeError(f"study must be a Study, got {study!r}")
     manifest = read_manifest(target)
     kept = manifest["study"]
-    found = study_of(kept) if study is None else study
+    found = kept_study(target) if study is None else study
     if changed := differences(kept, describe(found)):
         raise ValueError(f"{target} holds another study; {'; '.join(changed)}")
     try:
         layout = read_layout(manifest["layout"], found)
     except ValueError as error:
         raise ValueError(f"{target / MANIFEST} is no manifest of a store, its {error}") from None
-    taken = collector(found, layout, rows=rows)
+    taken = collector(found, layout, rows=with_rows)
     store = Store(target, Format(found, layout, _identity(kept)), complete=True)
     if store.damaged:
         raise ValueError(f"{store.damaged[0]} is damaged (--resume runs its trials again)")
@@ -148,6 +153,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         If the store is of a newer version, or this is no manifest.
     """
     path = folder / MANIFEST
+    if not os.path.lexists(folder):
+        raise FileNotFoundError(errno.ENOENT, "no such folder", str(folder))
     if folder.is_dir() and not path.exists():
         raise FileNotFoundError(errno.ENOENT, "holds no store", str(folder))
     try:
@@ -163,11 +170,29 @@ def read_manifest(folder: Path) -> dict[str, Any]:
             f" this is fastlb {__version__}, which knows version {STORE_SCHEMA_VERSION}"
         )
     kept: dict[str, Any] = manifest
-    said, layout = kept.get("study"), kept.get("layout")
-    whole = isinstance(said, dict) and said.keys() >= SAID and isinstance(layout, dict)
-    if not whole or "fastlb" not in kept:
-        raise ValueError(f"{path} is no manifest of a store, it lacks what a store says of itself")
+    for key in ("fastlb", "study", "layout"):
+        if key not in kept:
+            raise ValueError(f"{path} is no manifest of a store, it lacks {key}")
+    try:
+        check_said(kept["study"])
+    except ValueError as error:
+        raise ValueError(f"{path} is no manifest of a store, its {error}") from None
     return kept
+
+
+def kept_study(folder: Path) -> Study:
+    """Return the study whose trials a store holds; errors as for :func:`read_manifest`.
+
+    Raises
+    ------
+    ValueError
+        If a topology or distribution has no spelling, or a value is wrong as well.
+    """
+    described = read_manifest(folder)["study"]
+    try:
+        return study_of(described)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{folder / MANIFEST}: {error}") from error
 
 
 def _settle(folder: Path, described: dict[str, Any], layout: Layout) -> None:

@@ -194,8 +194,8 @@ class Study:
         return {group: tuple(cells) for group, cells in groups.items()}
 
     def covers(self, other: Study) -> bool:
-        """Return whether this study has all combinations of another, all with as many trials."""
-        return set(other.cells) <= set(self.cells) and not self.target_error
+        """Return whether this study has all combinations of another."""
+        return set(other.cells) <= set(self.cells)
 
     def report(self, results: Results) -> Report:
         """Return the tables that ``fastlb study`` prints of the results of this study."""
@@ -221,7 +221,7 @@ class Study:
 
         Raises
         ------
-        ValueError
+        ValueError, TypeError
             If the text is no TOML, a key is missing or unknown, or a value is wrong.
         """
         from .studyfile import read
@@ -230,7 +230,15 @@ class Study:
 
     @classmethod
     def read(cls, path: str | Path) -> Study:
-        """Read a study from a TOML file; errors as for :meth:`from_toml`, with file and line."""
+        """Read a study from a TOML file.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`from_toml`, with the file and the line.
+        OSError
+            If the file cannot be read.
+        """
         try:
             text = Path(path).read_text(encoding="utf-8-sig")
         except UnicodeDecodeError:

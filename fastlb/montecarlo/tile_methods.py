@@ -192,10 +192,6 @@ class Dem(TileMethod):
 class HexaCell(TileMethod):
     """Algorithms A, B and C on the Hyper Hexa-Cell network."""
 
-    # Rows this wide share the checks for overlaps that precede each loop: 64 lanes take a fifth
-    # longer.
-    lanes = 256
-
     function = staticmethod(hexa.hexa_cell)
 
     def __init__(
@@ -208,16 +204,14 @@ class HexaCell(TileMethod):
         self.run = hexa.prepared(topology, algorithm, share, odd_unit)
 
     def dtype(self, total: int, largest: int) -> np.dtype[Any] | None:
-        if total > INT64_MAX // self.run.stages:
-            return None
-        return INT32 if largest <= kernels("hexa_cell").NARROW else INT64
+        # All stages together move at most the total each; a node's messages are bytes.
+        return _least_dtype(max(int(total) * self.run.stages, 255 * self.topology.size))
 
     def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
-        found = np.empty((6, B), np.int64)
-        rules = self.run.rules[tiles.dtype]
-        kernels("hexa_cell").tiles_measured(tiles, self.run.d - 1, rules, found)
-        named = dict(zip(("moved", "local", "time", "load", "polled", "ends"), found, strict=True))
-        return {**named, "extremes": extremes(tiles, B)}
+        found = np.empty((8, B), np.int64)
+        kernels("hexa_cell_tiles").balance(tiles, self.run.d, self.run.rules[tiles.dtype], found)
+        named = dict(zip(("moved", "local", "time", "load", "polled", "ends"), found, strict=False))
+        return {**named, "extremes": found[6:]}
 
     def further(self, B: int, found: Found) -> dict[str, Any]:
         algorithm = self.run.algorithm

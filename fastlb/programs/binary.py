@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..accelerate import kernels
-from ..arguments import choice, whole_number
+from ..arguments import one_of, whole_number
 from ..memory import require_memory
 from .binary_solution import STATUS_NAMES, BinaryBatch, BinarySolution, masked, sequences
 from .handover import hand_over
@@ -77,7 +77,8 @@ def solve_binary(
     TypeError
         If an argument holds no numbers.
     ValueError
-        If shapes do not fit together, a number is NaN or infinite, or n is beyond the method.
+        If shapes do not fit together, a number is NaN or infinite, a Decimal has an exponent
+        beyond 9999, or n is beyond the method.
     OverflowError
         If the absolute sum of integer costs, or of a row of integers with its b, does not fit
         int64, or that of float costs no float.
@@ -89,7 +90,7 @@ def solve_binary(
     >>> s.objective, s.status, s.bound
     (4, 'optimal', 4)
     """
-    choice("method", method, METHODS)
+    one_of("method", method, METHODS)
     node_limit = whole_number("node_limit", node_limit, 0)
     given = lay_out(c, A, b)
     n = given.c.shape[1]

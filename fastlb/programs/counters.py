@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..accelerate import kernels
-from ..arguments import choice
+from ..accelerate import heeding, kernels
+from ..arguments import one_of
 from ..memory import require_memory
 from .program import read_programs
 
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 PRUNINGS = (">=", ">")
-LARGEST_N = 40
+# 2**32 sequences take ten seconds and more, from row to row.
+LARGEST_N = 32
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,8 @@ def count_tests(c: ArrayLike, A: ArrayLike, b: ArrayLike, *, prune: str = ">=") 
     Parameters
     ----------
     c : array_like, shape (*batch, n)
-        Costs, of any sign; all n <= 40, and the time is that of 2**n sequences.
+        Costs, of any sign; all n <= 32: that many take ten seconds to minutes, and 40
+        would take hours.
     A : array_like, shape (*batch, m, n)
     b : array_like, shape (*batch, m)
     prune : ">=" or ">"
@@ -71,14 +73,18 @@ def count_tests(c: ArrayLike, A: ArrayLike, b: ArrayLike, *, prune: str = ">=") 
     >>> r.optimum, r.argmin, r.abandoned, r.violated, r.feasible, r.rows
     (4, 5, 9, 6, 1, 10)
     """
-    choice("prune", prune, PRUNINGS)
+    one_of("prune", prune, PRUNINGS)
     given = read_programs(c, A, b)
     n = given.c.shape[1]
     if n > LARGEST_N:
         raise ValueError(f"c must have at most {LARGEST_N} variables to count tests, got {n}")
     m = given.A.shape[1]
     require_memory(16 * (m + 1) * 2 ** ((n + 1) // 2), f"the sums of {n} variables, {m} rows")
-    found = kernels("counters").count_tests(given.ordered_costs(), given.A, given.b, prune == ">")
+    found = heeding(
+        len(given.c) << n,
+        kernels("counters").count_tests,
+        *(given.ordered_costs(), given.A, given.b, prune == ">"),
+    )
     argmin = found[0]
     none = argmin < 0
     numbers = np.arange(n)[::-1]

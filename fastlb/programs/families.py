@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arguments import choice, whole_number
+from ..arguments import one_of, whole_number
 from ..memory import require_memory
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def random_binary(
     >>> c.shape, A.shape, b.shape
     ((3, 6), (3, 4, 6), (3, 4))
     """
-    choice("family", family, tuple(FAMILIES))
+    one_of("family", family, FAMILIES)
     m, n = whole_number("m", m, 0, 2**31), whole_number("n", n, 0, 2**31)
     seed = whole_number("seed", seed, 0, 2**128)
     count = 1 if trials is None else whole_number("trials", trials, 0)

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..accelerate import kernels
 from ..arguments import written
+from ..rational import LONGEST_EXPONENT, has_long_exponent
 from .whole_numbers import LARGEST, as_fraction, whole_costs, whole_rows
 
 if TYPE_CHECKING:
@@ -197,7 +198,8 @@ def lay_out(c: ArrayLike, A: ArrayLike, b: ArrayLike) -> Programs:
     TypeError
         If an argument holds no numbers.
     ValueError
-        If the shapes do not fit together, or a number is NaN or infinite.
+        If the shapes do not fit together, or a number is NaN or infinite, or a Decimal whose
+        exponent is beyond 9999.
     OverflowError
         If an integer does not fit int64, or sums of float costs no float.
     """
@@ -283,6 +285,8 @@ def _exact_numbers(name: str, array: NDArray[Any]) -> NDArray[Any]:
             raise TypeError(f"{name} must hold numbers, got {value!r}")
         if not _is_finite(value):
             raise ValueError(f"{name} must be finite, got {value}")
+        if isinstance(value, Decimal) and has_long_exponent(value):
+            raise ValueError(f"{name} must have no exponent beyond {LONGEST_EXPONENT}, got {value}")
         found[i] = value
     if all(isinstance(value, int) for value in found):
         beyond = [value for value in found if abs(value) > LARGEST]

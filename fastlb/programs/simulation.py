@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..accelerate import kernels
-from ..arguments import choice, cost, whole_number, yes_or_no
+from ..arguments import cost, one_of, whole_number, yes_or_no
 from ..exchange.fault_plans import DONORS, ORDERS, fault_plan
 from ..memory import require_memory
 from ..topologies.topology import Hypercube
@@ -144,11 +144,11 @@ def simulate_search(
     >>> run.time, run.work.tolist(), run.objective, run.argmin
     (14.0, [14, 12], 4, 5)
     """
-    choice("trigger", trigger, TRIGGERS)
-    choice("granularity", granularity, GRANULARITIES)
-    choice("assignment", assignment, ASSIGNMENTS)
-    choice("order", order, ORDERS)
-    choice("donor", donor, DONORS)
+    one_of("trigger", trigger, TRIGGERS)
+    one_of("granularity", granularity, GRANULARITIES)
+    one_of("assignment", assignment, ASSIGNMENTS)
+    one_of("order", order, ORDERS)
+    one_of("donor", donor, DONORS)
     yes_or_no("balance", balance)
     if not isinstance(topology, Hypercube):
         raise TypeError(f"topology must be a Hypercube, got {topology!r}")

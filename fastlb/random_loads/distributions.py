@@ -6,21 +6,19 @@ import dataclasses
 import difflib
 import re
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ..accelerate import kernels
-from ..topologies.topology import _integer
+from .bounds import bounds_of, whole
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ..topologies.topology import Topology
-
-MAX_MEAN = 2**62 - 1
 
 
 @dataclass(frozen=True)
@@ -28,7 +26,7 @@ class Distribution(ABC):
     """What the loads of a trial are drawn from. Frozen, hashable, comparable.
 
     A distribution is a frozen dataclass of its parameters, spelled ``name:value,value`` or
-    ``name:key=value``.
+    ``name:key=value``. A parameter's metadata may say what it may be: see ``fastlb/bounds.py``.
 
     Attributes
     ----------
@@ -38,10 +36,16 @@ class Distribution(ABC):
 
     name: ClassVar[str]
 
+    def __post_init__(self) -> None:
+        for parameter in dataclasses.fields(self):
+            if bounds := bounds_of(parameter):
+                value = bounds.read(parameter.name, getattr(self, parameter.name))
+                object.__setattr__(self, parameter.name, value)
+
     @property
     def spec(self) -> str:
         """The command line's spelling; ``parse_distribution`` reads it back."""
-        values = [str(getattr(self, field.name)) for field in dataclasses.fields(self)]
+        values = [str(getattr(self, parameter.name)) for parameter in dataclasses.fields(self)]
         return f"{self.name}:{','.join(values)}" if values else self.name
 
     @classmethod
@@ -54,7 +58,7 @@ class Distribution(ABC):
             If a parameter is missing, unknown, unreadable or out of range.
         """
         parameters = dataclasses.fields(cls)
-        known = [field.name for field in parameters]
+        known = [parameter.name for parameter in parameters]
         found: dict[str, Any] = {}
         for position, part in enumerate(filter(None, values.split(","))):
             key, equals, value = part.rpartition("=")
@@ -62,7 +66,7 @@ class Distribution(ABC):
             if key not in known or key in found:
                 raise ValueError(f"{cls.name} takes {', '.join(known)}")
             found[key] = _read_number(value)
-        optional = [field.name for field in parameters if field.default is not dataclasses.MISSING]
+        optional = [p.name for p in parameters if p.default is not dataclasses.MISSING]
         missing = [key for key in known if key not in found and key not in optional]
         if missing:
             raise ValueError(f"{cls.name} needs {', '.join(missing)}")
@@ -188,13 +192,7 @@ class Uniform(Drawn):
     """
 
     name: ClassVar[str] = "uniform"
-    mean: int
-
-    def __post_init__(self) -> None:
-        mean = _integer("mean", self.mean)
-        if not 0 <= mean <= MAX_MEAN:
-            raise ValueError(f"mean must be between 0 and 2**62 - 1, got {mean}")
-        object.__setattr__(self, "mean", mean)
+    mean: int = field(metadata=whole(0, 2**62 - 1))
 
     @property
     def largest(self) -> int:
@@ -248,23 +246,6 @@ def parse_distribution(text: str) -> Distribution:
         if "got" in str(error):
             raise
         raise type(error)(f"{error}, got {text!r}") from None
-
-
-def read_parameter(name: str, value: Any, least: float, most: float) -> int | float:
-    """Return a parameter as an integer where it is whole, else as a float.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is no number, or not between ``least`` and ``most``.
-    """
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        raise TypeError(f"{name} must be a number, got {value!r}")
-    if not least <= value <= most:
-        raise ValueError(f"{name} must be between {least} and {most}, got {value}")
-    number = float(value)
-    whole = isinstance(value, int | np.integer) or number.is_integer()
-    return int(value) if whole else number
 
 
 def _read_number(value: str) -> int | float:

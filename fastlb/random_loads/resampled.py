@@ -72,11 +72,14 @@ class Resampled(Drawn):
 
     def __post_init__(self) -> None:
         given: Any = self.values
-        values = _whole(_from_file(self.file) if given is None else given)
-        values.flags.writeable = False
+        values = _frozen(_whole(_from_file(self.file) if given is None else given))
         digest = hashlib.sha256(values.astype("<i8").tobytes()).hexdigest()
         for name, value in {"values": values, "file": str(self.file), "sha256": digest}.items():
             object.__setattr__(self, name, value)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # A copied or unpickled array has forgotten that it is read-only.
+        self.__dict__.update(state, values=_frozen(state["values"]))
 
     @property
     def spec(self) -> str:
@@ -122,8 +125,13 @@ def _from_file(file: Any) -> NDArray[Any]:
     return read_load_file([file]).loads
 
 
+def _frozen(values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return a copy that nobody can make writable: the hash stays that of the values."""
+    return np.frombuffer(values.tobytes(), dtype=np.int64)
+
+
 def _whole(given: Any) -> NDArray[np.int64]:
-    """Return values as a fresh flat array of int64, or raise."""
+    """Return values as a flat array of int64, or raise."""
     array = np.asarray(given)
     if array.size == 0:
         raise ValueError("values must not be empty, got none")
@@ -135,4 +143,4 @@ def _whole(given: Any) -> NDArray[np.int64]:
         raise ValueError(f"values must not be negative, got {array.min()}")
     if array.max() > INT64_MAX:
         raise OverflowError(f"values must fit int64, got {array.max()}")
-    return array.astype(np.int64).reshape(-1)
+    return array.astype(np.int64, copy=False).reshape(-1)

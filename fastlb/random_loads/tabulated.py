@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -12,17 +12,18 @@ import numpy as np
 from ..accelerate import kernels
 from ..exchange.result import INT64_MAX
 from ..rational import read_rational
-from ..topologies.topology import _integer
 from . import tables
-from .distributions import Drawn, Law, kernel_law, read_parameter, round_keys
+from .bounds import above, bounds_of, whole, within
+from .distributions import Drawn, Law, kernel_law, round_keys
 
 if TYPE_CHECKING:
+    from dataclasses import Field
+    from fractions import Fraction
+
     from numpy.typing import NDArray
 
 # From here on neither tails nor what is computed on the way would fit.
 MAX_MEAN = 2**50
-MAX_POISSON = 2**32
-MAX_ZIPF = 2**16
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,9 @@ class Tabulated(Drawn):
     right to ``2**-64``; what is less likely never occurs. Loads of a cell are equally likely.
     Tables are computed in integers: they are the same on every machine.
     """
+
+    # Makes the table of the parameters, those that need not be whole as fractions.
+    make: ClassVar[Callable[..., tables.Table]]
 
     @property
     def table(self) -> tables.Table:
@@ -53,9 +57,14 @@ class Tabulated(Drawn):
         kind = kernels("philox").TABLE
         return kernel_law(kind, 0, t.thresholds, t.first, t.mask, t.guide, t.shift)
 
-    @abstractmethod
     def tabulated(self) -> tables.Table:
         """Make the table; it is asked for once."""
+        return self.make(*map(self._exact, fields(self)))
+
+    def _exact(self, parameter: Field[Any]) -> int | Fraction:
+        value = getattr(self, parameter.name)
+        bounds = bounds_of(parameter)
+        return value if bounds and bounds.whole else read_rational(parameter.name, value)
 
 
 @lru_cache(maxsize=64)
@@ -89,14 +98,8 @@ class Exponential(Tabulated):
     """
 
     name: ClassVar[str] = "exponential"
-    mean: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "mean", read_parameter("mean", self.mean, 0, MAX_MEAN))
-
-    def tabulated(self) -> tables.Table:
-        """Make the table."""
-        return tables.geometric(read_rational("mean", self.mean))
+    mean: float = field(metadata=within(0, MAX_MEAN))
+    make = staticmethod(tables.geometric)
 
 
 @dataclass(frozen=True)
@@ -123,17 +126,8 @@ class Poisson(Tabulated):
     """
 
     name: ClassVar[str] = "poisson"
-    mean: float
-
-    def __post_init__(self) -> None:
-        mean = read_parameter("mean", self.mean, 0, MAX_POISSON)
-        if not mean:
-            raise ValueError(f"mean must be above 0, got {self.mean}")
-        object.__setattr__(self, "mean", mean)
-
-    def tabulated(self) -> tables.Table:
-        """Make the table."""
-        return tables.poisson(read_rational("mean", self.mean))
+    mean: float = field(metadata=above(0, 2**32))
+    make = staticmethod(tables.poisson)
 
 
 @dataclass(frozen=True)
@@ -163,20 +157,9 @@ class Normal(Tabulated):
     """
 
     name: ClassVar[str] = "normal"
-    mean: float
-    deviation: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "mean", read_parameter("mean", self.mean, 0, MAX_MEAN))
-        deviation = read_parameter("deviation", self.deviation, 0, MAX_MEAN)
-        if not deviation:
-            raise ValueError(f"deviation must be above 0, got {self.deviation}")
-        object.__setattr__(self, "deviation", deviation)
-
-    def tabulated(self) -> tables.Table:
-        """Make the table."""
-        mean = read_rational("mean", self.mean)
-        return tables.normal(mean, read_rational("deviation", self.deviation))
+    mean: float = field(metadata=within(0, MAX_MEAN))
+    deviation: float = field(metadata=above(0, MAX_MEAN))
+    make = staticmethod(tables.normal)
 
 
 @dataclass(frozen=True)
@@ -192,7 +175,7 @@ class LogNormal(Tabulated):
     mean : number
         Mean before rounding, above 0, to 2**50.
     sigma : number
-        Standard deviation of the logarithm, above 0. The largest load, about
+        Standard deviation of the logarithm, above 0, to 4. The largest load, about
         ``mean * exp(10 * sigma - sigma**2 / 2)``, must stay below 2**60.
 
     Raises
@@ -207,26 +190,18 @@ class LogNormal(Tabulated):
     """
 
     name: ClassVar[str] = "log-normal"
-    mean: float
-    sigma: float
+    mean: float = field(metadata=above(0, MAX_MEAN))
+    sigma: float = field(metadata=above(0, 4))
+    make = staticmethod(tables.log_normal)
 
     def __post_init__(self) -> None:
-        mean = read_parameter("mean", self.mean, 0, MAX_MEAN)
-        sigma = read_parameter("sigma", self.sigma, 0, 4)
-        for name, value in {"mean": mean, "sigma": sigma}.items():
-            if not value:
-                raise ValueError(f"{name} must be above 0, got {value}")
-            object.__setattr__(self, name, value)
+        super().__post_init__()
+        mean, sigma = self.mean, self.sigma
         reach = float(np.log2(mean) + (10 * sigma - sigma**2 / 2) / np.log(2))
         if reach > 60:
             raise ValueError(
                 f"sigma must leave loads below 2**60, got {sigma}: they reach 2**{reach:.0f}"
             )
-
-    def tabulated(self) -> tables.Table:
-        """Make the table."""
-        mean = read_rational("mean", self.mean)
-        return tables.log_normal(mean, read_rational("sigma", self.sigma))
 
 
 @dataclass(frozen=True)
@@ -254,20 +229,9 @@ class Zipf(Tabulated):
     """
 
     name: ClassVar[str] = "zipf"
-    exponent: float
-    largest_load: int
-
-    def __post_init__(self) -> None:
-        exponent = read_parameter("exponent", self.exponent, 0, 64)
-        most = _integer("largest_load", self.largest_load)
-        if not 1 <= most <= MAX_ZIPF:
-            raise ValueError(f"largest_load must be between 1 and 2**16, got {most}")
-        object.__setattr__(self, "exponent", exponent)
-        object.__setattr__(self, "largest_load", most)
-
-    def tabulated(self) -> tables.Table:
-        """Make the table."""
-        return tables.zipf(read_rational("exponent", self.exponent), self.largest_load)
+    exponent: float = field(metadata=within(0, 64))
+    largest_load: int = field(metadata=whole(1, 2**16))
+    make = staticmethod(tables.zipf)
 
 
 @dataclass(frozen=True)
@@ -296,21 +260,15 @@ class TwoValued(Tabulated):
     """
 
     name: ClassVar[str] = "two-valued"
-    low: int
-    high: int
-    share: float = 0.5
+    low: int = field(metadata=whole(0, INT64_MAX))
+    high: int = field(metadata=whole(0, INT64_MAX))
+    share: float = field(default=0.5, metadata=within(0, 1))
+    make = staticmethod(tables.two_values)
 
     def __post_init__(self) -> None:
-        low, high = _load("low", self.low), _load("high", self.high)
-        if low >= high:
-            raise ValueError(f"low must be below high, got {low} and {high}")
-        values = {"low": low, "high": high, "share": read_parameter("share", self.share, 0, 1)}
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
-
-    def tabulated(self) -> tables.Table:
-        """Make the table."""
-        return tables.two_values(self.low, self.high, read_rational("share", self.share))
+        super().__post_init__()
+        if self.low >= self.high:
+            raise ValueError(f"low must be below high, got {self.low} and {self.high}")
 
 
 @dataclass(frozen=True)
@@ -338,15 +296,13 @@ class OneHot(Drawn):
     """
 
     name: ClassVar[str] = "one-hot"
-    load: int
-    rest: int = 0
+    load: int = field(metadata=whole(0, INT64_MAX))
+    rest: int = field(default=0, metadata=whole(0, INT64_MAX))
 
     def __post_init__(self) -> None:
-        load, rest = _load("load", self.load), _load("rest", self.rest)
-        if rest > load:
-            raise ValueError(f"rest must be at most load, got {rest} and {load}")
-        object.__setattr__(self, "load", load)
-        object.__setattr__(self, "rest", rest)
+        super().__post_init__()
+        if self.rest > self.load:
+            raise ValueError(f"rest must be at most load, got {self.rest} and {self.load}")
 
     @property
     def largest(self) -> int:
@@ -377,10 +333,3 @@ class OneHot(Drawn):
         law = kernel_law(philox.SCALED, nodes)
         philox.draw_rows(round_keys(seed), start, law, hot)
         return hot[:, 0]
-
-
-def _load(name: str, value: Any) -> int:
-    load = _integer(name, value)
-    if not 0 <= load <= INT64_MAX:
-        raise ValueError(f"{name} must be between 0 and 2**63 - 1, got {load}")
-    return load

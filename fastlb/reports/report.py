@@ -25,6 +25,9 @@ REPORT_SCHEMA_VERSION = 1
 # A folder with the first and without the last is not complete.
 FIRST, LAST = "study.toml", "report.json"
 
+# Settings named whose standard errors were not reached.
+MISSED = 6
+
 # Figures of the general overview, where a method has them.
 OVERVIEW = ("difference", "cost", "locality", "sweeps", "steps")
 
@@ -140,6 +143,19 @@ class Report:
     statements: Sequence[Statement] = ()
     plots: Sequence[Plot] = ()
     examples: Sequence[str] = ()
+
+    @property
+    def ended(self) -> str:
+        """At which standard errors trials ended, and where these were not reached; or nothing."""
+        targets = self.results.study.target_error
+        if not targets:
+            return ""
+        listed = ", ".join(f"{target.figure} {target.spec}" for target in targets)
+        told = f"Trials ended at standard errors of at most: {listed}."
+        missed = [f"{topology} with {loads}" for topology, loads in self.results.unreached()]
+        if len(missed) > MISSED:
+            missed[MISSED:] = [f"and {len(missed) - MISSED:,} more"]
+        return f"{told} Not reached: {'; '.join(missed)}." if missed else told
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report JSON-ready: the study, tables, statements, summary, differences."""
@@ -312,18 +328,7 @@ def _means(results: Results) -> Table:
         [*(kinds[i] for i in differ), *counted, *names],
         rows,
         [*(0 for _ in (*differ, *counted)), *(2 for _ in names)],
-        _stopped(results),
     )
-
-
-def _stopped(results: Results) -> str:
-    targets = results.study.target_error
-    if not targets:
-        return ""
-    listed = ", ".join(f"{target.figure} {target.spec}" for target in targets)
-    missed = [f"{topology} with {loads}" for topology, loads in results.unreached()]
-    told = f"Trials ended at standard errors of at most: {listed}."
-    return f"{told} Not reached: {'; '.join(missed)}." if missed else told
 
 
 def _differences(results: Results) -> Iterator[Table]:

@@ -85,6 +85,8 @@ def _header(report: Report) -> Iterator[Markup]:
         f"seed {study.seed}. fastlb {__version__}.",
         class_="lead",
     )
+    if report.ended:
+        yield tag("p", report.ended)
     listed = [
         *([("statements", "The paper’s sentences")] if report.statements else []),
         *((f"table-{i}", table.title.partition("; ")[0]) for i, table in enumerate(report.tables)),

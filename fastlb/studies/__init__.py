@@ -6,6 +6,8 @@ import difflib
 import importlib
 from typing import TYPE_CHECKING
 
+from ..arguments import written
+
 if TYPE_CHECKING:
     from ..montecarlo.study import Study
 
@@ -39,10 +41,10 @@ def load(name: str) -> Study:
     >>> load("wu-shu").trials
     100
     """
-    if name not in _BUNDLED:
+    if not isinstance(name, str) or name not in _BUNDLED:
         close = difflib.get_close_matches(str(name), _BUNDLED, n=1)
         hint = f"; did you mean {close[0]}?" if close else ""
-        raise ValueError(f"study must be one of {', '.join(_BUNDLED)}, got {name!r}{hint}")
+        raise ValueError(f"study must be one of {', '.join(_BUNDLED)}, got {written(name)}{hint}")
     module, _ = _BUNDLED[name]
     study: Study = importlib.import_module(f".{module}", __name__).study()
     return study

@@ -37,7 +37,6 @@ class Found:
     """
 
     def __init__(self, results: Results) -> None:
-        self.trials = results.study.trials
         self._summary = results.summary()
         self._differences = results.compare(figures=[figure for figure, _ in METRICS.values()])
 

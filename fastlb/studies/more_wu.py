@@ -122,7 +122,9 @@ class MoreWu(Study):
 
     def report(self, results: Results) -> Report:
         """Return speedups over dimension, rows, columns and faults, and the observations."""
-        if not (results.study.covers(study()) and results.has_rows):
+        # Trials are set against each other: all must be there, and as many of each setting.
+        whole = results.has_rows and not results.study.target_error
+        if not (whole and results.study.covers(study())):
             return super().report(results)
         from . import more_wu_plots
         from .more_wu_tables import Found

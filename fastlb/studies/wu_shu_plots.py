@@ -10,6 +10,7 @@ from ..accelerate import extra
 from ..reports.plotting import BLUE, GREEN, GREY, ORANGE, new_figure
 from .wu_shu import LONG_RUN_SWEEPS, MEANS, NETWORKS, PRINTED_SWEEPS
 from .wu_shu_example import LOADS
+from .wu_shu_tables import run_of
 
 if TYPE_CHECKING:
     from ..exchange.result import Balance
@@ -32,7 +33,7 @@ def bars(found: Found, figure: Figure) -> Any:
             np.arange(len(heights)) + (i - (len(figure.series) - 1) / 2) * width,
             heights,
             width * 0.94,
-            yerr=errors if series.measured and found.trials > 1 else None,
+            yerr=errors if series.measured and statistics[0].trials > 1 else None,
             error_kw={"elinewidth": 1.2, "ecolor": "black"},
             color=COLOURS[i],
             label=series.label,
@@ -45,7 +46,8 @@ def bars(found: Found, figure: Figure) -> Any:
     axes.set_ylabel(figure.unit)
     axes.margins(y=0.1)
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=len(COLOURS), borderaxespad=0.2)
-    averaged = f"mean of {found.trials:,} trials ± 2 s.e."
+    trials = run_of(s for series in figure.series for s in found.statistics(series))
+    averaged = f"mean of {trials} trials ± 2 s.e."
     page.suptitle(f"Figure {figure.number}: {figure.title}, {averaged}")
     return page
 
@@ -60,10 +62,10 @@ def table_1(found: Found) -> Any:
     axes.errorbar(
         MEANS,
         means,
-        yerr=errors if found.trials > 1 else None,
+        yerr=errors if statistics[0].trials > 1 else None,
         color=BLUE,
         marker=".",
-        label=f"this run, {found.trials:,} trials",
+        label=f"this run, {run_of(statistics)} trials",
     )
     axes.plot(MEANS, LONG_RUN_SWEEPS, "_", color=GREY, ms=18, label="long run, 20,000 trials")
     axes.plot(MEANS, PRINTED_SWEEPS, "s", mfc="none", ms=9, color=ORANGE, label="paper, 100 trials")

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ..exchange.generalized_exchange import optimal_lambda
+from ..montecarlo.results import span
 from ..reports.report import Statement, Table, Value
 from . import wu_shu as paper
 from .wu_shu import DDE, GDE, GROWING, LONG_RUN_SWEEPS, MEAN, MEANS, NETWORKS, PRINTED_SWEEPS
@@ -113,8 +114,6 @@ class Found:
     """What the trials found, in the paper's arrangement."""
 
     def __init__(self, results: Results) -> None:
-        self.trials = results.study.trials
-        self.seed = results.study.seed
         self._summary = results.summary()
 
     def statistic(
@@ -135,7 +134,7 @@ class Found:
         rows: list[list[Value]] = [
             ["Average Number of Sweeps: paper", *PRINTED_SWEEPS],
             ["long run (20,000 trials)", *LONG_RUN_SWEEPS],
-            [f"this run ({self.trials:,} trials)", *means],
+            [f"this run ({run_of(found)} trials)", *means],
             ["its standard error", *(_error(statistic) for statistic in found)],
             [
                 "this run - long run",
@@ -202,9 +201,12 @@ class Found:
         ]
 
     def _printed_table(self) -> Statement:
-        deviation = paper.PRINTED_DEVIATION * (1 + paper.PRINTED_TRIALS / self.trials) ** 0.5
         pairs = zip(PRINTED_SWEEPS, self.sweeps_by_mean(), strict=True)
-        apart = [(printed - found.mean) / deviation for printed, found in pairs]
+        apart = [
+            (printed - found.mean)
+            / (paper.PRINTED_DEVIATION * (1 + paper.PRINTED_TRIALS / found.trials) ** 0.5)
+            for printed, found in pairs
+        ]
         return Statement(
             "Average Number of Sweeps: 7.28, 9.20, 11.08, 13.02, 14.67.",
             "each within 3 standard deviations of the difference of two such means",
@@ -320,6 +322,11 @@ class Found:
     def _ratios(self, figure: str) -> list[float]:
         gde, dde = (self.statistics(series) for series in _both(figure))
         return [a.mean / b.mean for a, b in zip(gde, dde, strict=True)]
+
+
+def run_of(statistics: Iterable[Statistic]) -> str:
+    """Return over how many trials these are, as text."""
+    return span(statistic.trials for statistic in statistics)
 
 
 def _error(statistic: Statistic) -> float | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..accelerate import kernels
-from ..exchange.loads import check_choice
+from ..arguments import one_of
 from ..memory import require_memory
 from .network import Network
 from .topology import Grid, Hypercube, Topology
@@ -71,7 +71,7 @@ def colouring(topology: Topology, order: str = "dimension") -> Colouring:
     ValueError
         If the order is unknown.
     """
-    check_choice("order", order, ORDERS)
+    one_of("order", order, ORDERS)
     return _colouring(topology, order)
 
 

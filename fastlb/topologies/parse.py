@@ -56,6 +56,8 @@ def parse_topology(text: str) -> Topology:
         return _READERS[name](sizes.strip().lower() if colon else "")
     except _SpellingError:
         raise ValueError(f"topology must be spelled like {SPELLINGS[name]}, got {text!r}") from None
+    except _SizeError:
+        raise ValueError(f"topology must have sizes below 10**18, got {text!r:.200}") from None
 
 
 # What else people may call them.
@@ -66,10 +68,21 @@ class _SpellingError(Exception):
     pass
 
 
+class _SizeError(Exception):
+    pass
+
+
+def _number(digits: str) -> int:
+    counting = digits.lstrip("0") or "0"
+    if len(counting) > 18:
+        raise _SizeError
+    return int(counting)
+
+
 def _lengths(sizes: str) -> list[int]:
-    if not re.fullmatch(r"\d{1,18}(x\d{1,18})*", sizes, re.ASCII):
+    if not re.fullmatch(r"\d+(x\d+)*", sizes, re.ASCII):
         raise _SpellingError
-    return [int(k) for k in sizes.split("x")]
+    return [_number(k) for k in sizes.split("x")]
 
 
 def _one_length(sizes: str) -> int:
@@ -80,11 +93,11 @@ def _one_length(sizes: str) -> int:
 
 
 def _grid(sizes: str) -> Grid:
-    axes = [re.fullmatch(r"(\d{1,18})(w?)", axis, re.ASCII) for axis in sizes.split("x")]
+    axes = [re.fullmatch(r"(\d+)(w?)", axis, re.ASCII) for axis in sizes.split("x")]
     if not all(axes):
         raise _SpellingError
     found = [axis.groups() for axis in axes if axis]
-    return Grid([int(k) for k, _ in found], wrap=[bool(w) for _, w in found])
+    return Grid([_number(k) for k, _ in found], wrap=[bool(w) for _, w in found])
 
 
 def _hypercube(sizes: str) -> Hypercube:
@@ -92,10 +105,10 @@ def _hypercube(sizes: str) -> Hypercube:
     n = _one_length(dimensions)
     if not colon:
         return Hypercube(n)
-    if not re.fullmatch(r"faults=\d{1,18}-\d{1,18}(,\d{1,18}-\d{1,18})*", broken, re.ASCII):
+    if not re.fullmatch(r"faults=\d+-\d+(,\d+-\d+)*", broken, re.ASCII):
         raise _SpellingError
     pairs = broken.removeprefix("faults=").split(",")
-    return Hypercube(n, faults=[[int(node) for node in pair.split("-")] for pair in pairs])
+    return Hypercube(n, faults=[[_number(node) for node in pair.split("-")] for pair in pairs])
 
 
 _READERS: dict[str, Callable[[str], Topology]] = {

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 import fastlb as lb
+from fastlb.random_loads.bounds import bounds_of
+from fastlb.random_loads.distributions import by_name
 
 from .conftest import Run
 
@@ -49,6 +53,32 @@ def test_the_papers_table(run: Run) -> None:
         "(a) DDE-ring in the first dimension",
     ):
         assert text in " ".join(done.out.split())
+
+
+def test_help_has_every_law_of_loads_with_its_limits(run: Run) -> None:
+    text = run("study", "--help").out
+    assert max(map(len, text.splitlines())) <= 80
+    laws = re.split(r"\n +(?=[a-z-]+:[A-Z3])", text.partition("are drawn from one of these:")[2])
+    told = {law.split()[0]: " ".join(law.split()) for law in laws[1:]}
+    for kind in by_name().values():
+        if kind is lb.Resampled:
+            continue
+        parameters = dataclasses.fields(kind)
+        law = told.pop(f"{kind.name}:{','.join(p.name.upper() for p in parameters)}")
+        for parameter in parameters:
+            assert str(bounds_of(parameter)) in law
+    assert list(told) == ["resampled:FILE", "resampled:3-1-4"]
+
+
+def test_trials_before_the_first_look(run: Run, mine: Path) -> None:
+    targets = ("--target-error", "difference=1000", "--trials", 100)
+    for least in (2, 40):
+        done = run("study", mine, *targets, "--minimum-trials", least)
+        assert f"mine: {least} trials of each" in done.out
+    assert "mine: 100 trials of each" in run("study", mine, *targets).out
+    mine.write_text(f"{TOML}target_error = {{ difference = 1000 }}\nminimum_trials = 5\n")
+    assert "mine: 5 trials of each" in run("study", mine).out
+    assert "mine: 7 trials of each" in run("study", mine, "--minimum-trials", 7).out
 
 
 def test_a_study_of_ones_own(run: Run, mine: Path) -> None:
@@ -111,10 +141,50 @@ def test_it_ends_at_a_target_error(run: Run, mine: Path) -> None:
     assert json.loads(missed.out)["target_error"] == {"cost": 1e-9}
 
 
-def test_a_bundled_study_that_may_stop_early_has_the_general_report(run: Run) -> None:
-    done = run("study", "wu-shu", "--trials", 5, "--target-error", "difference=9", "--no-rows")
-    assert done.code == 0
-    assert "Means of 5 trials" in done.out
+@pytest.mark.parametrize("name", ["wu-shu", "hexa-cell"])
+def test_a_bundled_study_that_stops_early_has_its_own_report(run: Run, name: str) -> None:
+    targets = ("--target-error", "difference=0.8", "--minimum-trials", 2)
+    done = run("study", name, "--trials", 4, *targets, "--no-rows")
+    assert done.code == (1 if "Not reached" in done.out else 0)
+    lines = done.out.splitlines()
+    assert lines[0].startswith(f"{name}: 2 to 4 trials of each of ")
+    assert lines[1].startswith("Trials ended at standard errors of at most: difference 0.8.")
+    assert "The paper's sentences" in done.out
+    assert "Means of" not in done.out
+    assert max(map(len, lines)) <= 80
+
+
+def test_one_whose_trials_are_set_against_each_other_has_the_general_report(run: Run) -> None:
+    targets = ("--target-error", "difference=1e-9", "--minimum-trials", 2)
+    done = run("study", "more-wu-faults", "--trials", 2, *targets)
+    assert done.code == 1
+    text = " ".join(done.out.split())
+    assert re.search(r"Not reached: (\S+ with \S+; ){6}and [\d,]+ more\.", text)
+    assert "Means of 2 trials" in text
+
+
+METHODS = ("gde:lam=0.723,order=interleaved,max_sweeps=1000", "gde:lam=0.7,max_sweeps=50")
+
+
+@pytest.mark.parametrize("columns", [80, 100, 120, 160])
+def test_names_are_never_broken_within_an_option(
+    run: Run, mine: Path, monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    mine.write_text(
+        TOML.replace('"gde:lam=0.7", "dde"', ", ".join(f'"{method}"' for method in METHODS))
+        .replace('"ring:8"', '"hypercube:3:faults=0-4,5-7"')
+        .replace('["uniform:100"]', '["uniform:100", "two-valued:0,1000,0.25"]')
+    )
+    monkeypatch.setenv("COLUMNS", str(columns))
+    done = run("study", mine)
+    words = set(done.out.replace("\n", " ").split())
+    for name in (*METHODS, "hypercube:3:faults=0-4,5-7", "two-valued:0,1000,0.25"):
+        pieces = re.findall(r"[^,:]+[,:]?", name)
+        assert all(any(piece in word for word in words) for piece in pieces)
+    widest = max(map(len, done.out.splitlines()))
+    assert widest <= max(columns, 90)
+    rows = [line for line in done.out.splitlines() if line.startswith("mesh:4x4")]
+    assert any(METHODS[0] in row for row in rows) is (columns == 160)
 
 
 def test_without_rows_nothing_changes(run: Run, mine: Path) -> None:
@@ -137,6 +207,12 @@ def test_without_rows_nothing_changes(run: Run, mine: Path) -> None:
         (["wu-shu", "--target-error", "0.1"], "--target-error is FIGURE=ERROR"),
         (["wu-shu", "--target-error", "cost=x"], "target_error of cost must be a number"),
         (["wu-shu", "--target-error", "cots=1"], "got 'cots'; did you mean cost?"),
+        (["wu-shu", "--minimum-trials", "9"], "--minimum-trials needs --target-error, here or"),
+        (
+            ["wu-shu", "--target-error", "cost=1", "--minimum-trials", "1"],
+            "Invalid value for '--mi",
+        ),
+        (["--minimum-trials", "9"], "NAME or FILE.toml is needed"),
         (["--no-rows"], "NAME or FILE.toml is needed"),
         (["--target-error", "cost=1"], "NAME or FILE.toml is needed"),
     ],

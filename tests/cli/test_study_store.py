@@ -15,7 +15,7 @@ import pytest
 
 import fastlb as lb
 
-from ..test_store import parts, same
+from ..stores import parts, same
 from .conftest import Run
 
 pytest.importorskip("pyarrow")
@@ -33,10 +33,10 @@ seed = 3
 STOPPING = TOML + 'target_error = { cost = "0.15%" }\nminimum_trials = 1000\n'
 # The command line, but with a part after every chunk.
 COMMAND = """
-from fastlb.montecarlo import keeper, runner
+from fastlb.montecarlo import chunks, keeper
 from fastlb.cli import main
 keeper.SOONEST = keeper.SHARE = 0.0
-runner.CHUNK_LOADS = 2**16
+chunks.LEAST_LOADS = 2**16
 main()
 """
 
@@ -197,7 +197,9 @@ def test_a_bundled_study_is_shown_as_such(run: Run, tmp_path: Path) -> None:
         (["mine.toml", "--store", "."], ".: holds other files"),
         (["mine.toml", "--store", "none/store"], "none: no such folder"),
         (["mine.toml", "--store", "old", "--resume"], "trials: 60000 in the store, 5 now"),
-        (["--store", "none"], "none/_manifest.json: No such file or directory"),
+        (["--store", "none"], "none: no such folder"),
+        (["--store", "none", "--resume"], "none holds no store to go on with: NAME or FILE.toml"),
+        (["--store", ".", "--resume"], ". holds no store to go on with: NAME or FILE.toml"),
         (["--store", "."], ".: holds no store"),
         (["--store", "cut"], "cut holds 0 rows of 40: the run is not complete (--resume goes on"),
     ],

@@ -1,0 +1,501 @@
+"""Algorithms A, B and C on the Hyper Hexa-Cell network, trials last, everything counted.
+
+Legend: ``K`` tiles of ``W`` trials side by side, ``N = 3 * 2**d`` nodes, ``B`` trials.
+
+A node is ``3 h + t``: place t of triangle h, whose lowest bit is the triangle of its prism and the
+others its cell. Prism and dimensions are thus ``d`` stages of one kind, along the bits of h. Some
+of them at a time are balanced between registers, and the last of them leave nothing but sums and
+extremes. The rules of pair and triangle stand here once more than in ``hexa_cell.py``, as they are
+written for vectors: at d = 5 a node of a random trial takes 1.2 ns with all figures, 5.7 by loops
+over rows of lanes, which are checked for overlaps all the time and add up in 64 bits.
+"""
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic, overload
+
+LANES = 16
+GROUPED = 2
+A, B, C = 0, 1, 2
+# Messages that the nodes of a triangle send and receive before any load.
+TRIANGLE = (10, 8, 12)
+# Rows of what lanes add up to: units moved, C's polls again, the longest transfer of each stage of
+# a group, and what is known at the end: the units that never left, the extremes, and the messages
+# with load, polls and a triangle's others, of all nodes and of the busiest one.
+MOVED, POLLED, LONGEST = 0, 1, 2
+LOCAL, LEAST, MOST, TOLD, BUSIEST, SUMS = range(LONGEST + GROUPED, LONGEST + GROUPED + 6)
+
+
+class _Vector:
+    """Lanes in a register, with the operators that an array has."""
+
+    def __init__(self, builder, value):
+        self.builder, self.value = builder, value
+
+    def _make(self, build, other):
+        if isinstance(other, int):
+            other = _Vector(self.builder, ir.Constant(self.value.type, [other] * LANES))
+        return _Vector(self.builder, build(self.value, other.value))
+
+    def __add__(self, other):
+        return self._make(self.builder.add, other)
+
+    def __sub__(self, other):
+        return self._make(self.builder.sub, other)
+
+    def __and__(self, other):
+        return self._make(self.builder.and_, other)
+
+    def __xor__(self, other):
+        return self._make(self.builder.xor, other)
+
+    def __rshift__(self, other):
+        return self._make(self.builder.ashr, other)
+
+    def third(self):
+        return self._make(self.builder.udiv, 3)
+
+    def compare(self, how, other):
+        """Return 1 where it holds, 0 elsewhere."""
+
+        def build(a, b):
+            return self.builder.zext(self.builder.icmp_signed(how, a, b), a.type)
+
+        return self._make(build, other)
+
+    def choose(self, how, other):
+        """Return its own lanes where it holds, the other's elsewhere."""
+
+        def build(a, b):
+            return self.builder.select(self.builder.icmp_signed(how, a, b), a, b)
+
+        return self._make(build, other)
+
+
+def _above(a, b):
+    return a.compare(">", b) if isinstance(a, _Vector) else (a > b).astype(a.dtype)
+
+
+def _some(a):
+    """Return 1 where there is something, 0 elsewhere."""
+    return a.compare("!=", 0) if isinstance(a, _Vector) else (a != 0).astype(a.dtype)
+
+
+def _least(a, b):
+    return a.choose("<", b) if isinstance(a, _Vector) else np.minimum(a, b)
+
+
+def _most(a, b):
+    return a.choose(">", b) if isinstance(a, _Vector) else np.maximum(a, b)
+
+
+def _third(a):
+    """Return a third of what is not negative."""
+    return a.third() if isinstance(a, _Vector) else a // 3
+
+
+def _sign(a):
+    """Return -1 where it is negative, 0 elsewhere."""
+    width = a.value.type.element.width if isinstance(a, _Vector) else 8 * a.itemsize
+    return a >> (width - 1)
+
+
+def _size(a):
+    sign = _sign(a)
+    return (a ^ sign) - sign
+
+
+def _pair(a, b, above):
+    """Return both loads after the exchange, and the units: half of the difference.
+
+    The larger half of an odd difference crosses if the difference is more than ``above``, never
+    if that is None.
+    """
+    difference = a - b
+    sign = _sign(difference)
+    size = (difference ^ sign) - sign
+    units = size >> 1
+    if above is not None:
+        units = units + (_above(size, above) & size)
+    sent = (units ^ sign) - sign
+    return a - sent, b + sent, units
+
+
+def _share(a, b, c, greedy):
+    """Return a triangle's loads after those above the average have filled those below."""
+    total = a + b + c
+    mean = _third(total + 2)
+    x, y, z = _least(a, mean), _least(b, mean), _least(c, mean)
+    excess = total - x - y - z
+    if greedy:
+        first = _least(x + excess, mean)
+        second = _least(y + excess - (first - x), mean)
+        return first, second, total - first - second
+    # Unit by unit to the lighter of two takers: see ``hexa_cell.py``.
+    both = total - mean
+    first = _most(x, _least(x + excess, (both + 1) >> 1))
+    last = _most(z, _least(z + excess, both >> 1))
+    return first, total - first - last, last
+
+
+def _flow(sent, taken):
+    """Return the net units from one node to another, from what each sent in all."""
+    forth = _least(_most(sent, 0), _most(sent - sent - taken, 0))
+    return forth - _least(_most(sent - sent - sent, 0), _most(taken, 0))
+
+
+def _triangle(loads, algorithm, greedy):
+    """Return the loads, the least that was kept, messages, units and polls again of a triangle."""
+    a, b, c = loads
+    nothing = a - a
+    lows, told, units, polled = list(loads), [nothing + 4] * 3, nothing, nothing
+    if algorithm == A:
+        low = b
+        b, c, units = _pair(b, c, None)
+        crossed = _some(units)
+        # The report comes from the node that received, else from the right one.
+        reports = crossed & _above(loads[2], low)
+        told = [nothing + 3, crossed + reports + 3, crossed - reports + 4]
+        lows[1:] = _least(lows[1], b), _least(lows[2], c)
+    elif algorithm == B:
+        told[1:] = [nothing + 2] * 2
+    given = a, b, c
+    shared = _share(a, b, c, greedy)
+    sent = [x - y for x, y in zip(given, shared, strict=True)]
+    for each in sent:
+        units = units + _most(each, 0)
+    flows = {(i, j): _flow(sent[i], sent[j]) for i, j in ((0, 1), (0, 2), (1, 2))}
+    for (i, j), flow in flows.items():
+        told[i], told[j] = told[i] + _some(flow), told[j] + _some(flow)
+    if algorithm == C:
+        # A node polls again as long as it has excess: its first peer, then its second.
+        for i, (first, second) in enumerate(((1, 2), (0, 2), (0, 1))):
+            once = _above(sent[i], 0)
+            twice = _above(sent[i], _size(flows[min(i, first), max(i, first)]))
+            told[i] = told[i] + once + twice
+            told[first], told[second] = told[first] + once, told[second] + twice
+            polled = polled + once + twice
+    lows = [_least(low, x) for low, x in zip(lows, shared, strict=True)]
+    return shared, lows, told, units, polled
+
+
+def _stages(loads, lows, told, bits, aboves):
+    """Balance ``bits`` stages between ``2**bits`` rows in place; return the units, all and longest.
+
+    ``aboves`` : see ``_pair``, one a stage.
+    """
+    moved, longest = None, []
+    for stage in range(bits):
+        most = None
+        for r in range(1 << bits):
+            if r >> stage & 1:
+                continue
+            s = r + (1 << stage)
+            loads[r], loads[s], units = _pair(loads[r], loads[s], aboves[stage])
+            for node in (r, s):
+                lows[node] = _least(lows[node], loads[node])
+                told[node] = told[node] + _some(units)
+            moved = units if moved is None else moved + units
+            most = units if most is None else _most(most, units)
+        longest.append(most)
+    return moved, longest
+
+
+def _triangles_across(tile, kept, ends, sums, base, W, w, rule):
+    """Balance the triangle whose rows begin at ``base``, ``LANES`` lanes from w on, and count.
+
+    ``kept`` receives the least loads and ``ends`` the messages of each node. ``rule`` : twice the
+    algorithm, 1 more if the share is greedy.
+    """
+    places = [slice(base + i * W, base + i * W + LANES) for i in range(3)]
+    found = _triangle([tile[place].copy() for place in places], rule >> 1, rule & 1)
+    for place, load, low, told in zip(places, *found[:3], strict=True):
+        tile[place], kept[place], ends[place] = load, low, told
+    lanes = sums[:, w : w + LANES]
+    lanes[MOVED] += found[3]
+    lanes[LONGEST] = np.maximum(lanes[LONGEST], found[3])
+    lanes[POLLED] += found[4]
+
+
+def _stages_across(tile, kept, ends, sums, base, strides, w, aboves, last, bits, plain):
+    """Balance ``bits`` stages between rows that begin at ``base``, ``LANES`` lanes of each.
+
+    The neighbour along stage k begins ``strides[k]`` further. ``aboves`` holds the largest odd
+    difference of which the smaller half is sent; if ``plain`` it always is. After the ``last``
+    stages what is kept and told is added up, and the loads are lost.
+    """
+    places = [base]
+    for k in range(bits):
+        places = places + [place + strides[k] for place in places]
+    rows = [slice(place, place + LANES) for place in places]
+    loads, lows = [tile[row].copy() for row in rows], [kept[row].copy() for row in rows]
+    told = [ends[row].astype(tile.dtype) for row in rows]
+    lanes = sums[:, w : w + LANES]
+    moved, longest = _stages(loads, lows, told, bits, [None] * bits if plain else aboves)
+    lanes[MOVED] += moved
+    for k, most in enumerate(longest):
+        lanes[LONGEST + k] = np.maximum(lanes[LONGEST + k], most)
+    for row, load, low, messages in zip(rows, loads, lows, told, strict=True):
+        if last:
+            lanes[LOCAL] += low
+            lanes[LEAST] = np.minimum(lanes[LEAST], load)
+            lanes[MOST] = np.maximum(lanes[MOST], load)
+            lanes[TOLD] += messages
+            lanes[BUSIEST] = np.maximum(lanes[BUSIEST], messages)
+        else:
+            tile[row], kept[row], ends[row] = load, low, messages
+
+
+class _Rows:
+    """Rows of lanes of the arrays that an intrinsic has as its first arguments."""
+
+    def __init__(self, context, builder, signature, arguments, count):
+        self.builder = builder
+        self.arrays = [
+            context.make_array(signature.args[i])(context, builder, arguments[i])
+            for i in range(count)
+        ]
+        self.element = context.get_data_type(signature.args[0].dtype)
+        self.vector = ir.VectorType(self.element, LANES)
+
+    def place(self, array, index):
+        data = self.arrays[array].data
+        vector = ir.VectorType(data.type.pointee, LANES)
+        return self.builder.bitcast(self.builder.gep(data, [index]), vector.as_pointer())
+
+    def load(self, array, index):
+        place = self.place(array, index)
+        width = place.type.pointee.element.width
+        found = self.builder.load(place, align=width // 8)
+        if width < self.element.width:
+            found = self.builder.zext(found, self.vector)
+        return _Vector(self.builder, found)
+
+    def store(self, array, index, row):
+        place = self.place(array, index)
+        kept = place.type.pointee
+        value = row.value
+        if kept.element.width < self.element.width:
+            value = self.builder.trunc(value, kept)
+        self.builder.store(value, place, align=kept.element.width // 8)
+
+    def sum_at(self, which, w):
+        """Return where a row of sums, the fourth array, has the lanes from w on."""
+        W = self.builder.extract_value(self.arrays[3].shape, 1)
+        return self.builder.add(self.builder.mul(W, ir.Constant(W.type, which)), w)
+
+    def join(self, which, w, how, row):
+        place = self.sum_at(which, w)
+        self.store(3, place, how(self.load(3, place), row))
+
+    def spread(self, number):
+        """Return a vector of one number, an int64, in each lane."""
+        builder, zero = self.builder, ir.Constant(ir.IntType(32), 0)
+        if self.element.width < number.type.width:
+            number = builder.trunc(number, self.element)
+        undefined = ir.Constant(self.vector, ir.Undefined)
+        one = builder.insert_element(undefined, number, zero)
+        first = ir.Constant(ir.VectorType(ir.IntType(32), LANES), None)
+        return _Vector(builder, builder.shuffle_vector(one, undefined, first))
+
+
+def _sum(a, b):
+    return a + b
+
+
+def _joined(parts, how):
+    """Join an even number of vectors in pairs, so that none waits for all those before."""
+    while len(parts) > 1:
+        parts = [how(a, b) for a, b in zip(parts[::2], parts[1::2], strict=True)]
+    return parts[0]
+
+
+def _machine_triangles(rule):
+    """Make ``_triangles_across`` with a register a row."""
+
+    @intrinsic
+    def across(_typing, tile, kept, ends, sums, _base, _W, _w):
+        def generate(context, builder, signature, arguments):
+            rows = _Rows(context, builder, signature, arguments, 4)
+            base, W, w = arguments[4:]
+            places = [base, builder.add(base, W)]
+            places.append(builder.add(places[1], W))
+            loads = [rows.load(0, place) for place in places]
+            *found, units, polled = _triangle(loads, rule >> 1, rule & 1)
+            for array, parts in enumerate(found):
+                for place, part in zip(places, parts, strict=True):
+                    rows.store(array, place, part)
+            rows.join(MOVED, w, _sum, units)
+            rows.join(LONGEST, w, _most, units)
+            if rule >> 1 == C:
+                rows.join(POLLED, w, _sum, polled)
+            return context.get_dummy_value()
+
+        index = types.int64
+        return types.none(tile, kept, ends, sums, index, index, index), generate
+
+    return across
+
+
+def _machine_stages(bits, plain):
+    """Make ``_stages_across`` with a register a row."""
+
+    @intrinsic
+    def across(_typing, tile, kept, ends, sums, _base, strides, _w, aboves, last):
+        def generate(context, builder, signature, arguments):
+            rows = _Rows(context, builder, signature, arguments, 4)
+            w = arguments[6]
+            places = [arguments[4]]
+            for k in range(bits):
+                stride = builder.extract_value(arguments[5], k)
+                places += [builder.add(place, stride) for place in places]
+            loads, lows, told = ([rows.load(i, place) for place in places] for i in range(3))
+            limits = [
+                None if plain else rows.spread(builder.extract_value(arguments[7], k))
+                for k in range(bits)
+            ]
+            moved, longest = _stages(loads, lows, told, bits, limits)
+            rows.join(MOVED, w, _sum, moved)
+            for k, most in enumerate(longest):
+                rows.join(LONGEST + k, w, _most, most)
+            with builder.if_else(builder.trunc(arguments[8], ir.IntType(1))) as (then, otherwise):
+                with then:
+                    for which, parts, how in (
+                        (LOCAL, lows, _sum),
+                        (LEAST, loads, _least),
+                        (MOST, loads, _most),
+                        (TOLD, told, _sum),
+                        (BUSIEST, told, _most),
+                    ):
+                        rows.join(which, w, how, _joined(parts, how))
+                with otherwise:
+                    for array, parts in enumerate((loads, lows, told)):
+                        for place, part in zip(places, parts, strict=True):
+                            rows.store(array, place, part)
+            return context.get_dummy_value()
+
+        index = types.int64
+        return (
+            types.none(tile, kept, ends, sums, index, strides, index, aboves, last),
+            generate,
+        )
+
+    return across
+
+
+TRIANGLES = {rule: _machine_triangles(rule) for rule in range(6)}
+STAGES = {
+    (bits, plain): _machine_stages(bits, plain)
+    for bits in range(1, GROUPED + 1)
+    for plain in (False, True)
+}
+
+
+@overload(_triangles_across, prefer_literal=True)
+def _choose_triangles(tile, kept, ends, sums, base, W, w, rule):
+    machine = TRIANGLES[rule.literal_value]
+    return lambda tile, kept, ends, sums, base, W, w, rule: machine(
+        tile, kept, ends, sums, base, W, w
+    )
+
+
+@overload(_stages_across, prefer_literal=True)
+def _choose_stages(tile, kept, ends, sums, base, strides, w, aboves, last, bits, plain):
+    machine = STAGES[bits.literal_value, plain.literal_value]
+    return lambda tile, kept, ends, sums, base, strides, w, aboves, last, bits, plain: machine(
+        tile, kept, ends, sums, base, strides, w, aboves, last
+    )
+
+
+@njit(cache=True, nogil=True)
+def _all_triangles(tile, kept, ends, sums, W, rule):
+    for base in range(0, tile.size, 3 * W):
+        for w in range(0, W, LANES):
+            if rule == 2 * A:
+                _triangles_across(tile, kept, ends, sums, base + w, W, w, 0)
+            elif rule == 2 * A + 1:
+                _triangles_across(tile, kept, ends, sums, base + w, W, w, 1)
+            elif rule == 2 * B:
+                _triangles_across(tile, kept, ends, sums, base + w, W, w, 2)
+            elif rule == 2 * B + 1:
+                _triangles_across(tile, kept, ends, sums, base + w, W, w, 3)
+            else:
+                _triangles_across(tile, kept, ends, sums, base + w, W, w, 5)
+
+
+@njit(cache=True, nogil=True)
+def _group(tile, kept, ends, sums, first, count, aboves, plain, last):
+    """Balance ``count`` stages, the first of them along bit ``first`` of the triangles' numbers."""
+    W = sums.shape[1]
+    run = 3 * W << first
+    strides = run, 2 * run
+    for start in range(0, tile.size, run << count):
+        for base in range(start, start + run, W):
+            for w in range(0, W, LANES):
+                row = base + w
+                if count == 2 and plain:
+                    _stages_across(tile, kept, ends, sums, row, strides, w, aboves, last, 2, True)
+                elif count == 2:
+                    _stages_across(tile, kept, ends, sums, row, strides, w, aboves, last, 2, False)
+                elif plain:
+                    _stages_across(tile, kept, ends, sums, row, strides, w, aboves, last, 1, True)
+                else:
+                    _stages_across(tile, kept, ends, sums, row, strides, w, aboves, last, 1, False)
+
+
+@njit(cache=True, nogil=True)
+def _end_stages(sums, time):
+    """Add the longest transfers of a group of stages to the critical path."""
+    for stage in range(LONGEST, LONGEST + GROUPED):
+        time += sums[stage]
+        sums[stage] = 0
+
+
+@njit(cache=True, nogil=True)
+def balance(tiles, d, rules, found):
+    """Balance networks with trials last, use up the loads, and count.
+
+    ``tiles`` : (K, N, W) int32 or int64, W a multiple of ``LANES``, of a dtype that holds a total
+    times the ``d + 1`` stages, and 255 N. ``rules`` : algorithm, whether the share is greedy, and
+    the largest odd difference of which the smaller half is sent, in A's left-right pair (which is
+    never exceeded), in the prism and in the dimensions. ``found`` : (8, B) int64 receives the
+    units moved and those that never left, the units on the critical path, the messages with
+    load, C's polls again, the most that one node sends and receives, the least and the largest
+    load.
+    """
+    K, N, W = tiles.shape
+    kept = np.empty(N * W, tiles.dtype)
+    ends = np.empty(N * W, np.uint8)
+    sums = np.empty((SUMS, W), tiles.dtype)
+    time = np.empty(W, tiles.dtype)
+    algorithm, greedy, never = rules[0], rules[1], rules[2]
+    # Messages of two ends each: those of the triangles, and one each way of a pair in d stages.
+    known = TRIANGLE[algorithm] * (N // 3)
+    for k in range(K):
+        tile = tiles[k].reshape(-1)
+        sums[:] = 0
+        sums[LEAST] = np.iinfo(tiles.dtype).max
+        time[:] = 0
+        _all_triangles(tile, kept, ends, sums, W, 2 * algorithm + greedy)
+        _end_stages(sums, time)
+        first = 0
+        while first < d:
+            # An odd number of stages begins with one alone.
+            count = 2 if (d - first) % 2 == 0 else 1
+            aboves = rules[3] if first == 0 else rules[4], rules[4]
+            plain = aboves[0] == never and aboves[1] == never
+            _group(tile, kept, ends, sums, first, count, aboves, plain, first + count == d)
+            _end_stages(sums, time)
+            first += count
+        part = found[:, k * W : k * W + W]
+        for w in range(part.shape[1]):
+            polled = np.int64(sums[POLLED, w])
+            part[0, w] = sums[MOVED, w]
+            part[1, w] = sums[LOCAL, w]
+            part[2, w] = time[w]
+            part[3, w] = (np.int64(sums[TOLD, w]) - known) // 2 - polled
+            part[4, w] = polled
+            part[5, w] = sums[BUSIEST, w] + 2 * d
+            part[6, w] = sums[LEAST, w]
+            part[7, w] = sums[MOST, w]

@@ -1,0 +1,153 @@
+"""Parts of a run in a folder: written as it goes, found again, damaged or lost."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+import fastlb as lb
+from fastlb.montecarlo import keeper, store
+from fastlb.montecarlo.results import Results
+
+from .stores import STUDY, parts, same
+
+pytest.importorskip("pyarrow")
+
+
+@pytest.fixture(scope="module")
+def results() -> Results:
+    return lb.run(STUDY)
+
+
+def test_a_finished_run_is_read_and_not_run_again(
+    results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lb.run(STUDY, store=tmp_path)
+    before = parts(tmp_path)
+    monkeypatch.setattr("fastlb.montecarlo.executors.run_chunk", None)
+    assert same(lb.run(STUDY, store=tmp_path, resume=True), results)
+    assert parts(tmp_path) == before
+
+
+@pytest.mark.usefixtures("often")
+def test_methods_that_are_missing_are_run_alone(
+    results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A part holds some of the methods of a chunk: the others are run, and all come in order."""
+    from fastlb.montecarlo.chunks import plan
+    from fastlb.montecarlo.measuring import rehearse, run_chunk
+
+    layout = rehearse(STUDY)
+    with store.open_store(tmp_path, STUDY, layout, resume=False) as kept:
+        chunks = [dataclasses.replace(c, methods=c.methods[1:2]) for c in plan(STUDY, 40)]
+        assert len(list(kept.chunks(chunks, None))) == len(chunks)
+    run: list[tuple[str, ...]] = []
+
+    def remembered(chunk):  # type: ignore[no-untyped-def]
+        run.append(chunk.methods)
+        return run_chunk(chunk)
+
+    monkeypatch.setattr("fastlb.montecarlo.executors.run_chunk", remembered)
+    assert same(lb.run(STUDY, store=tmp_path, resume=True, chunk=33), results)
+    assert {len(methods) for methods in run} == {1, 3}
+
+
+@pytest.mark.usefixtures("often")
+@pytest.mark.parametrize("damage", ["cut", "empty", "flipped"])
+def test_a_damaged_part_is_run_again(results: Results, tmp_path: Path, damage: str) -> None:
+    lb.run(STUDY, store=tmp_path, chunk=64)
+    part = parts(tmp_path)[3]
+    content = bytearray(part.read_bytes())
+    if damage == "flipped":
+        content[len(content) // 2] ^= 1
+    else:
+        del content[0 if damage == "empty" else len(content) // 2 :]
+    part.write_bytes(content)
+    with pytest.raises(ValueError, match=f"{part.name} is damaged"):
+        lb.read_store(tmp_path)
+    with pytest.warns(RuntimeWarning, match=f"{part.name} is damaged: its trials are run again"):
+        found = lb.run(STUDY, store=tmp_path, resume=True)
+    assert same(found, results)
+    assert not part.exists()
+    assert same(lb.read_store(tmp_path), results)
+
+
+@pytest.mark.usefixtures("often")
+def test_a_part_that_is_gone_is_run_again(results: Results, tmp_path: Path) -> None:
+    lb.run(STUDY, store=tmp_path, chunk=64)
+    parts(tmp_path)[-1].unlink()
+    parts(tmp_path)[2].unlink()
+    with pytest.raises(ValueError, match=r"holds [\d,]+ rows of 1,500: the run is not complete"):
+        lb.read_store(tmp_path)
+    assert same(lb.run(STUDY, store=tmp_path, resume=True), results)
+
+
+@pytest.mark.usefixtures("often")
+def test_a_full_disk(results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The third part does not fit: those before it stay, and the run goes on when there is room."""
+    written = []
+    sync = os.fsync
+
+    def fsync(handle: int) -> None:
+        if os.fstat(handle).st_size and ".part" in str(Path(f"/proc/self/fd/{handle}").readlink()):
+            written.append(handle)
+            if len(written) > 3:  # the manifest is the first
+                raise OSError(28, "No space left on device")
+        sync(handle)
+
+    if not Path("/proc/self/fd").exists():
+        pytest.skip("files are told apart by /proc")
+    monkeypatch.setattr(os, "fsync", fsync)
+    with pytest.raises(OSError, match="No space left on device; what was kept before is safe"):
+        lb.run(STUDY, store=tmp_path, chunk=64)
+    assert len(parts(tmp_path)) == 2
+    assert not list(tmp_path.glob(".*.part"))
+    monkeypatch.undo()
+    assert same(lb.run(STUDY, store=tmp_path, resume=True), results)
+
+
+@pytest.mark.usefixtures("often")
+def test_a_chunk_that_fails_leaves_the_others(
+    results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from fastlb.montecarlo.measuring import run_chunk
+
+    monkeypatch.setattr(keeper, "SOONEST", 1e9)
+
+    def failing(chunk):  # type: ignore[no-untyped-def]
+        if chunk.start >= 100:
+            raise OverflowError("too much")
+        return run_chunk(chunk)
+
+    monkeypatch.setattr("fastlb.montecarlo.executors.run_chunk", failing)
+    with pytest.raises(OverflowError, match="too much"):
+        lb.run(STUDY, store=tmp_path, chunk=50)
+    assert len(parts(tmp_path)) == 1
+    monkeypatch.undo()
+    told: list[int] = []
+    again = lb.run(STUDY, store=tmp_path, resume=True, progress=lambda done, _: told.append(done))
+    assert told[0] == 200
+    assert same(again, results)
+
+
+def test_parts_are_written_less_often_as_time_goes_by(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
+    from fastlb.montecarlo.parts import Format
+
+    study = lb.Study("s", ["ring:4"], ["dde"], "uniform:9", trials=5)
+    kept = keeper.Store(Path(__file__).parent / "cases", Format(study, {}, ""))
+    for now, written, due in (
+        (0.9, 0.0, False),
+        (1.0, 0.0, True),
+        (1000.0, 985.0, False),
+        (1000.0, 980.0, True),
+        (1e6, 1e6 - 59, False),
+        (1e6, 1e6 - 60, True),
+    ):
+        clock[0], kept._written = now, written
+        assert kept._due([]) is due
