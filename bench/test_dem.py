@@ -28,8 +28,8 @@ def programs(loads, n):
     return fastlb, peers
 
 
-def random_loads(shape, dtype):
-    return np.random.default_rng(1995).integers(0, 2001, shape).astype(dtype)
+def random_loads(shape, dtype, top=2000):
+    return np.random.default_rng(1995).integers(0, top, shape, endpoint=True).astype(dtype)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -57,6 +57,22 @@ def test_single(race, quick, n, dtype):
         nodes=loads.size,
         copied=loads.nbytes if n >= 17 else 0,
         targets={"C": 4, "NumPy": 10} | ({"copies": 3} if n == 24 and dtype == "int32" else {}),
+    )
+
+
+@pytest.mark.parametrize(("dtype", "bits"), [("int32", 30), ("int64", 30), ("int64", 60)])
+@pytest.mark.parametrize("n", [10, 17, 20, 24])
+def test_larger_loads(race, quick, n, dtype, bits):
+    """Loads that do not fit the narrowest lanes: 16 bits, of int64 also 32."""
+    if quick:
+        n = min(n, 19)
+    loads = random_loads((BATCHES.get(n, 1), 2**n), dtype, 2**bits)
+    race(
+        f"DEM {n}-cube, batch of {len(loads)}, loads of {bits} bits, {dtype}",
+        *programs(loads, n),
+        nodes=loads.size,
+        copied=loads.nbytes,
+        targets={"C": 4, "NumPy": 10},
     )
 
 

@@ -77,17 +77,17 @@ def warmup(*names: str, dtypes: Iterable[DTypeLike] = (np.int64,)) -> dict[str, 
 
 
 def _loads(topology: Topology, dtypes: Iterable[np.dtype[Any]]) -> Iterator[NDArray[Any]]:
-    """Yield batches of every dtype; with large integers as well, for which kernels use 64 bits.
+    """Yield batches of every dtype; of integers also larger ones, for which kernels are wider.
 
     A single network comes flat as well, which kernels may take as it is.
     """
     for dtype, batch in product(dtypes, BATCHES):
-        loads = np.resize(np.arange(7), (*batch, *topology.shape))
-        yield loads.astype(dtype)
-        if not batch:
-            yield loads.reshape(-1).astype(dtype)
-        if dtype.kind in "iu" and dtype.itemsize == 8:
-            yield (loads << 40).astype(dtype)
+        shifts = (0, 20, 40)[: dtype.itemsize // 4 + 1] if dtype.kind in "iu" else (0,)
+        for shift in shifts:
+            loads = (np.resize(np.arange(7), (*batch, *topology.shape)) << shift).astype(dtype)
+            yield loads
+            if not batch:
+                yield loads.reshape(-1)
 
 
 def _balancing(balance: Callable[..., Any], *topologies: Topology, **options: Any) -> Any:

@@ -19,6 +19,8 @@ def test_the_cases_hold_without_compilation():
             "no:cacheprovider",
             "tests/test_cases_wu_shu.py",
             "tests/test_cases_hexa_cell.py",
+            "tests/test_dem_kernels.py",
+            "tests/test_dem_narrow.py",
             "tests/test_philox.py",
             "tests/test_tally.py",
             "tests/test_tile_kernels.py",

@@ -66,6 +66,28 @@ def test_faulty_links_are_skipped(data: st.DataObject) -> None:
         assert b.flows[i].reshape(n, 2**n).tolist() == r.flows
 
 
+ORDERS = [None, (*range(7), 12, *range(7, 12)), (0, 1, 3, 2, *range(4, 13))]
+
+
+@pytest.mark.parametrize("dims", ORDERS)
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_faulty_links_in_several_blocks(dims, dtype):
+    """Low bits are balanced block by block, in which nodes change places; figures add up."""
+    n, rng = 13, np.random.default_rng(13)
+    faults = [(0, 1), (0, 2), (4095, 2047), (4096, 4097), (4096, 6144), (8191, 4095), (5, 4101)]
+    for bit in rng.integers(0, n, 40).tolist():
+        node = int(rng.integers(0, 2**n)) & ~(1 << bit)
+        faults.append((node, node | 1 << bit))
+    loads = rng.integers(0, 2000, 2**n).astype(dtype)
+    for broken in (faults, []):
+        cube = lb.Hypercube(n, faults=broken)
+        r = dem.dem(loads.tolist(), n, dims, faults=broken)
+        assert lb.dem(loads, cube, dims=dims, record="loads").loads.tolist() == r.loads
+        b = lb.dem(loads, cube, dims=dims)
+        assert b.loads.tolist() == r.loads
+        assert (b.moved, b.local) == (r.moved, r.local)
+
+
 @given(st.data())
 def test_real_loads_take_exact_means(data: st.DataObject) -> None:
     n = data.draw(st.integers(0, 5))

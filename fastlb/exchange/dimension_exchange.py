@@ -29,15 +29,19 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
-# Largest load for which no total need be looked at, by the dtypes computed in as they are; for
-# floats it is divided among the nodes.
+# Largest load for which no total need be looked at, by the dtypes taken as they are, or viewed as
+# signed integers; for floats it is divided among the nodes.
 LARGEST: dict[np.dtype[Any], Any] = {
+    np.dtype(np.int16): np.int16(2**15 - 1),
     np.dtype(np.int32): np.int32(2**31 - 1),
     np.dtype(np.int64): np.int64(2**63 - 1),
+    np.dtype(np.uint16): np.int16(2**15 - 1),
+    np.dtype(np.uint32): np.int32(2**31 - 1),
+    np.dtype(np.uint64): np.int64(2**63 - 1),
     np.dtype(np.float32): np.finfo(np.float32).max,
     np.dtype(np.float64): np.finfo(np.float64).max,
 }
-INT32_MAX = np.int64(2**31 - 1)
+INT32_MAX = 2**31 - 1
 
 
 def dem(
@@ -103,7 +107,7 @@ def dem(
     if record == "loads":
         check_values(given.rows)
         if ascending and not topology.faults:
-            kernels("dem").dem(source.reshape(-1), work.reshape(-1), topology.n)
+            _balance(source.reshape(-1), work.reshape(-1), topology.n)
         else:
             np.copyto(work, source)
             _run_measured(work, work.copy(), bits, topology)
@@ -144,20 +148,43 @@ def _in_one_go(
         return None
     if loads.dtype.kind == "f":
         top = top / loads.dtype.type(size)
+    elif loads.dtype.itemsize == 2 and topology.n < kernels("dem").LOW_BITS:
+        # No kernel for larger loads is compiled for these.
+        return None
     result = plain_result(out, loads)
     if result is None or (out is not None and out is not loads and overlapping(out, loads)):
         return None
     source = loads if loads.ndim == 1 else loads.reshape(-1)
-    outside, kernel = kernels("survey").count_outside, kernels("dem")
     target = result if loads.ndim == 1 else result.reshape(-1)
-    wide = loads.dtype == np.int64 and topology.n >= kernel.LOW_BITS
-    if wide and not outside(source, INT32_MAX):
-        kernel.dem_narrow(source, target, topology.n)
-        return result
-    if outside(source, top):
-        return None
-    kernel.dem(source, target, topology.n)
-    return result
+    if loads.dtype.kind == "u":
+        source, target = source.view(top.dtype), target.view(top.dtype)
+    return result if _balance(source, target, topology.n, top) else None
+
+
+def _balance(source: NDArray[Any], target: NDArray[Any], n: int, top: Any = None) -> bool:
+    """Balance loads (B * N,), bits 0 .. n-1 in order, in the narrowest lanes that they fit.
+
+    Tell whether they are in ``0 .. top``, of integers whether they are not negative; otherwise
+    nothing is written. They are taken for legal where ``top`` is None.
+    """
+    kernel = kernels("dem")
+    if source.dtype.kind == "i" and n >= kernel.LOW_BITS:
+        narrow = kernels("dem_narrow")
+        bits = narrow.dem_narrow(source, target, n)
+        if 0 <= bits <= narrow.TOP:
+            return True
+        if bits < 0:
+            return False
+        if bits <= INT32_MAX and source.dtype == np.int64:
+            kernel.dem_halved(source, target, n)
+            return True
+    elif top is not None and kernels("survey").count_outside(source, top):
+        return False
+    if source.dtype.kind == "f" and n >= kernel.LEAST_REAL:
+        kernel.dem_real(source, target, n)
+    else:
+        kernel.dem(source, target, n)
+    return True
 
 
 def _computing_dtype(rows: NDArray[Any]) -> np.dtype[Any]:
@@ -180,7 +207,7 @@ def _run_measured(
 ) -> NDArray[Any]:
     """Balance the rows in place, update ``kept``, and return the units moved, (B, S)."""
     moved: NDArray[Any] = np.empty((len(rows), len(bits)), units_dtype(rows))
-    kernels("dem").dem_measured(rows, kept, bits, faulty_bits(topology), moved)
+    kernels("dem_measured").dem_measured(rows, kept, bits, faulty_bits(topology), moved)
     return moved
 
 
