@@ -57,9 +57,11 @@ def _reverse(source, target, square, n):
 
 
 @njit(cache=True, nogil=True)
-def rearrange(source, target, n, reverse):
-    """Copy rows of nodes (B, 2**n) to rows of positions, of any dtype they fit, or back."""
-    square = np.empty(4096, dtype=target.dtype)
+def rearrange(source, target, square, n, reverse):
+    """Copy rows of nodes (B, 2**n) to rows of positions, of any dtype they fit, or back.
+
+    ``square`` (4096,) is used up; of the narrower dtype it takes less of the cache.
+    """
     for b in range(source.shape[0]):
         if reverse:
             _reverse(source[b], target[b], square, n)

@@ -4,6 +4,7 @@ Legend: ``B`` networks, ``N`` nodes, ``K`` tiles of ``W`` trials side by side. `
 row of a tile in which each node stands.
 """
 
+import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic, overload
@@ -111,13 +112,17 @@ def _choose_transpose(rows, at, step, tile, place, i, W, w, to_tile):
 def load(rows, tiles, place):
     """Copy ``rows`` (B, N) to ``tiles`` (K, N, W) of any dtype they fit, ``K W >= B``.
 
-    ``tiles[t, place[i], w]`` becomes ``rows[t * W + w, i]``, and 0 beyond the last row.
+    ``tiles[t, place[i], w]`` becomes ``rows[t * W + w, i]``, and 0 beyond the last row. ``W`` is a
+    multiple of ``SIDE``.
     """
     B, N = rows.shape
     W = tiles.shape[2]
     T = tiles.dtype.type
     source = rows.reshape(-1)
-    whole = N // SIDE * SIDE
+    # Known not to be negative: else the last loop is not made into vectors.
+    whole = max(0, N // SIDE * SIDE)
+    # The last rows, made up to a square.
+    left = np.zeros(SIDE * N if B % SIDE else 0, rows.dtype)
     for t in range(tiles.shape[0]):
         tile = tiles[t].reshape(-1)
         first = t * W
@@ -126,14 +131,22 @@ def load(rows, tiles, place):
         for i in range(0, whole, SIDE):
             for w in range(0, square, SIDE):
                 _transpose(source, (first + w) * N + i, N, tile, place, i, W, w, True)
-        for i in range(whole if square == W else 0, N):
-            # Slices that begin where the loop does: others are not made into vectors.
-            done = square if i < whole else 0
-            lanes, nodes = tile[place[i] * W + done :], source[(first + done) * N + i :]
-            for w in range(width - done):
+        filled = square
+        if square < width:
+            filled += SIDE
+            last = source[(first + square) * N :]
+            for j in range(last.size):
+                left[j] = last[j]
+            for i in range(0, whole, SIDE):
+                _transpose(left, i, N, tile, place, i, W, square, True)
+        for i in range(whole if filled < W else 0):
+            tile[place[i] * W + filled : (place[i] + 1) * W] = 0
+        for i in range(whole, N):
+            lanes, nodes = tile[place[i] * W :], source[first * N + i :]
+            for w in range(width):
                 lanes[w] = T(nodes[w * N])
-        for i in range(N if width < W else 0):
-            tile[i * W + width : (i + 1) * W] = 0
+            if width < W:
+                lanes[width:W] = 0
 
 
 @njit(cache=True, nogil=True)
@@ -143,7 +156,8 @@ def store(tiles, rows, place):
     W = tiles.shape[2]
     T = rows.dtype.type
     target = rows.reshape(-1)
-    whole = N // SIDE * SIDE
+    whole = max(0, N // SIDE * SIDE)
+    left = np.empty(SIDE * N if B % SIDE else 0, rows.dtype)
     for t in range(tiles.shape[0]):
         tile = tiles[t].reshape(-1)
         first = t * W
@@ -152,8 +166,13 @@ def store(tiles, rows, place):
         for w in range(0, square, SIDE):
             for i in range(0, whole, SIDE):
                 _transpose(target, (first + w) * N + i, N, tile, place, i, W, w, False)
-        for i in range(whole if square == W else 0, N):
-            done = square if i < whole else 0
-            lanes, nodes = tile[place[i] * W + done :], target[(first + done) * N + i :]
-            for w in range(width - done):
+        if square < width:
+            for i in range(0, whole, SIDE):
+                _transpose(left, i, N, tile, place, i, W, square, False)
+            last = target[(first + square) * N :]
+            for j in range(last.size):
+                last[j] = left[j]
+        for i in range(whole, N):
+            lanes, nodes = tile[place[i] * W :], target[first * N + i :]
+            for w in range(width):
                 nodes[w * N] = T(lanes[w])

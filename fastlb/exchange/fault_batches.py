@@ -14,7 +14,7 @@ import numpy as np
 from ..accelerate import kernels
 from .fault_passes import plan_passes
 from .loads import Survey, all_within
-from .result import INT64_MAX, units_dtype
+from .result import INT64_MAX, figures_in, room_for_figures, units_dtype
 from .scratch import scratch
 from .tiling import VECTOR
 
@@ -25,11 +25,13 @@ if TYPE_CHECKING:
 
 # Bytes of the tiles in hand, which stay in cache from layout to layout, and the most networks
 # side by side: each pass over a row of lanes has its own start-up.
-TILES_BYTES = 2**19
+TILES_BYTES = 2**20
 LANES = 512
-# The largest cube worked on that way, and the fewest of them.
+# The largest cube worked on that way, the fewest of such, and the largest of which nodes keep their
+# order: positions are worth their layout, 0.1 to 0.2 ns a node, where a tile leaves the cache.
 SIDE_BY_SIDE_UP_TO = 2**14
-FEWEST = 8
+FEWEST = 4
+NODES_UP_TO = 2**8
 INT32_MAX = 2**31 - 1
 
 
@@ -39,24 +41,27 @@ class Carried:
 
     Attributes
     ----------
-    moved, local : (B,) int64 or float64
-        Units times links, and units that never left; zeros where not wanted.
     largest : int or float
         Largest load after a repair, before it was cast.
-    before, after : Survey, optional
-        Of the rows, where it was surveyed in passing.
+    moved, local : (B,) int64 or float64
+        Units times links, and units that never left, where they are wanted.
+    figures : dict, optional
+        All figures instead, where they were worked out in passing.
     """
 
+    largest: Any
     moved: NDArray[Any]
     local: NDArray[Any]
-    largest: Any
-    before: Survey | None = None
-    after: Survey | None = None
+    figures: dict[str, NDArray[Any]] | None = None
 
 
 def fit_side_by_side(rows: NDArray[Any]) -> bool:
-    """Tell whether rows are many enough, of cubes small enough."""
-    return len(rows) >= FEWEST and rows.shape[1] <= SIDE_BY_SIDE_UP_TO
+    """Tell whether rows are many enough, of cubes small enough.
+
+    Two 12-cubes take as long side by side as one by one; so do four 14-cubes.
+    """
+    B, N = rows.shape
+    return N <= SIDE_BY_SIDE_UP_TO and max(2, N * FEWEST // SIDE_BY_SIDE_UP_TO) <= B
 
 
 def largest_stuck(plan: FaultPlan) -> int:
@@ -84,16 +89,17 @@ def side_by_side(
     """
     B, N = rows.shape
     whole = rows.dtype.kind in "iu"
-    reverse, deepest = plan.order == "lowest", largest_stuck(plan)
+    singly, deepest = booked and not whole, largest_stuck(plan)
+    reverse = plan.order == "lowest" and (N > NODES_UP_TO or singly)
     place = _places(plan.topology.n, reverse)
-    passes = plan_passes(plan, in_positions=True, singly=booked and not whole)
+    passes = plan_passes(plan, in_positions=reverse, singly=singly)
     lanes, tiles, carry_out = kernels("lanes"), kernels("tiles"), kernels("fault_tiles").carry_out
-    in_hand = max(1, TILES_BYTES // (N * (4 if small else 8)) // VECTOR)
+    in_hand = max(2, TILES_BYTES // (N * (4 if small else 8)) // VECTOR)
     W = VECTOR * min(in_hand, LANES // VECTOR, -(-B // VECTOR))
     step = W * (VECTOR * in_hand // W)
-    sums: NDArray[Any] = np.zeros((2, B if booked else 0), units_dtype(rows))
-    moved, local = sums
-    surveyed = np.empty((2, 3, B if booked and whole else 0), np.int64)
+    measured = booked and whole
+    summed: NDArray[Any] = np.empty((2, B if singly else 0), np.float64)
+    columns = room_for_figures(B if measured else 0)
     largest = 0
     for first in range(0, B, step):
         part = slice(first, min(first + step, B))
@@ -104,22 +110,22 @@ def side_by_side(
         tile = scratch("tiles", (-(-len(given) // W), N, W), work)
         tiles.load(given, tile, place)
         within = INT64_MAX
-        if booked and whole:
-            top, _ = lanes.survey(tile, surveyed[0, :, part])
+        surveyed = scratch("surveyed", (2, 3, len(given)), np.int64)
+        if measured:
+            top, _ = lanes.survey(tile, surveyed[0])
             if work.itemsize == 4:
                 within = INT32_MAX // (max(1, top) * times_moved(plan))
         books: tuple[Any, ...] = (None,) * 4
         if booked:
             least, units = scratch("least", (N * W,), work), scratch("units", (W,), work)
-            books = least, units, moved[part], local[part]
-        found = carry_out(tile, passes, not reverse, deepest, within, *books)
-        largest = max(largest, found)
-        if booked and whole:
-            lanes.survey(tile, surveyed[1, :, part])
+            moved, local = (columns[0][2:] if measured else summed)[:, part]
+            books = least, units, moved, local
+        largest = max(largest, carry_out(tile, passes, not reverse, deepest, within, *books))
+        if measured:
+            lanes.survey(tile, surveyed[1])
+            lanes.figures(surveyed[0], surveyed[1, 1:], moved, local, N, first, *columns)
         tiles.store(tile, out[part], place)
-    if not (booked and whole):
-        return Carried(moved, local, largest)
-    return Carried(moved, local, largest, *(Survey(*figures) for figures in surveyed))
+    return Carried(largest, summed[0], summed[1], figures_in(columns) if measured else None)
 
 
 def one_by_one(
@@ -139,18 +145,18 @@ def one_by_one(
     kind: NDArray[Any] = np.zeros(1, units_dtype(rows))
     moved, local = np.zeros((2, B), kind.dtype)
     largest = kind[0]
-    in_hand = max(1, TILES_BYTES // (N * work.itemsize))
-    placed = np.empty((min(in_hand, B), N), work)
+    in_hand = max(2, TILES_BYTES // (N * work.itemsize))
+    placed, square = np.empty((min(in_hand, B), N), work), np.empty(4096, work)
     for first in range(0, B, in_hand):
         part = slice(first, min(first + in_hand, B))
         used = placed[: part.stop - first]
-        rearrange(rows[part], used, plan.topology.n, reverse)
+        rearrange(rows[part], used, square, plan.topology.n, reverse)
         moved[part], local[part], load = carry_out(
             used, plan.positions, not reverse, rotating, deepest, booked, kind
         )
         largest = max(largest, load)
-        rearrange(used, out[part], plan.topology.n, reverse)
-    return Carried(moved, local, largest)
+        rearrange(used, out[part], square, plan.topology.n, reverse)
+    return Carried(largest, moved, local)
 
 
 def _work(dtype: np.dtype[Any], narrow: bool) -> np.dtype[Any]:

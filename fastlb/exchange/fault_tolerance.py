@@ -162,7 +162,7 @@ def _carried_out(
     most = 0 if before is None else before.total.max(initial=0)
     limit = INT64_MAX // max(1, steps) if whole else FLOAT64_MAX / max(1, steps)
     watched = booked and most > limit
-    after = None
+    shared: dict[str, Any] | None = None
     linkwise: dict[str, Any] = {}
     if alone is None or watched:
         # Narrow types are not worth kernels of their own here.
@@ -176,16 +176,16 @@ def _carried_out(
     else:
         carried = _by_plan(alone, given.rows, rows, booked, before, small)
         moved, local, largest = carried.moved, carried.local, carried.largest
-        before, after = carried.before or before, carried.after
+        shared = carried.figures
     if whole and largest > np.iinfo(rows.dtype).max:
         raise OverflowError(
             f"loads must leave room in {rows.dtype} for what a donor holds, which is {largest}"
         )
     fields: dict[str, Any] = {"loads": finished(result, rows)}
-    if before is not None and booked:
-        after = after or survey_after(before, rows)
-        shared = figures(before, after, topology.size, moved, local)
-        shared["steps"] = np.full(len(rows), steps)
+    if shared is None and before is not None and booked:
+        shared = figures(before, survey_after(before, rows), topology.size, moved, local)
+    if shared is not None:
+        shared |= {"sweeps": np.ones(len(rows), np.int64), "steps": np.full(len(rows), steps)}
         fields |= per_batch(shared, given.batch)
     if record == "flows":
         flows, stages = linkwise["flows"], linkwise["stages"]
