@@ -119,8 +119,7 @@ def load(rows, tiles, place):
     W = tiles.shape[2]
     T = tiles.dtype.type
     source = rows.reshape(-1)
-    # Known not to be negative: else the last loop is not made into vectors.
-    whole = max(0, N // SIDE * SIDE)
+    whole = N // SIDE * SIDE
     # The last rows, made up to a square.
     left = np.zeros(SIDE * N if B % SIDE else 0, rows.dtype)
     for t in range(tiles.shape[0]):
@@ -141,12 +140,15 @@ def load(rows, tiles, place):
                 _transpose(left, i, N, tile, place, i, W, square, True)
         for i in range(whole if filled < W else 0):
             tile[place[i] * W + filled : (place[i] + 1) * W] = 0
-        for i in range(whole, N):
-            lanes, nodes = tile[place[i] * W :], source[first * N + i :]
-            for w in range(width):
-                lanes[w] = T(nodes[w * N])
-            if width < W:
-                lanes[width:W] = 0
+        if whole < N:
+            # Of all nodes: where N is not known to be positive this takes twice as long.
+            for i in range(N):
+                if i >= whole:
+                    lanes, nodes = tile[place[i] * W :], source[first * N + i :]
+                    for w in range(width):
+                        lanes[w] = T(nodes[w * N])
+                    for w in range(width, W):
+                        lanes[w] = 0
 
 
 @njit(cache=True, nogil=True)
@@ -156,7 +158,7 @@ def store(tiles, rows, place):
     W = tiles.shape[2]
     T = rows.dtype.type
     target = rows.reshape(-1)
-    whole = max(0, N // SIDE * SIDE)
+    whole = N // SIDE * SIDE
     left = np.empty(SIDE * N if B % SIDE else 0, rows.dtype)
     for t in range(tiles.shape[0]):
         tile = tiles[t].reshape(-1)
@@ -172,7 +174,9 @@ def store(tiles, rows, place):
             last = target[(first + square) * N :]
             for j in range(last.size):
                 last[j] = left[j]
-        for i in range(whole, N):
-            lanes, nodes = tile[place[i] * W :], target[first * N + i :]
-            for w in range(width):
-                nodes[w * N] = T(lanes[w])
+        if whole < N:
+            for i in range(N):
+                if i >= whole:
+                    lanes, nodes = tile[place[i] * W :], target[first * N + i :]
+                    for w in range(width):
+                        nodes[w * N] = T(lanes[w])

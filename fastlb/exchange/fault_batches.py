@@ -61,7 +61,7 @@ def fit_side_by_side(rows: NDArray[Any]) -> bool:
     Two 12-cubes take as long side by side as one by one; so do four 14-cubes.
     """
     B, N = rows.shape
-    return N <= SIDE_BY_SIDE_UP_TO and max(2, N * FEWEST // SIDE_BY_SIDE_UP_TO) <= B
+    return bool(N <= SIDE_BY_SIDE_UP_TO and max(2, N * FEWEST // SIDE_BY_SIDE_UP_TO) <= B)
 
 
 def largest_stuck(plan: FaultPlan) -> int:
