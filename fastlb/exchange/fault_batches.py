@@ -55,6 +55,11 @@ class Carried:
     figures: dict[str, NDArray[Any]] | None = None
 
 
+def most_of(dtype: np.dtype[Any]) -> float:
+    """Return the largest load that a dtype takes."""
+    return int(np.iinfo(dtype).max) if dtype.kind in "iu" else np.inf
+
+
 def fit_side_by_side(rows: NDArray[Any]) -> bool:
     """Tell whether rows are many enough, of cubes small enough.
 
@@ -82,18 +87,18 @@ def side_by_side(
     before: Survey | None,
     small: bool,
 ) -> Carried:
-    """Leave the final loads in ``out``, which may be the rows, a few tiles at a time.
+    """Leave the final loads in ``out``, which may be the rows, unless some are beyond the dtype.
 
     ``before`` is needed where donors may end above all loads, unless these are ``small``: then
     int32 holds ``times_moved`` totals of each network.
     """
     B, N = rows.shape
     whole = rows.dtype.kind in "iu"
-    singly, deepest = booked and not whole, largest_stuck(plan)
+    singly = booked and not whole
     reverse = plan.order == "lowest" and (N > NODES_UP_TO or singly)
     place = _places(plan.topology.n, reverse)
     passes = plan_passes(plan, in_positions=reverse, singly=singly)
-    lanes, tiles, carry_out = kernels("lanes"), kernels("tiles"), kernels("fault_tiles").carry_out
+    lanes, tiles = kernels("lanes"), kernels("tiles")
     in_hand = max(2, TILES_BYTES // (N * (4 if small else 8)) // VECTOR)
     W = VECTOR * min(in_hand, LANES // VECTOR, -(-B // VECTOR))
     step = W * (VECTOR * in_hand // W)
@@ -109,29 +114,47 @@ def side_by_side(
         work = _work(rows.dtype, narrow)
         tile = scratch("tiles", (-(-len(given) // W), N, W), work)
         tiles.load(given, tile, place)
-        within = INT64_MAX
         surveyed = scratch("surveyed", (2, 3, len(given)), np.int64)
-        if measured:
-            top, _ = lanes.survey(tile, surveyed[0])
-            if work.itemsize == 4:
-                within = INT32_MAX // (max(1, top) * times_moved(plan))
-        books: tuple[Any, ...] = (None,) * 4
-        if booked:
-            least, units = scratch("least", (N * W,), work), scratch("units", (W,), work)
-            moved, local = (columns[0][2:] if measured else summed)[:, part]
-            books = least, units, moved, local
-        largest = max(largest, carry_out(tile, passes, not reverse, deepest, within, *books))
+        top = lanes.survey(tile, surveyed[0])[0] if measured else 0
+        moved, local = (columns[0][2:] if measured else summed)[:, part] if booked else (None, None)
+        largest = max(largest, carry_out(plan, passes, tile, not reverse, top, moved, local))
         if measured:
             lanes.survey(tile, surveyed[1])
             lanes.figures(surveyed[0], surveyed[1, 1:], moved, local, N, first, *columns)
-        tiles.store(tile, out[part], place)
+        if largest <= most_of(rows.dtype):
+            tiles.store(tile, out[part], place)
     return Carried(largest, summed[0], summed[1], figures_in(columns) if measured else None)
+
+
+def carry_out(
+    plan: FaultPlan,
+    passes: NDArray[np.int64],
+    tiles: NDArray[Any],
+    ascending: bool,
+    total: int,
+    moved: NDArray[Any] | None,
+    local: NDArray[Any] | None,
+) -> Any:
+    """Balance tiles (K, N, W) by the passes of a plan; return the largest load after a repair.
+
+    ``ascending`` tells whether bits ascend as those of nodes do. ``moved`` and ``local`` (B,)
+    receive units, or both are None; ``total`` is that of any network, and of use for int32 alone.
+    """
+    _, N, W = tiles.shape
+    within, least, units = INT64_MAX, None, None
+    if moved is not None:
+        least, units = scratch("least", (N * W,), tiles.dtype), scratch("units", (W,), tiles.dtype)
+        if tiles.dtype == np.int32:
+            within = INT32_MAX // (max(1, total) * times_moved(plan))
+    return kernels("fault_tiles").carry_out(
+        tiles, passes, ascending, largest_stuck(plan), within, least, units, moved, local
+    )
 
 
 def one_by_one(
     plan: FaultPlan, rows: NDArray[Any], out: NDArray[Any], booked: bool, narrow: bool
 ) -> Carried:
-    """Leave the final loads in ``out``, which may be the rows.
+    """Leave the final loads in ``out``, which may be the rows, unless some are beyond the dtype.
 
     ``narrow`` tells that int32 holds the total of each network; int64 and float64 always do.
     """
@@ -141,7 +164,7 @@ def one_by_one(
     # The order in which floats are summed up must not depend on the batch.
     rotating = N > SIDE_BY_SIDE_UP_TO or not (booked and work.kind == "f")
     rearrange = kernels("positions").rearrange
-    carry_out = kernels("fault_tolerant_dem").carry_out
+    kernel = kernels("fault_tolerant_dem")
     kind: NDArray[Any] = np.zeros(1, units_dtype(rows))
     moved, local = np.zeros((2, B), kind.dtype)
     largest = kind[0]
@@ -151,11 +174,12 @@ def one_by_one(
         part = slice(first, min(first + in_hand, B))
         used = placed[: part.stop - first]
         rearrange(rows[part], used, square, plan.topology.n, reverse)
-        moved[part], local[part], load = carry_out(
+        moved[part], local[part], load = kernel.carry_out(
             used, plan.positions, not reverse, rotating, deepest, booked, kind
         )
         largest = max(largest, load)
-        rearrange(used, out[part], square, plan.topology.n, reverse)
+        if largest <= most_of(rows.dtype):
+            rearrange(used, out[part], square, plan.topology.n, reverse)
     return Carried(largest, moved, local)
 
 

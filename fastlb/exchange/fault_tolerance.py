@@ -13,6 +13,7 @@ from .fault_batches import (
     INT32_MAX,
     Carried,
     fit_side_by_side,
+    most_of,
     one_by_one,
     side_by_side,
     times_moved,
@@ -177,7 +178,7 @@ def _carried_out(
         carried = _by_plan(alone, given.rows, rows, booked, before, small)
         moved, local, largest = carried.moved, carried.local, carried.largest
         shared = carried.figures
-    if whole and largest > np.iinfo(rows.dtype).max:
+    if largest > most_of(rows.dtype):
         raise OverflowError(
             f"loads must leave room in {rows.dtype} for what a donor holds, which is {largest}"
         )
