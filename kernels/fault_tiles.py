@@ -4,11 +4,10 @@ Legend: ``K`` tiles of ``W`` trials side by side, ``N`` nodes in any order, ``P`
 (``fault_passes.py``), ``B`` trials, ``K W >= B``. ``least`` (N W,) are the least loads so far and
 ``units`` (W,) those that moved, or both None where the final loads alone are wanted.
 
-Lanes are taken a vector at a time. An exchange balances up to three dimensions between the
-registers of eight nodes; a repair goes through one vector of lanes after the other, so that what
-it notes of the donor stays in the L1 cache. Measured on 6-cubes with 5 faults, ns a node: 2.0 by
-loops over slices for the repairs and a dimension a pass for the splits, 0.8 this way, and 0.3
-where the final loads alone are wanted.
+Lanes are taken a vector at a time: an exchange balances up to three dimensions between the
+registers of eight nodes, a repair goes through one vector of lanes after the other. Measured on
+6-cubes with 5 faults, ns a node: 2.0 by loops over slices for the repairs and a dimension a pass
+for the splits, 0.6 this way, and 0.2 where the final loads alone are wanted.
 """
 
 import numpy as np
@@ -16,7 +15,7 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic, overload
 
-# Bytes of a vector, and of a tile's lanes that are worked on at a time.
+# Bytes of a vector.
 VECTOR = 64
 # Kinds of passes; all others are repairs.
 EXCHANGE = 0
@@ -122,10 +121,7 @@ def _across(tile, least, units, base, strides, w):
         places = places + [place + stride for place in places]
     rows = [slice(place, place + count) for place in places]
     for d in range(len(strides)):
-        for r in range(len(rows)):
-            if r >> d & 1:
-                continue
-            x, y = rows[r], rows[r + (1 << d)]
+        for x, y in ((rows[r], rows[r | 1 << d]) for r in range(len(rows)) if not r >> d & 1):
             a = tile[x].copy()
             tile[x], tile[y] = _pair(a, tile[y])
             if units is not None:
@@ -190,8 +186,9 @@ def _machine_register(_typing, tile, least, units, notes, _a, _d, _w, _i):
         stuck, donor = v.places(0, a, d)
         held = v.load(donor)
         pegs = v.sub(v.load(stuck), held)
-        for vector, place in ((pegs, noted[PEGS]), (held, noted[HELD]), (held, stuck)):
-            v.store(vector, place)
+        v.store(pegs, noted[PEGS])
+        v.store(held, noted[HELD])
+        v.store(held, stuck)
         if units != types.none:
             v.store(v.most(v.zero, v.negative(pegs)), noted[HOLES])
             v.store(held, noted[LOW])
@@ -247,8 +244,7 @@ def _settle(tile, least, peak, notes, d, i):
     tile[donor] = left
     peak[:] = np.maximum(peak, left)
     if least is not None:
-        kept = np.where(holes > 0, np.minimum(low, left), low)
-        least[donor] = np.minimum(least[donor], kept)
+        least[donor] = np.minimum(least[donor], np.where(holes > 0, np.minimum(low, left), low))
 
 
 @intrinsic
@@ -304,14 +300,12 @@ def _exchange(tile, least, units, W, base, others, first, second, third):
     sub = 0
     while True:
         row = (base | sub) * W
-        if third >= 0:
-            for w in range(0, W, V):
+        for w in range(0, W, V):
+            if third >= 0:
                 _across(tile, least, units, row + w, (x, y, z), w)
-        elif second >= 0:
-            for w in range(0, W, V):
+            elif second >= 0:
                 _across(tile, least, units, row + w, (x, y), w)
-        else:
-            for w in range(0, W, V):
+            else:
                 _across(tile, least, units, row + w, (x,), w)
         if sub == others:
             return
@@ -355,9 +349,8 @@ def _repair(tile, least, units, peak, notes, W, base, free, bit, ascending):
 @njit(cache=True, nogil=True)
 def _add_up(units, moved):
     """Add what moved so far to the sums of all trials."""
-    T = moved.dtype.type
     for w in range(moved.size):
-        moved[w] += T(units[w])
+        moved[w] += units[w]
     units[:] = 0
 
 
@@ -383,15 +376,12 @@ def carry_out(tiles, passes, ascending, deepest, within, least, units, moved, lo
     receive the units that move and those that never leave; ``least`` (N * W,) and ``units`` (W,) of
     the tiles' dtype are used up. All four may be None. Return the largest load after a repair.
     """
-    W = tiles.shape[2]
-    V = VECTOR // tiles.itemsize
-    peak = np.zeros(V, tiles.dtype)
-    notes = np.empty(NOTES * V << deepest, tiles.dtype)
+    W, V = tiles.shape[2], VECTOR // tiles.itemsize
+    peak, notes = np.zeros(V, tiles.dtype), np.empty(NOTES * V << deepest, tiles.dtype)
     for k in range(tiles.shape[0]):
         tile = tiles[k].reshape(-1)
         if moved is not None:
-            # Ten times as fast as assigning to a slice.
-            for i in range(tile.size):
+            for i in range(tile.size):  # Ten times as fast as assigning to a slice.
                 least[i] = tile[i]
             units[:] = 0
             moved[k * W : (k + 1) * W] = 0

@@ -127,9 +127,11 @@ def load(rows, tiles, place):
         first = t * W
         width = min(W, B - first)
         square = width // SIDE * SIDE
-        for i in range(0, whole, SIDE):
+        # Two squares along a row: one leaves the next cache line to be asked for again.
+        for pair in range(0, whole, 2 * SIDE):
             for w in range(0, square, SIDE):
-                _transpose(source, (first + w) * N + i, N, tile, place, i, W, w, True)
+                for i in range(pair, min(pair + 2 * SIDE, whole), SIDE):
+                    _transpose(source, (first + w) * N + i, N, tile, place, i, W, w, True)
         filled = square
         if square < width:
             filled += SIDE
