@@ -29,7 +29,8 @@ def programs(loads, grid, *, flows):
         return (b.loads, b.flows, b.stages, b.moved, b.local, b.rounds) if flows else b.loads
 
     def c():
-        # What fastlb returns in fresh arrays is written to fresh arrays here as well.
+        # What fastlb returns besides is written to fresh arrays here; fastlb itself hands out the
+        # memory of a result again that nobody holds any more.
         more = [np.empty((B, S, N), np.int64), np.empty((S, B, N), loads.dtype)] if flows else []
         kept = [np.empty(N, loads.dtype)] if flows else [None] * 3
         compiled.dde(

@@ -1,7 +1,10 @@
 """Monte Carlo studies: draw, balance and measure every trial."""
 
+import os
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +13,8 @@ import fastlb as lb
 from bench import monte_carlo_peers, native
 from bench.native import number, pointer
 from bench.race import Ratio, Row
-from fastlb.montecarlo.runner import plan, run_chunk
+from fastlb.montecarlo.chunks import plan
+from fastlb.montecarlo.measuring import run_chunk
 from fastlb.topologies.colouring import colouring
 
 SEED, MEAN = 1995, 1000
@@ -169,30 +173,79 @@ def test_random_loads(race, quick, spelling):
 
 
 def test_two_threads(race, quick, benchmark):
-    """Two threads against one, by the clock: CPU time knows nothing of threads."""
+    """Chunks alone."""
     chunks = chunks_of(lb.Mesh(8, 8), "gde:lam=723/1000", 2**10 if quick else 2**16)
     with ThreadPoolExecutor(2) as threads:
-        seconds(threads.map, chunks)
-        both, alone = zip(
-            *(
-                (seconds(threads.map, chunks), seconds(map, chunks))
-                for _ in range(1 if quick else 21)
-            ),
-            strict=True,
+        both, alone = interleaved(
+            quick, lambda: moved(threads.map, chunks), lambda: moved(map, chunks)
         )
-    assert np.array_equal(both[0][1], alone[0][1])
+    assert np.array_equal(both.answer, alone.answer)
     benchmark.pedantic(lambda: None)
-    if race.timed:
-        times = np.array([[run[0] for run in runs] for runs in (both, alone)])
-        nodes = 64 * sum(chunk.trials for chunk in chunks)
-        faster = {"1 thread": Ratio.of(times[1] / times[0])}
-        own = float(np.median(times[0])) / nodes * 1e9
-        name = "Monte Carlo, GDE mesh:8x8, 2 threads"
-        race.rows.append(Row(name, times.shape[1], own, faster, {}, {"1 thread": 1.7}))
+    nodes = 64 * sum(chunk.trials for chunk in chunks)
+    compare(race, "Monte Carlo, GDE mesh:8x8, 2 threads", both, alone, nodes)
 
 
-def seconds(mapped, chunks):
-    """Return the seconds on the clock that all chunks take, and the units they move."""
-    begin = time.perf_counter()
-    moved = np.concatenate([columns["moved"] for (columns,) in mapped(run_chunk, chunks)])
-    return time.perf_counter() - begin, moved
+@pytest.mark.parametrize("rows", [False, True], ids=["statistics", "rows"])
+@pytest.mark.parametrize(
+    ("topology", "method"),
+    [
+        (lb.Mesh(8, 8), f"gde:lam={P}/{Q}"),
+        (lb.Mesh(8, 8), "dde"),
+        (lb.Hypercube(10), "dem"),
+        (lb.Mesh(16, 16, 16), "dde"),
+    ],
+    ids=["gde", "dde", "dem", "dde-3d"],
+)
+def test_whole_runs_on_two_threads(race, quick, benchmark, topology, method, rows):
+    """All that ``run`` does, statistics and tables included."""
+    trials = (2**12 if quick else 2**26) // topology.size
+    study = lb.Study("race", [topology], [method], lb.Uniform(MEAN), trials=trials, seed=SEED)
+    both, alone = interleaved(
+        quick, *(lambda n=n: lb.run(study, threads=n, rows=rows) for n in (2, 1))
+    )
+    assert both.answer.summary() == alone.answer.summary()
+    if rows:
+        tables = both.answer.table(), alone.answer.table()
+        assert all(np.array_equal(tables[0][name], tables[1][name]) for name in tables[1])
+    benchmark.pedantic(lambda: None)
+    kept = "rows" if rows else "statistics"
+    name = f"Monte Carlo, run to {kept}, {method.partition(':')[0].upper()} {topology.spec}"
+    compare(race, f"{name}, 2 threads", both, alone, trials * topology.size)
+
+
+@dataclass(frozen=True)
+class Clocked:
+    """What a program returned last, and the seconds on the clock that its calls took.
+
+    CPU time knows nothing of threads.
+    """
+
+    answer: Any
+    seconds: np.ndarray
+
+
+def interleaved(quick, *programs):
+    """Call programs in turn, after a first call of each that finds the caches cold."""
+    answers = [program() for program in programs]
+    seconds = [[] for _ in programs]
+    for _ in range(0 if quick else 15):
+        for i, program in enumerate(programs):
+            begin = time.perf_counter()
+            answers[i] = program()
+            seconds[i].append(time.perf_counter() - begin)
+    return [Clocked(*found) for found in zip(answers, map(np.array, seconds), strict=True)]
+
+
+def compare(race, name, both, alone, nodes):
+    """Add a row of two threads against one, unless there is one processor for both."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    processors = len(affinity(0)) if affinity else os.cpu_count() or 1
+    if race.timed and processors > 1:
+        faster = {"1 thread": Ratio.of(alone.seconds / both.seconds)}
+        own = float(np.median(both.seconds)) / nodes * 1e9
+        race.rows.append(Row(name, len(both.seconds), own, faster, {}, {"1 thread": 1.7}))
+
+
+def moved(mapped, chunks):
+    """Return the units that all trials move."""
+    return np.concatenate([columns["moved"] for (columns,) in mapped(run_chunk, chunks)])

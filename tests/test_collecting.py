@@ -2,13 +2,16 @@
 
 import pickle
 import tracemalloc
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
 
 import numpy as np
 import pytest
 
 import fastlb as lb
-from fastlb.montecarlo.collecting import Rows, Tallies
+from fastlb.montecarlo.chunks import plan
+from fastlb.montecarlo.collecting import Rows, Tallies, Tally
+from fastlb.montecarlo.executors import run_elsewhere
 
 STUDY = lb.Study(
     "small",
@@ -71,6 +74,55 @@ def test_many_distinct_values_differ_in_their_quantiles_alone():
     assert lb.Results(study, kept[0]).compare() == lb.Results(study, kept[1]).compare()
 
 
+MANY = lb.Study("many", ["mesh:4x4"], ["gde:lam=0.7", "dde"], "uniform:100", trials=30_000, seed=8)
+
+
+@pytest.fixture(scope="module")
+def many():
+    found = lb.run(MANY, rows=False)
+    assert any(s.quantile_error for figures in found.summary().values() for s in figures.values())
+    return found
+
+
+@pytest.mark.parametrize("options", [{"chunk": 1001}, {"threads": 2}, {"threads": 3, "chunk": 499}])
+def test_bins_are_the_same_on_threads(many, options):
+    found = lb.run(MANY, rows=False, **options)
+    assert found.summary() == many.summary()
+    assert found.compare() == many.compare()
+
+
+@pytest.mark.parametrize("chunk", [None, 2000])
+def test_processes_send_back_statistics_alone(many, chunk, monkeypatch):
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
+        with monkeypatch.context() as patch:
+            patch.setattr(Tallies, "add", None)
+            found = lb.run(MANY, rows=False, executor=executor, chunk=chunk)
+        seen = []
+        watched = lb.run(
+            MANY, rows=False, executor=executor, watch=lambda _, c: seen.append(len(c["moved"]))
+        )
+    assert sum(seen) == len(watched) == len(found) == 60_000
+    for other in (found, watched):
+        assert other.summary() == many.summary()
+        assert other.compare() == many.compare()
+
+
+def test_a_tally_for_another_process_is_small_however_many_trials_it_has():
+    (chunk,) = plan(MANY, MANY.trials)
+    columns, tally = (run_elsewhere(chunk, lb.__version__, d) for d in (None, {}))
+    assert isinstance(tally, Tally)
+    assert 4 * len(pickle.dumps(tally)) < len(pickle.dumps(columns))
+    kept = Tallies(MANY)
+    kept.merge(chunk.group, tally)
+    dropped = kept.dropped(chunk.group)
+    assert dropped["dde"]["cost"] >= 32
+    assert "rounds" not in dropped["dde"]
+    again = run_elsewhere(chunk, lb.__version__, dropped)
+    assert again.dropped() == dropped
+    kept.merge(chunk.group, again)
+    assert kept.trials(MANY.cells[0]) == 60_000
+
+
 def test_memory_does_not_grow_with_the_trials():
     study = lb.Study("s", ["ring:8"], ["gde", "dde"], "uniform:9", trials=10**9)
     kept = Tallies(study)
@@ -92,11 +144,13 @@ def test_memory_does_not_grow_with_the_trials():
 
 def test_no_room_is_asked_for_rows_that_are_not_kept(monkeypatch):
     asked = []
-    monkeypatch.setattr(
-        "fastlb.montecarlo.runner.require_memory", lambda *needed: asked.append(needed)
-    )
+    for module in ("runner", "measuring"):
+        monkeypatch.setattr(
+            f"fastlb.montecarlo.{module}.require_memory", lambda *needed: asked.append(needed)
+        )
     lb.run(STUDY, rows=False)
-    assert all(what.startswith("a trial on") for _, what in asked)
+    assert asked
+    assert all(" on mesh:" in what or " on ring:" in what for _, what in asked)
     lb.run(STUDY)
     assert any(what.startswith("the table") for _, what in asked)
 

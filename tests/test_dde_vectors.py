@@ -14,12 +14,11 @@ dde = kernels("dde")
 read, write, memory = dde._read, dde._write, dde._memory
 where, least, most, any_of = dde._where, dde._least, dde._most, dde._any
 converted, transpose, middle_of_few = dde._converted, dde._transpose, dde._middle_of_few
-BUNDLE = dde.BUNDLE
 DTYPES = (np.int32, np.int64, np.float64)
 
 
 def combine(a: Any, b: Any, target: Any) -> bool:
-    x, y, out = read(memory(a), 3, BUNDLE), read(memory(b), 1, BUNDLE), memory(target)
+    x, y, out = read(memory(a), 3), read(memory(b), 1), memory(target)
     write(out, 0, x + y * 2)
     write(out, 16, 1 - least(x, y))
     write(out, 32, most(x, 0))
@@ -33,11 +32,11 @@ def turn(source: Any, target: Any) -> None:
 
 def convert(source: Any, target: Any) -> None:
     out = memory(target)
-    write(out, 0, converted(read(memory(source), 0, BUNDLE), read(out, 0, BUNDLE)))
+    write(out, 0, converted(read(memory(source), 0), read(out, 0)))
 
 
 def middle(rows: Any, target: Any) -> None:
-    low, high = middle_of_few(memory(rows), BUNDLE)
+    low, high = middle_of_few(memory(rows))
     write(memory(target), 0, low)
     write(memory(target), 16, high)
 

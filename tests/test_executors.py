@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 import fastlb as lb
-from fastlb.montecarlo import runner
+from fastlb.montecarlo import executors
+from fastlb.montecarlo.chunks import Chunk, plan
 
 from .test_store import STUDY, parts, same
 
@@ -73,7 +74,7 @@ class Scripted(Executor):
 def test_chunks_that_are_lost_are_sent_again() -> None:
     executor = Scripted(lambda n: "lost" if n % 3 == 0 else None)
     assert same(lb.run(STUDY, executor=executor, chunk=20), lb.run(STUDY))
-    chunks = len(list(runner.plan(STUDY, 20)))
+    chunks = len(list(plan(STUDY, 20)))
     assert executor.submitted > chunks * 4 // 3
 
 
@@ -90,9 +91,9 @@ def test_an_executor_that_takes_no_more_work() -> None:
 
 
 def test_workers_of_another_version_are_refused() -> None:
-    chunk = next(runner.plan(STUDY, 5))
-    assert len(runner.run_elsewhere(chunk, lb.__version__)) == len(chunk.methods)
-    refused = runner.run_elsewhere(chunk, "0.0.7")
+    chunk = next(plan(STUDY, 5))
+    assert len(executors.run_elsewhere(chunk, lb.__version__)) == len(chunk.methods)
+    refused = executors.run_elsewhere(chunk, "0.0.7")
     assert isinstance(refused, lb.ExecutorError)
     assert "fastlb must be 0.0.7 on all workers" in str(refused)
 
@@ -100,29 +101,29 @@ def test_workers_of_another_version_are_refused() -> None:
 def test_an_error_in_a_chunk_is_no_loss(monkeypatch: pytest.MonkeyPatch) -> None:
     run: list[int] = []
 
-    def failing(chunk: runner.Chunk) -> Any:
+    def failing(chunk: Chunk) -> Any:
         run.append(chunk.start)
         raise OverflowError("loads must have a total that fits int64")
 
-    monkeypatch.setattr(runner, "run_chunk", failing)
+    monkeypatch.setattr(executors, "run_chunk", failing)
     executor = Scripted(lambda n: None)
     with pytest.raises(OverflowError, match="loads must have a total"):
         lb.run(STUDY, executor=executor, chunk=150)
-    assert len(run) == len(list(runner.plan(STUDY, 150)))
+    assert len(run) == len(list(plan(STUDY, 150)))
 
 
 @pytest.mark.parametrize(
-    ("chunk", "most"), [(1, runner.MOST_AHEAD), (10**6, runner.LEAST_AHEAD), (10**5, 24)]
+    ("chunk", "most"), [(1, executors.MOST_AHEAD), (10**6, executors.LEAST_AHEAD), (10**5, 24)]
 )
 def test_what_is_handed_out_is_bounded(
     monkeypatch: pytest.MonkeyPatch, chunk: int, most: int
 ) -> None:
     """However many trials a study has, the results that may wait take up no more memory."""
-    monkeypatch.setattr(runner, "run_chunk", lambda chunk: [])
-    monkeypatch.setattr(runner, "CLUSTER_AHEAD", 4_700_000)
+    monkeypatch.setattr(executors, "run_chunk", lambda chunk: [])
+    monkeypatch.setattr(executors, "CLUSTER_AHEAD", 4_700_000)
     study = lb.Study("s", ["ring:4"], ["dde", "gde"], "uniform:9", trials=10**11)
     executor = Scripted(lambda n: None)
-    found = runner.run_chunks(runner.plan(study, chunk), executor)
+    found = executors.run_chunks(plan(study, chunk), executor)
     for taken in range(5):
         next(found)
         assert executor.submitted == most + taken
@@ -132,17 +133,17 @@ def test_what_is_handed_out_is_bounded(
 def test_pools_of_this_machine_are_kept_busy_but_not_flooded(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(runner, "run_chunk", lambda chunk: [])
+    monkeypatch.setattr(executors, "run_chunk", lambda chunk: [])
     taken = 0
 
     def counted() -> Any:
         nonlocal taken
-        for chunk in runner.plan(dataclasses.replace(STUDY, trials=10**9), 2**14):
+        for chunk in plan(dataclasses.replace(STUDY, trials=10**9), 2**14):
             taken += 1
             yield chunk
 
     with ThreadPoolExecutor(2) as executor:
-        found = runner.run_chunks(counted(), executor)
+        found = executors.run_chunks(counted(), executor)
         next(found)
-        assert taken == max(runner.LEAST_AHEAD, runner.POOL_AHEAD // 2**15)
+        assert taken == max(executors.LEAST_AHEAD, executors.POOL_AHEAD // 2**15)
         found.close()

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import fastlb as lb
-from fastlb.montecarlo.runner import plan, rehearse
+from fastlb.montecarlo.chunks import plan
+from fastlb.montecarlo.measuring import rehearse
 from fastlb.montecarlo.study import parse_method
 
 STUDY = lb.Study(
@@ -112,7 +113,7 @@ def test_a_method_of_ones_own(monkeypatch):
 def test_what_cannot_run_is_refused_before_a_trial_is_drawn(
     monkeypatch, topology, method, error, message
 ):
-    monkeypatch.setattr("fastlb.montecarlo.runner.sample_loads", None)
+    monkeypatch.setattr("fastlb.montecarlo.measuring.sample_loads", None)
     study = lb.Study("wrong", [topology], ["dde:exchange=sbr", method], "uniform:9")
     with pytest.raises(error, match=message):
         lb.run(study)
@@ -120,7 +121,7 @@ def test_what_cannot_run_is_refused_before_a_trial_is_drawn(
 
 @pytest.mark.parametrize("trials", [10**12, 2**63 - 1])
 def test_a_table_beyond_all_memory_is_refused_at_once(monkeypatch, trials):
-    monkeypatch.setattr("fastlb.montecarlo.runner.sample_loads", None)
+    monkeypatch.setattr("fastlb.montecarlo.measuring.sample_loads", None)
     study = lb.Study("huge", ["mesh:4x4"], ["dde", "gde:lam=0.7"], "uniform:9", trials=trials)
     with pytest.raises(MemoryError, match=r"the table of [0-9,]+ trials needs about .* GiB"):
         lb.run(study)

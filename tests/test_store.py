@@ -141,7 +141,7 @@ def test_a_finished_run_is_read_and_not_run_again(
 ) -> None:
     lb.run(STUDY, store=tmp_path)
     before = parts(tmp_path)
-    monkeypatch.setattr("fastlb.montecarlo.runner.run_chunk", None)
+    monkeypatch.setattr("fastlb.montecarlo.executors.run_chunk", None)
     assert same(lb.run(STUDY, store=tmp_path, resume=True), results)
     assert parts(tmp_path) == before
 
@@ -151,7 +151,8 @@ def test_methods_that_are_missing_are_run_alone(
     results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A part holds some of the methods of a chunk: the others are run, and all come in order."""
-    from fastlb.montecarlo.runner import plan, rehearse, run_chunk
+    from fastlb.montecarlo.chunks import plan
+    from fastlb.montecarlo.measuring import rehearse, run_chunk
 
     layout = rehearse(STUDY)
     with store.open_store(tmp_path, STUDY, layout, resume=False) as kept:
@@ -163,7 +164,7 @@ def test_methods_that_are_missing_are_run_alone(
         run.append(chunk.methods)
         return run_chunk(chunk)
 
-    monkeypatch.setattr("fastlb.montecarlo.runner.run_chunk", remembered)
+    monkeypatch.setattr("fastlb.montecarlo.executors.run_chunk", remembered)
     assert same(lb.run(STUDY, store=tmp_path, resume=True, chunk=33), results)
     assert {len(methods) for methods in run} == {1, 3}
 
@@ -370,7 +371,7 @@ def test_a_full_disk(results: Results, tmp_path: Path, monkeypatch: pytest.Monke
 def test_a_chunk_that_fails_leaves_the_others(
     results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from fastlb.montecarlo.runner import run_chunk
+    from fastlb.montecarlo.measuring import run_chunk
 
     monkeypatch.setattr(keeper, "SOONEST", 1e9)
 
@@ -379,7 +380,7 @@ def test_a_chunk_that_fails_leaves_the_others(
             raise OverflowError("too much")
         return run_chunk(chunk)
 
-    monkeypatch.setattr("fastlb.montecarlo.runner.run_chunk", failing)
+    monkeypatch.setattr("fastlb.montecarlo.executors.run_chunk", failing)
     with pytest.raises(OverflowError, match="too much"):
         lb.run(STUDY, store=tmp_path, chunk=50)
     assert len(parts(tmp_path)) == 1
@@ -489,7 +490,7 @@ def test_bundled_studies_are_read_back_as_such() -> None:
 
 def test_figures_of_different_kinds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What one method counts and another measures comes back as each gave it, NaN included."""
-    from fastlb.montecarlo.runner import run_chunk
+    from fastlb.montecarlo.measuring import run_chunk
 
     def mixed(chunk):  # type: ignore[no-untyped-def]
         first, *rest = run_chunk(chunk)
@@ -501,7 +502,7 @@ def test_figures_of_different_kinds(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         study.cells[0]: {**rehearsed(study, 0), "moved": np.dtype(float)},
         study.cells[1]: rehearsed(study, 1),
     }
-    monkeypatch.setattr("fastlb.montecarlo.runner.run_chunk", mixed)
+    monkeypatch.setattr("fastlb.montecarlo.executors.run_chunk", mixed)
     monkeypatch.setattr("fastlb.montecarlo.runner.rehearse", lambda study: layout)
     found = lb.run(study, store=tmp_path)
     again = lb.read_store(tmp_path)
@@ -543,7 +544,7 @@ def test_integers_that_other_combinations_have_as_floats_must_fit_them() -> None
 
 
 def rehearsed(study: lb.Study, number: int) -> dict[str, np.dtype]:  # type: ignore[type-arg]
-    from fastlb.montecarlo.runner import rehearse
+    from fastlb.montecarlo.measuring import rehearse
 
     return dict(rehearse(study)[study.cells[number]])
 
@@ -551,12 +552,12 @@ def rehearsed(study: lb.Study, number: int) -> dict[str, np.dtype]:  # type: ign
 def test_figures_unlike_those_of_the_rehearsal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from fastlb.montecarlo.runner import run_chunk
+    from fastlb.montecarlo.measuring import run_chunk
 
     def changed(chunk):  # type: ignore[no-untyped-def]
         return [{**columns, "moved": columns["moved"] * 0.5} for columns in run_chunk(chunk)]
 
-    monkeypatch.setattr("fastlb.montecarlo.runner.run_chunk", changed)
+    monkeypatch.setattr("fastlb.montecarlo.executors.run_chunk", changed)
     with pytest.raises(ValueError, match="figures of its rehearsal, but differs in moved"):
         lb.run(STUDY, store=tmp_path)
 

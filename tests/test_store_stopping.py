@@ -99,7 +99,7 @@ def test_a_smaller_target_goes_on_and_a_larger_one_leaves_the_rest(
     assert len(found) > len(results)
     assert same(found, lb.run(small))
     assert same(lb.read_store(tmp_path), found)
-    monkeypatch.setattr("fastlb.montecarlo.runner.run_chunk", None)
+    monkeypatch.setattr("fastlb.montecarlo.executors.run_chunk", None)
     told: list[tuple[int, int]] = []
     again = lb.run(STUDY, store=tmp_path, resume=True, progress=lambda *rows: told.append(rows))
     assert same(again, results)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import fastlb as lb
-from fastlb.montecarlo import runner
+from fastlb.montecarlo import measuring
 from fastlb.montecarlo.results import Results
 
 from .test_store import often, parts, same
@@ -72,7 +72,7 @@ def study(file: Path) -> lb.Study:
 def results(study: lb.Study) -> Results:
     """Every method by its public function, on the loads that ``sample_loads`` shows."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(runner, "measure_in_tiles", lambda chunk: {})
+        patch.setattr(measuring, "measure_in_tiles", lambda chunk: {})
         return lb.run(study)
 
 
@@ -121,7 +121,7 @@ def test_trials_that_are_left_to_rows_and_those_in_tiles_share_a_store(
 ) -> None:
     pytest.importorskip("pyarrow")
     with monkeypatch.context() as patch:
-        patch.setattr(runner, "measure_in_tiles", lambda chunk: {})
+        patch.setattr(measuring, "measure_in_tiles", lambda chunk: {})
         lb.run(dataclasses.replace(study, trials=41), store=tmp_path)
     assert same(lb.run(study, store=tmp_path, resume=True), results)
 

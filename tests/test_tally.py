@@ -1,11 +1,13 @@
 import math
+import pickle
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fastlb.accelerate import kernels
 from fastlb.montecarlo.tally import DISTINCT, Column, Histogram, Moments
 
 LEVELS = (0.0, 0.01, 0.25, 0.5, 0.9, 1.0)
@@ -15,6 +17,8 @@ COLUMNS = {
     "large integers": RANDOM.integers(-(2**60), 2**60, 3000),
     "floats": RANDOM.normal(1e3, 2, 3000),
     "wide floats": np.exp(RANDOM.normal(0, 50, 3000)) * RANDOM.choice([-1, 1], 3000),
+    "ten exponents apart": RANDOM.choice([1.0, 1 + 2**-52, 2047.999, 2048 - 2**-42, -1.5], 3000),
+    "eleven exponents apart": RANDOM.choice([1.0, -(2048 + 2**-41), 4095.999], 3000),
     "subnormal": RANDOM.normal(0, 1e-310, 3000),
     "true or false": RANDOM.random(3000) < 0.3,
     "constant": np.full(3000, 0.1),
@@ -49,6 +53,16 @@ def test_moments_are_exact_and_rounded_once(name):
     assert (moments.minimum, moments.maximum) == (values.min(), values.max())
     assert moments.negative == np.count_nonzero(values < 0)
     assert moments.zero == np.count_nonzero(values == 0)
+
+
+def test_sums_of_near_and_far_values_are_the_same(monkeypatch):
+    for values in COLUMNS.values():
+        near, _ = tallied([values])
+        with monkeypatch.context() as patch:
+            patch.setattr(kernels("tally"), "NEAR", -1)
+            far, _ = tallied([values])
+        assert (near._sum, near._squares) == (far._sum, far._squares)
+        assert (near.negative, near.zero) == (far.negative, far.zero)
 
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False, width=64), min_size=2))
@@ -151,6 +165,45 @@ def test_any_order_counts_alike(data):
     for moments, histogram in (one, other):
         found = histogram.quantiles(LEVELS, moments.minimum, moments.maximum)
         assert found == one[1].quantiles(LEVELS, one[0].minimum, one[0].maximum)
+
+
+def state(moments, histogram):
+    keys, counts = histogram._entries()
+    counted = sorted(zip(keys.tolist(), counts.tolist(), strict=True))
+    special = None if math.isnan(moments._special) else moments._special
+    told = moments.trials, moments.negative, moments.zero, moments._sum, moments._squares, special
+    return told, histogram.dropped, histogram._used, counted
+
+
+@settings(max_examples=30)
+@given(st.data())
+def test_merged_parts_are_what_all_values_are_in_one(data):
+    drawn = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    distinct = data.draw(st.sampled_from([9, DISTINCT, DISTINCT + 1, 3 * DISTINCT]))
+    bits = drawn.integers(0, distinct, 2 * DISTINCT) << data.draw(st.integers(0, 45))
+    values = (bits + (1023 << 52)).view(np.float64)
+    values *= drawn.choice([-1.0, 1.0], len(values))
+    whole = tallied([values])
+    cuts = data.draw(st.lists(st.integers(0, len(values)), max_size=4).map(sorted))
+    moments, histogram = Moments(), Histogram()
+    for part in np.split(values, cuts):
+        if len(part):
+            # As a part is sent that knows what the others have dropped so far.
+            further = Histogram(histogram.dropped)
+            further.add(Column.of(part))
+            histogram.merge(pickle.loads(pickle.dumps(further)))
+            moments.merge(pickle.loads(pickle.dumps(tallied([part])[0])))
+    assert state(moments, histogram) == state(*whole)
+
+
+def test_merged_values_without_end():
+    moments = Moments()
+    for values in ([1.0, math.inf], [math.inf, -2.0], [-math.inf]):
+        assert math.isnan(moments.mean) != (moments.trials > 0)
+        moments.merge(tallied([np.array(values)])[0])
+    assert math.isnan(moments.mean)
+    assert (moments.minimum, moments.maximum) == (-math.inf, math.inf)
+    assert moments.negative == 2
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 
 import fastlb as lb
 from fastlb.montecarlo import trials
-from fastlb.montecarlo.runner import Chunk
+from fastlb.montecarlo.chunks import Chunk
 from fastlb.montecarlo.study import parse_method
 
 TRIALS = 5

@@ -5,10 +5,11 @@ import pytest
 
 import fastlb as lb
 from fastlb.accelerate import kernels
-from fastlb.montecarlo.runner import Chunk, run_chunk
+from fastlb.montecarlo.chunks import Chunk
+from fastlb.montecarlo.measuring import run_chunk
 from fastlb.montecarlo.study import parse_method
 from fastlb.montecarlo.tile_methods import tile_method
-from fastlb.montecarlo.trials import TILES_BYTES, measure_in_tiles
+from fastlb.montecarlo.trials import TILE_BYTES, measure_in_tiles
 
 LAWS = [
     "uniform:1000",
@@ -115,7 +116,7 @@ def test_parts_that_stay_in_cache_in_any_order():
         ("hhc:1", "hexa_cell", f"two-valued:0,{2**60}"),
         ("hypercube:2:faults=0-1,0-2", "fault_tolerant_dem:fallback=tree", "uniform:9"),
         ("hypercube:3:faults=0-4,5-7", "fault_tolerant_dem:finish=tree", "uniform:9"),
-        (f"chain:{TILES_BYTES}", "dde", "uniform:9"),
+        (f"chain:{TILE_BYTES}", "dde", "uniform:9"),
         ("torus:5x4", "dde:exchange=sbr", "uniform:9"),
         ("ring:65", "dde", "uniform:9"),
     ],

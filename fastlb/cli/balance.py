@@ -148,7 +148,7 @@ def balance(
 
     from ..files import writing
     from ..files.formats import read_load_file
-    from ..options import default_of
+    from ..registry import default_of
     from .fitting import suitable
     from .terminal import output, working
 
@@ -213,7 +213,7 @@ def _check_options(method: str, options: dict[str, Any]) -> None:
     """Refuse an option that the method does not take; unknown methods are not judged here."""
     import fastlb as lb
 
-    from ..options import options_of
+    from ..registry import options_of
 
     taken = options_of(method) if method in lb.methods() else None
     for name in options:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -11,7 +13,6 @@ from ..accelerate import kernels
 from ..topologies.topology import Grid, Hypercube, Topology
 from .loads import (
     RECORDS,
-    LoadRows,
     Survey,
     all_within,
     check_choice,
@@ -21,10 +22,12 @@ from .loads import (
     computing_dtype,
     finished,
     output_rows,
+    plain_result,
     read_loads,
     survey,
 )
 from .result import INT64_MAX, Balance, figures, per_batch, sum_moved, units_dtype
+from .scratch import handed_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,6 +45,9 @@ FEWEST_TRIALS = 4
 # Up to this length the two middle flows of a ring are found by a sorting network, which takes as
 # long as halving their range does for 40 small numbers, and not longer for large ones.
 LONGEST_SORTED = 64
+INT32_MAX = 2**31 - 1
+# The allocator hands out less than this again by itself.
+SMALL_RESULT = 2**18
 
 
 def dde(
@@ -95,6 +101,11 @@ def dde(
     >>> b.loads, b.moved
     (array([5, 5, 5, 5, 5, 4, 4, 4]), 17)
     """
+    # An array would be compared word by word.
+    if type(record) is str and record == "loads" and axes is None and isinstance(topology, Grid):
+        balanced = _in_one_go(loads, topology, exchange, out)
+        if balanced is not None:
+            return Balance("dde", topology, record, {"loads": balanced})
     if isinstance(topology, Hypercube):
         if topology.faults:
             raise ValueError(f"topology must have no faulty links for dde, got {topology!r}")
@@ -107,10 +118,11 @@ def dde(
     check_choice("exchange", exchange, EXCHANGES)
     order = check_order("axes", axes, topology.ndim)
     given = read_loads(loads, topology)
-    # The units of an axis are at most its length times the total.
-    factor = topology.size * max(topology.shape, default=1)
+    plan = _plan(topology.shape, wrap, order, len(given.rows) >= FEWEST_TRIALS)
+    # A line is added up at a time, and its units are at most its length times the total.
+    longest = max(topology.shape, default=1)
     if record == "loads":
-        small = given.rows.dtype.kind != "f" and all_within(given.rows, (2**31 - 1) // factor)
+        small = given.rows.dtype.kind != "f" and all_within(given.rows, plan.top)
         if not small:
             check_values(given.rows, limit=INT64_MAX // topology.size)
         result, rows = output_rows(out, loads, given)
@@ -118,26 +130,69 @@ def dde(
             kernels("lines").share_out(given.rows, rows)
         else:
             T = np.int32 if small else computing_dtype(rows, np.inf)
-            _run(given, rows, topology.shape, wrap, order, exchange, record, T)
+            kernels("dde").final_loads(given.rows, rows, *plan.arguments(record, T), -1)
         return Balance("dde", topology, record, {"loads": finished(result, rows)})
     before = survey(given.rows)
     result, rows = output_rows(out, loads, given)
-    largest = int(before.total.max(initial=0)) * (factor // topology.size)
-    T = computing_dtype(rows, largest)
+    total = before.total.item() if len(rows) == 1 else before.total.max(initial=0).item()
+    T = computing_dtype(rows, total * longest)
     # Where units may be too many, nothing is written before they are found to fit.
     target = rows if T is np.int32 else np.empty_like(rows)
-    moved, rounds, local, after, fields = _run(
-        given, target, topology.shape, wrap, order, exchange, record, T
-    )
-    moved = sum_moved(moved)
+    counted = _run(given.rows, target, plan, T, exchange, record)
+    moved = sum_moved(counted.moved)
     if target is not rows:
         np.copyto(rows, target)
-    shared = figures(before, Survey(before.total, *after), topology.size, moved, local)
-    shared["steps"] = np.full(len(rows), _steps(topology.shape, wrap))
-    shared["rounds"] = rounds.sum(axis=1)
-    shared["simulated_steps"] = shared["rounds"] + sum(topology.shape)
-    fields |= per_batch(shared, given.batch)
+    after = Survey(before.total, counted.least, counted.most)
+    shared = figures(before, after, topology.size, moved, counted.local)
+    steps, information = _steps(topology.shape, wrap), sum(topology.shape)
+    if len(rows) == 1:
+        # As numbers, a tenth of the time.
+        rounds: Any = sum(counted.rounds[0].tolist())
+        shared["steps"] = steps
+    else:
+        rounds = counted.rounds.sum(axis=1)
+        shared["steps"] = np.full(len(rows), steps)
+    shared["rounds"] = rounds
+    shared["simulated_steps"] = rounds + information
+    fields = per_batch(shared, given.batch)
+    if record == "flows":
+        axes_first = (topology.ndim, *given.batch)
+        fields["stages"] = counted.stages.reshape(topology.ndim, *given.shape)
+        fields["moved_per_stage"] = counted.moved.T.reshape(axes_first)
+        fields["rounds_per_stage"] = counted.rounds.T.reshape(axes_first)
+        fields["flows"] = counted.flows.reshape(*given.batch, topology.ndim, *topology.shape)
     return Balance("dde", topology, record, {"loads": finished(result, rows), **fields})
+
+
+def _in_one_go(
+    loads: ArrayLike, topology: Grid, exchange: str, out: NDArray[Any] | None
+) -> NDArray[Any] | None:
+    """Balance one plain network with the least of Python around the kernel, or return None.
+
+    For a host program that balances in every step; the whole way is for what is refused,
+    is not int64 or does not fit int32. All loads are read before one is written, so ``out`` may
+    overlap them.
+    """
+    ndim, shape = topology.ndim, topology.shape
+    if (
+        type(loads) is not np.ndarray
+        or loads.dtype != np.int64
+        or not loads.flags.carray
+        or loads.size != topology.size
+        or not (loads.shape[loads.ndim - ndim :] == shape or loads.shape[-1] == loads.size)
+        or type(exchange) is not str
+        or exchange not in EXCHANGES
+        or ndim == 1
+    ):
+        return None
+    result = plain_result(out, loads)
+    if result is None:
+        return None
+    plan = _plan(shape, topology.wrap, tuple(range(ndim)), False)
+    done = kernels("dde").final_loads(
+        loads.reshape(1, -1), result.reshape(1, -1), *plan.arguments("loads", np.int32), plan.top
+    )
+    return result if done else None
 
 
 def _steps(shape: tuple[int, ...], wrap: tuple[bool, ...]) -> int:
@@ -145,76 +200,91 @@ def _steps(shape: tuple[int, ...], wrap: tuple[bool, ...]) -> int:
     return sum(k + k // 2 if wrapped else 2 * k for k, wrapped in lines)
 
 
-def _width(B: int, shape: tuple[int, ...], N: int) -> int:
-    """Return how many trials are to lie side by side: 1 or ``LANES``."""
+@dataclass(frozen=True)
+class _Plan:
+    """How a kernel goes about a topology.
+
+    Attributes
+    ----------
+    W : trials side by side, 1 or ``LANES``
+    rooms : scratch for the kernels at each level of ``record``
+    axes, sorters : see the kernel
+    top : largest load with which lines of integers add up to int32
+    """
+
+    W: int
+    rooms: tuple[int, ...]
+    axes: NDArray[np.int64]
+    sorters: NDArray[np.int64]
+    top: int
+
+    def arguments(self, record: str, T: type[np.generic]) -> tuple[Any, ...]:
+        """Return a kernel's scratch, and the plan."""
+        memory: NDArray[Any] = np.empty(self.rooms[RECORDS.index(record)], T)
+        return memory, self.W, self.axes, self.sorters
+
+
+@lru_cache(maxsize=64)
+def _plan(
+    shape: tuple[int, ...], wrap: tuple[bool, ...], order: tuple[int, ...], many: bool
+) -> _Plan:
+    N = math.prod(shape)
     in_bundles = shape[-1:] and shape[-1] % LANES == 0 and N // shape[-1] % LANES == 0
-    return 1 if in_bundles or B < FEWEST_TRIALS or N > LARGE_NETWORK else LANES
+    W = LANES if many and N <= LARGE_NETWORK and not in_bundles else 1
+    sorters, starts = _sorters(shape, wrap)
+    axes = [
+        (a, shape[a], math.prod(shape[a + 1 :]), wrap[a] and shape[a] > 2, *starts[a : a + 2])
+        for a in order
+    ]
+    table = np.array(axes, dtype=np.int64).reshape(-1, 6)
+    rooms = tuple(int(kernels("dde").room(tiles, N, W, table)) for tiles in (1, 2, 3))
+    return _Plan(W, rooms, table, sorters, INT32_MAX // max(shape, default=1))
+
+
+class _Counted(NamedTuple):
+    """What is found besides the final loads.
+
+    moved, rounds (B, S), local, least, most (B,), flows (B, d, N), stages (S, B, N).
+    """
+
+    moved: NDArray[Any]
+    rounds: NDArray[np.int64]
+    local: NDArray[Any]
+    least: NDArray[Any]
+    most: NDArray[Any]
+    flows: NDArray[Any]
+    stages: NDArray[Any]
 
 
 def _run(
-    given: LoadRows,
-    result: NDArray[Any],
-    shape: tuple[int, ...],
-    wrap: tuple[bool, ...],
-    order: tuple[int, ...],
-    exchange: str,
-    record: str,
-    T: type[np.generic],
-) -> tuple[
-    NDArray[Any], NDArray[np.int64], NDArray[Any], tuple[NDArray[Any], NDArray[Any]], dict[str, Any]
-]:
-    """Balance rows into ``result``.
-
-    Returns moved and rounds (B, S), local (B,), least and largest load (B,), and the fields of
-    the stages, as far as they are recorded.
-    """
-    (B, N), S = given.rows.shape, len(order)
-    level = RECORDS.index(record)
-    unit = units_dtype(given.rows)
-    flows, stages = _room_for_stages(B if record == "flows" else 0, S, N, unit, given.rows.dtype)
+    rows: NDArray[Any], target: NDArray[Any], plan: _Plan, T: type[np.generic],
+    exchange: str, record: str,
+) -> _Counted:  # fmt: skip
+    """Balance rows into ``target``; flows and stages are empty unless recorded."""
+    (B, N), S = rows.shape, len(plan.axes)
+    unit = units_dtype(rows)
+    flows, stages = _room_for_stages(B if record == "flows" else 0, S, N, unit, rows.dtype)
     moved: NDArray[Any] = np.zeros((B, S), unit)
     rounds = np.zeros((B, S), np.int64)
-    over = np.zeros(B, np.bool_)
-    found: NDArray[Any] = np.empty((3, B), unit)
-    tile = np.empty((1 + level, N, _width(B, shape, N)), T)
-    kernels("dde").dde_rows(
-        given.rows, result, flows, stages, tile, *_lines(shape, wrap),
-        np.array(order, dtype=np.int64), exchange == "sbr", moved, rounds, over,
-        None if record == "loads" else found,
+    found: NDArray[Any] = np.empty((B, 3), unit)
+    over = kernels("dde").dde(
+        rows, target, flows, stages, *plan.arguments(record, T), exchange == "sbr", moved,
+        rounds, found,
     )  # fmt: skip
-    if over.any():
-        row = int(np.flatnonzero(over)[0])
-        raise OverflowError(f"moved must fit int64, got more units in row {row}")
-    fields: dict[str, Any] = {}
-    if record == "flows":
-        fields = {
-            "stages": stages.reshape(S, *given.shape),
-            "moved_per_stage": moved.T.reshape(S, *given.batch),
-            "rounds_per_stage": rounds.T.reshape(S, *given.batch),
-            "flows": flows.reshape(*given.batch, S, *shape),
-        }
-    return moved, rounds, found[0], (found[1], found[2]), fields
+    if over >= 0:
+        raise OverflowError(f"moved must fit int64, got more units in row {over}")
+    local, least, most = found.T
+    return _Counted(moved, rounds, local, least, most, flows, stages)
 
 
 def _room_for_stages(
     B: int, S: int, N: int, unit: type, T: np.dtype[Any]
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return arrays for flows (B, S, N) and stages (S, B, N), which share one block of memory.
-
-    Of two blocks of some MB the system takes one back at every call, and clears it for the
-    next: for 64 16x16x16 tori 4.2 ns a node against 0.7.
-    """
+    """Return arrays for flows (B, S, N) and stages (S, B, N), which share one block of memory."""
     cut = B * S * N * np.dtype(unit).itemsize
-    block = np.empty(cut + B * S * N * T.itemsize, np.uint8)
+    size = cut + B * S * N * T.itemsize
+    block = handed_out(size) if size > SMALL_RESULT else np.empty(size, np.uint8)
     return block[:cut].view(unit).reshape(B, S, N), block[cut:].view(T).reshape(S, B, N)
-
-
-@lru_cache(maxsize=64)
-def _lines(
-    shape: tuple[int, ...], wrap: tuple[bool, ...]
-) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64]]:
-    """Return shape and wrap as arrays, and their comparators: see ``_sorters``."""
-    return np.array(shape, dtype=np.int64), np.array(wrap, dtype=np.bool_), *_sorters(shape, wrap)
 
 
 @lru_cache(maxsize=64)

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import threading
+import weakref
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-# Bytes of a cache line.
+# As much as the C library's allocator keeps at the most of what is freed.
+LARGEST_KEPT = 2**25
+# Bytes of a cache line, and of a page of the largest size.
 LINE = 64
+HUGE_PAGE = 2**21
 
 
 class _Kept(threading.local):
     def __init__(self) -> None:
         self.bytes: dict[str, NDArray[np.uint8]] = {}
+        self.handed_out = np.empty(0, np.uint8)
+        self.holder: Callable[[], object] = lambda: None
 
 
 _kept = _Kept()
@@ -30,7 +37,34 @@ def scratch(name: str, shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
     kept = _kept.bytes.get(name)
     if kept is None or kept.size < size:
-        fresh = np.empty(size + LINE, np.uint8)
-        begin = -fresh.ctypes.data % LINE
-        kept = _kept.bytes[name] = fresh[begin : begin + size]
+        kept = _kept.bytes[name] = _fresh(size, LINE)
     return kept[:size].view(dtype).reshape(shape)
+
+
+def handed_out(size: int) -> NDArray[np.uint8]:
+    """Return bytes for a result, the same as before if nobody holds the result before any more.
+
+    Of results of some MB the system takes the memory back, and clears it for the next: for the
+    flows of 64 16x16x16 tori as long as finding them. So up to ``LARGEST_KEPT`` of it stays with
+    the thread. Any view of what is returned counts as holding it.
+    """
+    if size > LARGEST_KEPT:
+        return _huge_pages(size)
+    if _kept.handed_out.size < size or _kept.holder() is not None:
+        _kept.handed_out = _huge_pages(size)
+    # An array over a memoryview is the base of all its views, the memory below is not.
+    held = np.frombuffer(_kept.handed_out.data, np.uint8, size)
+    _kept.holder = weakref.ref(held)
+    return held
+
+
+def _huge_pages(size: int) -> NDArray[np.uint8]:
+    """Return fresh bytes; many of them begin with a page of the largest size."""
+    return np.empty(size, np.uint8) if size < HUGE_PAGE else _fresh(size, HUGE_PAGE)
+
+
+def _fresh(size: int, boundary: int) -> NDArray[np.uint8]:
+    """Return fresh bytes that begin at a multiple of a number of bytes."""
+    room = np.empty(size + boundary, np.uint8)
+    start = -room.ctypes.data % boundary
+    return room[start : start + size]

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..quantities import Quantities
+from .problem import Nodes, Problem
 from .scaling import Integers, exact_sum
-from .search import Nodes, Problem
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,9 +13,10 @@ from ..quantities import Kind, Number, Numbers, Quantities, read_number, read_qu
 from ..topologies.network import Expanded, Network
 from .certificate import Level, level_values
 from .plan import MinimaxBatch, MinimaxPlan
+from .problem import Nodes, Problem
 from .routing import Routing, expand
 from .scaling import Integers, Scaled, common_kind, scale
-from .search import METHODS, MaxFlow, Nodes, Problem, least_flow, search, short_flow
+from .search import METHODS, MaxFlow, least_flow, search, short_flow
 
 PLANS: dict[str, MaxFlow] = {"short": short_flow, "least": least_flow}
 

@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from .problem import Nodes, Problem
 from .scaling import Integers, exact_sum
-from .search import Nodes, Problem
 
 LARGEST_CAPACITY = 2**31 - 1
 

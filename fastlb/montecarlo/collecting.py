@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,8 @@ from .tally import Column, Histogram, Moments
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from .study import Cell, Study
+    from .chunks import Chunk
+    from .study import Cell, Group, Study
 
 Columns = Mapping[str, "NDArray[Any]"]
 
@@ -65,53 +67,159 @@ class Rows:
         return moments
 
 
-class Tallies:
-    """Running statistics of every figure, and of its differences between methods."""
+# By method and figure, how many bits a histogram has dropped so far.
+Dropped = dict[str, dict[str, int]]
 
-    def __init__(self, study: Study) -> None:
-        self._figures: dict[Cell, dict[str, tuple[Moments, Histogram]]] = {
-            cell: {} for cell in study.cells
-        }
-        self._pairs: dict[tuple[Cell, Cell], dict[str, Moments]] = {
-            pair: {} for cells in study.groups.values() for pair in combinations(cells, 2)
-        }
 
-    def add(self, cells: Sequence[Cell], found: Sequence[Columns]) -> None:
-        """Take the next trials of combinations that share their loads, a column a figure."""
+class Tally:
+    """Running statistics of methods that balance the same loads, and of their differences.
+
+    They depend on the trials alone, not on their order or on how they are divided and merged.
+
+    Attributes
+    ----------
+    figures : by method and figure
+    pairs : by first and second method, and figure
+    """
+
+    def __init__(self, dropped: Dropped | None = None) -> None:
+        """Begin without trials; ``dropped`` is that of a tally it will be merged with."""
+        self.figures: dict[str, dict[str, tuple[Moments, Histogram]]] = {}
+        self.pairs: dict[tuple[str, str], dict[str, Moments]] = {}
+        self._dropped = dropped or {}
+
+    def add(self, methods: Sequence[str], found: Sequence[Columns]) -> None:
+        """Take further trials, for each method a column a figure."""
         taken = {
-            cell: {name: Column.of(values) for name, values in columns.items()}
-            for cell, columns in zip(cells, found, strict=True)
+            method: {name: Column.of(values) for name, values in columns.items()}
+            for method, columns in zip(methods, found, strict=True)
         }
-        for cell, columns in taken.items():
-            kept = self._figures[cell]
+        for method, columns in taken.items():
             for name, column in columns.items():
-                moments, histogram = kept.setdefault(name, (Moments(), Histogram()))
+                moments, histogram = self._figure(method, name)
                 moments.add(column)
                 histogram.add(column)
-        for first, second in combinations(cells, 2):
-            pair = self._pairs[first, second]
+        for first, second in combinations(methods, 2):
+            pair = self.pairs.setdefault((first, second), {})
             for name in taken[first]:
                 if name in taken[second]:
                     difference = taken[first][name] - taken[second][name]
                     pair.setdefault(name, Moments()).add(difference)
 
+    def merge(self, other: Tally) -> None:
+        """Take the trials of another tally of the same methods."""
+        for method, figures in other.figures.items():
+            for name, (moments, histogram) in figures.items():
+                mine = self._figure(method, name)
+                mine[0].merge(moments)
+                mine[1].merge(histogram)
+        for methods, differences in other.pairs.items():
+            pair = self.pairs.setdefault(methods, {})
+            for name, moments in differences.items():
+                pair.setdefault(name, Moments()).merge(moments)
+
+    def dropped(self) -> Dropped:
+        """Return how many bits the histograms have dropped, where they have any."""
+        return {
+            method: {name: found.dropped for name, (_, found) in figures.items() if found.dropped}
+            for method, figures in self.figures.items()
+        }
+
+    def _figure(self, method: str, name: str) -> tuple[Moments, Histogram]:
+        figures = self.figures.setdefault(method, {})
+        if name not in figures:
+            dropped = self._dropped.get(method, {}).get(name, 0)
+            figures[name] = Moments(), Histogram(dropped)
+        return figures[name]
+
+
+class Tallies:
+    """Running statistics of every figure, and of its differences between methods.
+
+    Trials may be added from any thread: each adds to a tally that no other has in hand, and they
+    are merged when they are asked for, which is after all threads are done.
+    """
+
+    def __init__(self, study: Study) -> None:
+        self._groups = study.groups
+        self._tallies: dict[Group, list[Tally]] = {group: [] for group in study.groups}
+
+    def covers(self, chunk: Chunk) -> bool:
+        """Return whether a chunk is of all methods of its group: no others can be added."""
+        return len(chunk.methods) == len(self._groups[chunk.group])
+
+    def add(self, cells: Sequence[Cell], found: Sequence[Columns]) -> None:
+        """Take further trials of combinations that share their loads, a column a figure."""
+        tallies = self._tallies[cells[0].topology, cells[0].loads]
+        try:
+            tally = tallies.pop()
+        except IndexError:
+            tally = Tally()
+        tally.add([cell.method for cell in cells], found)
+        tallies.append(tally)
+
+    def merge(self, group: Group, tally: Tally) -> None:
+        """Take further trials of the combinations of a group, added up elsewhere."""
+        self._tallies[group].append(tally)
+        self.settle(group)
+
+    def settle(self, group: Group) -> None:
+        """Merge what threads have added to the tallies of a group, once they are done."""
+        tallies = self._tallies[group]
+        while len(tallies) > 1:
+            further = tallies.pop()
+            tallies[0].merge(further)
+
+    def dropped(self, group: Group) -> Dropped:
+        """Return how many bits the histograms of a group have dropped, where they have any."""
+        self.settle(group)
+        tallies = self._tallies[group]
+        return tallies[0].dropped() if tallies else {}
+
     def trials(self, cell: Cell) -> int:
         """Return how many trials of a combination were run."""
-        moments, _ = next(iter(self._figures[cell].values()))
+        moments, _ = next(iter(self._figures(cell).values()))
         return moments.trials
 
     def figures(self, cell: Cell) -> list[str]:
         """Return the names of a combination's figures."""
-        return list(self._figures[cell])
+        return list(self._figures(cell))
 
     def moments(self, cell: Cell, figure: str) -> Moments:
         """Return the moments of one figure."""
-        return self._figures[cell][figure][0]
+        return self._figures(cell)[figure][0]
 
     def statistic(self, cell: Cell, figure: str, levels: Sequence[float]) -> Statistic:
         """Return the summary of one figure."""
-        return Statistic.counted(*self._figures[cell][figure], levels)
+        return Statistic.counted(*self._figures(cell)[figure], levels)
 
     def differences(self, first: Cell, second: Cell, figure: str) -> Moments:
         """Return the moments of one figure's differences between two methods."""
-        return self._pairs[first, second][figure]
+        return self._tally(first).pairs[first.method, second.method][figure]
+
+    def _tally(self, cell: Cell) -> Tally:
+        group = cell.topology, cell.loads
+        self.settle(group)
+        return self._tallies[group][0]
+
+    def _figures(self, cell: Cell) -> dict[str, tuple[Moments, Histogram]]:
+        return self._tally(cell).figures[cell.method]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is wanted of trials that are run.
+
+    Attributes
+    ----------
+    tallies : Tallies, optional
+        To which they are added, where they are run if possible.
+    columns : bool
+        Whether their figures must come back as well.
+    """
+
+    tallies: Tallies | None = None
+    columns: bool = True
+
+
+ALL_COLUMNS = Wanted()

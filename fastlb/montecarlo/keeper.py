@@ -16,15 +16,18 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ..accelerate import extra
 from ..files.writing import replacing, sync_folder
+from .collecting import ALL_COLUMNS, Wanted
+from .executors import run_chunks
 from .parts import Format, Span, Stretch
-from .study import Cell
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from numpy.typing import NDArray
 
-    from .runner import Chunk
+    from .chunks import Chunk
+    from .collecting import Tallies
+    from .study import Cell
 
     Columns = list[dict[str, NDArray[Any]]]  # for each method of a chunk, a column a figure
 
@@ -41,29 +44,33 @@ CHUNKS_AHEAD = 2**12
 
 
 class Keeper(Protocol):
-    """Runs chunks and counts the rows that are done."""
+    """Runs chunks and counts the rows that are done; whether it needs their columns."""
 
     done: int
+    needs_columns: bool
 
     def chunks(
-        self, chunks: Iterable[Chunk], executor: Executor | None
+        self, chunks: Iterable[Chunk], executor: Executor | None, wanted: Wanted = ALL_COLUMNS
     ) -> Generator[tuple[Chunk, Columns]]:
-        """Yield the trials of chunks in order, each chunk whole or in pieces."""
+        """Yield the trials of chunks in order, each chunk whole or in pieces.
+
+        Tallies that are wanted have the trials then. Columns that are not may be missing.
+        """
 
 
 class Memory:
     """Keeps nothing: what is run is handed on."""
 
+    needs_columns = False
+
     def __init__(self) -> None:
         self.done = 0
 
     def chunks(
-        self, chunks: Iterable[Chunk], executor: Executor | None
+        self, chunks: Iterable[Chunk], executor: Executor | None, wanted: Wanted = ALL_COLUMNS
     ) -> Generator[tuple[Chunk, Columns]]:
         """Run chunks and yield each with its columns."""
-        from .runner import run_chunks
-
-        with closing(run_chunks(chunks, executor)) as found:
+        with closing(run_chunks(chunks, executor, wanted)) as found:
             for chunk, columns in found:
                 self.done += chunk.trials * len(chunk.methods)
                 yield chunk, columns
@@ -93,6 +100,8 @@ class Store:
         Parts whose bytes are not those of their hash. Their trials count as not done.
     """
 
+    needs_columns = True
+
     def __init__(self, folder: Path, form: Format, *, complete: bool = False) -> None:
         self.done = 0
         self.damaged: list[Path] = []
@@ -109,7 +118,7 @@ class Store:
                 self._find(path, named[2])
 
     def chunks(
-        self, chunks: Iterable[Chunk], executor: Executor | None
+        self, chunks: Iterable[Chunk], executor: Executor | None, wanted: Wanted = ALL_COLUMNS
     ) -> Generator[tuple[Chunk, Columns]]:
         """Yield the trials of chunks in order: those in the folder, and those run and kept now.
 
@@ -122,17 +131,15 @@ class Store:
         """
         waiting = iter(chunks)
         while some := list(islice(waiting, CHUNKS_AHEAD)):
-            yield from self._some(some, executor)
+            yield from self._some(some, executor, wanted.tallies)
 
     def _some(
-        self, chunks: Iterable[Chunk], executor: Executor | None
+        self, chunks: Iterable[Chunk], executor: Executor | None, tallies: Tallies | None
     ) -> Generator[tuple[Chunk, Columns]]:
-        from .runner import run_chunks
-
         pieces, ahead = tee(self._pieces(chunks))
         missing = (piece.missing for piece in ahead if piece.missing is not None)
         waiting: list[tuple[_Piece, Columns]] = []
-        with closing(run_chunks(missing, executor)) as computed:
+        with closing(run_chunks(missing, executor, Wanted(tallies))) as computed:
             for piece in pieces:
                 try:
                     columns = next(computed)[1] if piece.missing else []
@@ -142,15 +149,25 @@ class Store:
                 waiting.append((piece, columns))
                 if self._due(waiting):
                     self._write(waiting)
-                    yield from map(self._whole, waiting)
+                    yield from self._handed(waiting, tallies)
                     waiting = []
             self._write(waiting)
-            yield from map(self._whole, waiting)
+            yield from self._handed(waiting, tallies)
+
+    def _handed(
+        self, kept: Iterable[tuple[_Piece, Columns]], tallies: Tallies | None
+    ) -> Iterator[tuple[Chunk, Columns]]:
+        """Yield pieces with all columns, and add to the tallies what was not run just now."""
+        for piece, columns in kept:
+            found = self._whole(piece, columns)
+            if tallies is not None and piece.missing != piece.chunk:
+                tallies.add(piece.chunk.cells, found)
+            yield piece.chunk, found
 
     def _pieces(self, chunks: Iterable[Chunk]) -> Iterator[_Piece]:
         """Divide chunks where a span of kept trials begins or ends."""
         for chunk in chunks:
-            cells, stop = _cells(chunk), chunk.start + chunk.trials
+            cells, stop = chunk.cells, chunk.start + chunk.trials
             cuts = {chunk.start, stop}
             for cell in cells:
                 for span, _ in self._overlapping(cell, chunk.start, stop):
@@ -187,15 +204,13 @@ class Store:
         rows = sum(piece.chunk.trials * len(piece.chunk.methods) for piece, _ in waiting)
         return rows >= PART_ROWS
 
-    def _whole(self, kept: tuple[_Piece, Columns]) -> tuple[Chunk, Columns]:
-        """Return a piece with the columns of all its methods, those that were not run read."""
-        piece, columns = kept
+    def _whole(self, piece: _Piece, columns: Columns) -> Columns:
+        """Return the columns of all methods of a piece, those that were not run read."""
         run = dict(zip(piece.missing.methods, columns, strict=True)) if piece.missing else {}
-        found = [
+        return [
             run[cell.method] if cell.method in run else self._read(cell, piece.chunk)
-            for cell in _cells(piece.chunk)
+            for cell in piece.chunk.cells
         ]
-        return piece.chunk, found
 
     def _read(self, cell: Cell, chunk: Chunk) -> dict[str, NDArray[Any]]:
         span, path = next(self._overlapping(cell, chunk.start, chunk.start + chunk.trials))
@@ -208,7 +223,7 @@ class Store:
             Stretch(cell, piece.missing.start, piece.missing.trials, columns)
             for piece, found in waiting
             if piece.missing
-            for cell, columns in zip(_cells(piece.missing), found, strict=True)
+            for cell, columns in zip(piece.missing.cells, found, strict=True)
         ]
         if rows:
             content = self._format.encode(rows)
@@ -243,10 +258,6 @@ def put(path: Path, content: bytes) -> None:
     except OSError as error:
         said = f"{error.strerror}; what was kept before is safe, --resume goes on from there"
         raise OSError(error.errno, said, error.filename) from error
-
-
-def _cells(chunk: Chunk) -> list[Cell]:
-    return [Cell(chunk.topology, method, chunk.loads) for method in chunk.methods]
 
 
 def _first_trial(kept: tuple[Span, Path]) -> int:

@@ -43,9 +43,10 @@ class Column(NamedTuple):
     @classmethod
     def of(cls, values: NDArray[Any]) -> Column:
         """Take numbers of any kind; -0.0 becomes 0.0, and one value for all is kept once."""
-        constant = len(values) > 0 and (values.strides == (0,) or values.min() == values.max())
-        taken = values[:1] if constant else values
-        return cls(np.add(taken, 0.0, dtype=np.float64), len(values) if constant else 1)
+        one = len(values) > 0 and values.strides == (0,)
+        column = np.add(values[:1] if one else values, 0.0, dtype=np.float64)
+        _, _, low, high = kernels("tally").survey(column.view(np.int64))
+        return cls(column[:1], len(values)) if low == high else cls(column)
 
     def __sub__(self, other: Column) -> Column:
         """Return the differences, trial by trial."""
@@ -75,31 +76,52 @@ class Moments:
     def _add(self, values: NDArray[np.float64], times: int) -> None:
         tally = kernels("tally")
         self.trials += len(values) * times
-        # As of NumPy, NaN once met stays.
-        self.minimum = float(np.minimum(self.minimum, values.min()))
-        self.maximum = float(np.maximum(self.maximum, values.max()))
         bits = values.view(np.int64)
-        least, largest = tally.exponents(bits)
+        least, largest, *ends = map(int, tally.survey(bits))
         if largest == tally.EXPONENTS:
+            self._reach(values.min(), values.max())
             finite = np.isfinite(values)
             self._special += float(values[~finite].sum())
             self.negative += times * int(np.count_nonzero(values[~finite] < 0))
             bits = values[finite].view(np.int64)
-            least, largest = tally.exponents(bits)
-        E = max(0, largest - least + 1)
-        sums = np.zeros((E, 8), dtype=np.int64)
-        negative, zero = tally.add(bits, least, sums, np.empty((E, 4), dtype=np.int64))
+            least, largest, *_ = map(int, tally.survey(bits))
+        else:
+            self._reach(*_value(np.array(ends)).tolist())
+        if largest - least <= tally.NEAR:
+            half = _WORD
+            negative, zero, row = tally.add_near(bits, least)
+            rows = [list(map(int, row))]
+        else:
+            half, E = _HALF, largest - least + 1
+            sums = np.zeros((E, 8), dtype=np.int64)
+            negative, zero = tally.add(bits, least, sums, np.empty((E, 4), dtype=np.int64))
+            rows = sums.tolist()
         self.negative += times * int(negative)
         self.zero += times * int(zero)
-        for exponent, row in enumerate(sums.tolist(), int(least)):
+        for exponent, row in enumerate(rows, least):
             if any(row):
                 total, low, crossed, high = (
                     word + (above << _WORD) for word, above in zip(row[::2], row[1::2], strict=True)
                 )
-                squares = low + (crossed << _HALF) + (high << 2 * _HALF)
+                squares = low + (crossed << half + 1) + (high << 2 * half)
                 # A field of 1 is the exponent of the unit itself.
                 self._sum += times * total << (exponent - 1)
                 self._squares += times * squares << 2 * (exponent - 1)
+
+    def merge(self, other: Moments) -> None:
+        """Add what was added to other moments."""
+        self.trials += other.trials
+        self.negative += other.negative
+        self.zero += other.zero
+        self._sum += other._sum
+        self._squares += other._squares
+        self._special += other._special
+        self._reach(other.minimum, other.maximum)
+
+    def _reach(self, least: float, largest: float) -> None:
+        # As of NumPy, NaN once met stays.
+        self.minimum = float(np.minimum(self.minimum, least))
+        self.maximum = float(np.maximum(self.maximum, largest))
 
     @property
     def mean(self) -> float:
@@ -129,57 +151,77 @@ class Histogram:
 
     __slots__ = ("_counts", "_keys", "_used", "dropped")
 
-    def __init__(self) -> None:
-        self.dropped = 0
-        self._keys, self._counts = _table(256)
+    def __init__(self, dropped: int = 0) -> None:
+        """Begin without any value; ``dropped`` bits if other values have dropped as many."""
+        self.dropped = dropped
+        self._keys, self._counts = _table(2 * DISTINCT if dropped else 256)
         self._used = 0
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Histogram._of, (self.dropped, *self._entries())
+
+    @classmethod
+    def _of(cls, dropped: int, bits: NDArray[np.int64], counts: NDArray[np.int64]) -> Histogram:
+        histogram = cls(dropped)
+        histogram._take(bits, counts)
+        return histogram
 
     def add(self, column: Column) -> None:
         """Count one value a trial."""
-        weights = np.array([column.times])
-        keys = _ordered(column.values.view(np.int64)) >> self.dropped
-        while True:
-            taken = self._count(keys, weights)
-            if taken == len(keys):
-                return
-            keys = keys[taken:]
-            if len(self._keys) < 2 * DISTINCT:
-                self._rebuild(*self._entries(), 4 * len(self._keys))
-            else:
-                keys = keys >> self._drop(keys[0])
+        self._take(column.values.view(np.int64), np.array([column.times]))
 
-    def _count(self, keys: NDArray[np.int64], weights: NDArray[np.int64]) -> int:
-        """Count keys until half the table is full, and return how many were taken."""
+    def merge(self, other: Histogram) -> None:
+        """Count what another histogram has counted.
+
+        The result is the same as if all values had been added to one.
+        """
+        if other.dropped > self.dropped:
+            self._rebuild(other.dropped, len(self._keys))
+        self._take(*other._entries())
+
+    def _take(self, bits: NDArray[np.int64], weights: NDArray[np.int64]) -> None:
+        """Count float64 values as they are stored, (n,), with weights (n,) or one for all, (1,)."""
+        while len(bits):
+            taken = self._count(bits, weights)
+            if taken == len(bits):
+                return
+            bits = bits[taken:]
+            weights = weights[taken:] if len(weights) > 1 else weights
+            if len(self._keys) < 2 * DISTINCT:
+                self._rebuild(self.dropped, 4 * len(self._keys))
+            else:
+                self._rebuild(self._enough(bits), len(self._keys))
+
+    def _count(self, bits: NDArray[np.int64], weights: NDArray[np.int64]) -> int:
+        """Count until half the table is full, and return how many values were taken."""
         limit = len(self._keys) // 2
         table = self._keys, self._counts, self._used, limit
-        taken, self._used = kernels("tally").count(keys, weights, *table)
+        taken, self._used = kernels("tally").count(bits, self.dropped, weights, *table)
         return int(taken)
 
-    def _drop(self, further: np.int64) -> int:
-        """Drop the fewest bits that leave a bin for a further key, and return how many.
+    def _enough(self, further: NDArray[np.int64]) -> int:
+        """Return the fewest bits that must be dropped to leave bins for further values.
 
         Any more would make the bins depend on the order of the values.
         """
-        keys, counts = self._entries()
-        ordered = np.sort(np.append(keys, further))
-        bits = int((ordered[1:] ^ ordered[:-1]).view(np.uint64).min()).bit_length()
-        if not self.dropped:
-            bits = max(bits, FIRST_DROPPED)
-        order = np.argsort(keys)
-        keys, counts = keys[order] >> bits, counts[order]
-        first = np.flatnonzero(np.diff(keys, prepend=keys[0] - 1))
-        self.dropped += bits
-        self._rebuild(keys[first], np.add.reduceat(counts, first), len(self._keys))
-        return bits
+        bits, _ = self._entries()
+        keys = np.sort(_ordered(np.concatenate([bits, further])) >> self.dropped)
+        apart = (keys[1:] ^ keys[:-1]).view(np.uint64)
+        # Neighbours that differ above the dropped bits begin a bin each, after the first.
+        most = int(np.partition(apart, -DISTINCT)[-DISTINCT])
+        return max(self.dropped + most.bit_length(), FIRST_DROPPED)
 
     def _entries(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the bins as the least of their float64 values as stored, and their counts."""
         taken = self._counts > 0
-        return self._keys[taken], self._counts[taken]
+        return _ordered(self._keys[taken] << self.dropped), self._counts[taken]
 
-    def _rebuild(self, keys: NDArray[np.int64], counts: NDArray[np.int64], size: int) -> None:
+    def _rebuild(self, dropped: int, size: int) -> None:
+        bits, counts = self._entries()
+        self.dropped = dropped
         self._keys, self._counts = _table(size)
         self._used = 0
-        self._count(keys, counts)
+        self._count(bits, counts)
 
     def quantiles(
         self, levels: Sequence[float], least: float, largest: float
@@ -189,12 +231,13 @@ class Histogram:
         Interpolated as NumPy does between values. Where bits were dropped, a bin's values count
         as spread evenly over it, within ``least`` and ``largest``.
         """
-        keys, counts = self._entries()
-        order = np.argsort(keys)
-        keys, counts = keys[order], counts[order]
+        bits, counts = self._entries()
+        first = _ordered(bits)
+        order = np.argsort(first)
+        first, counts = first[order], counts[order]
         ends = np.cumsum(counts)
-        low = np.clip(_value(keys << self.dropped), least, largest)
-        high = np.clip(_value((keys << self.dropped) + (1 << self.dropped) - 1), least, largest)
+        low = np.clip(_value(first), least, largest)
+        high = np.clip(_value(first + (1 << self.dropped) - 1), least, largest)
 
         def ranked(rank: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[Any]]:
             bins = np.searchsorted(ends, rank, side="right")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,19 +9,13 @@ import numpy as np
 from ..accelerate import kernels
 from ..arguments import choice, whole_number
 from ..memory import require_memory
-from .binary_solution import INFEASIBLE as INFEASIBLE
-from .binary_solution import LIMIT as LIMIT
-from .binary_solution import OPTIMAL as OPTIMAL
-from .binary_solution import (
-    STATUS_NAMES,
-    STATUSES,
-    BinaryBatch,
-    BinarySolution,
-    masked,
-    sequences,
-)
+from .binary_solution import STATUS_NAMES, BinaryBatch, BinarySolution, masked, sequences
+from .handover import hand_over
+from .outcome import INFEASIBLE, LIMIT, OPTIMAL, STATUSES, Outcome
 from .program import lay_out
 from .whole_numbers import LARGEST
+from .wide_costs import solve_wide
+from .wide_rows import beside_wide_rows
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -46,17 +39,6 @@ STAGES = ((60, 5000), (300, 2**62))
 # Differences of two sums must fit the dtype of the lanes.
 _SAFE_INT16, _SAFE_INT32 = 2**14, 2**30
 _SHORT, _NARROW, _WIDE = (np.zeros(0, dtype=kind) for kind in (np.int16, np.int32, np.int64))
-
-
-@dataclass
-class Outcome:
-    """One program's result in whole numbers; ``x`` None where nothing is known."""
-
-    status: int
-    x: NDArray[np.int8] | None
-    bound: int
-    method: str
-    nodes: int
 
 
 def solve_binary(
@@ -146,8 +128,6 @@ def _outcome(given: Programs, i: int, node_limit: int, method: str) -> Outcome:
     c, A, b = given.c[i], given.A[i], given.b[i]
     if i not in given.wide and i not in given.wide_rows:
         return _solve_one(c, A, b, node_limit, method, given.bound)
-    from .wide_costs import solve_wide
-    from .wide_rows import beside_wide_rows
 
     def solve(
         c: NDArray[Any], A: NDArray[Any], b: NDArray[Any], node_limit: int, below: int | None
@@ -181,8 +161,6 @@ def _solve_one(
     if free.size == 0:
         found = Outcome(OPTIMAL, np.zeros(0, dtype=np.int8), 0, name, 0)
     elif method == "milp" or (method == "auto" and free.size > MOST_SEARCHED):
-        from .handover import hand_over
-
         found = hand_over(rc, rA, rb, node_limit)
     elif method == "enumeration" or (method == "auto" and free.size <= SMALL):
         found = _enumerate_one(rc, rA, rb)
@@ -190,8 +168,6 @@ def _solve_one(
         below = None if below is None else below - fixed_cost
         found = _search(rc, rA, rb, node_limit, bound, below)
         if found.status == LIMIT and method == "auto":
-            from .handover import hand_over
-
             found = hand_over(rc, rA, rb, node_limit, found)
     if found.status == INFEASIBLE:
         return found

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..accelerate import kernels
+from .outcome import STATUSES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-STATUSES = ("optimal", "infeasible", "limit")
-OPTIMAL, INFEASIBLE, LIMIT = range(3)
 STATUS_NAMES = np.array(STATUSES)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .binary import INFEASIBLE, LIMIT, OPTIMAL, Outcome
+from .outcome import INFEASIBLE, LIMIT, OPTIMAL, Outcome
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -33,10 +33,10 @@ seed = 3
 STOPPING = TOML + 'target_error = { cost = "0.15%" }\nminimum_trials = 1000\n'
 # The command line, but with a part after every chunk.
 COMMAND = """
-from fastlb.montecarlo import keeper, runner
+from fastlb.montecarlo import chunks, keeper
 from fastlb.cli import main
 keeper.SOONEST = keeper.SHARE = 0.0
-runner.CHUNK_LOADS = 2**16
+chunks.LEAST_LOADS = 2**16
 main()
 """
 

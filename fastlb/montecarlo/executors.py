@@ -1,0 +1,150 @@
+"""Running chunks of trials here, on threads, or on processes and clusters, in order."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Generator, Iterable
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+
+from .._version import __version__
+from ..errors import ExecutorError
+from .chunks import CHUNK_LOADS, Chunk, pieces
+from .collecting import ALL_COLUMNS, Dropped, Tally, Wanted
+from .measuring import Columns, run_chunk
+
+# What is handed to an executor ahead of the chunk waited for. A cluster has many workers, whose
+# results may all come before that one; a pool of this machine only has to be kept busy while a part
+# of a store is written. In rows of results, some 100 bytes each; and in chunks, at least and most.
+CLUSTER_AHEAD = 2**22
+POOL_AHEAD = 2**18
+LEAST_AHEAD = 4 * (os.cpu_count() or 1)
+MOST_AHEAD = 1024
+
+# Times that a chunk is sent once more after a cluster has lost it.
+RETRIES = 3
+
+
+def in_process(executor: Executor | None) -> bool:
+    """Return whether chunks are run in this process, where tallies can be added to."""
+    return executor is None or isinstance(executor, ThreadPoolExecutor)
+
+
+def run_chunks(
+    chunks: Iterable[Chunk], executor: Executor | None, wanted: Wanted = ALL_COLUMNS
+) -> Generator[tuple[Chunk, Columns]]:
+    """Run chunks here, or on an executor, and yield each with its columns, in order.
+
+    A chunk that the executor lost is sent again: it depends on nothing but itself. Tallies that
+    are wanted get the trials of chunks that they cover; of others columns must be wanted.
+
+    Raises
+    ------
+    ExecutorError
+        If the executor is broken, or loses the same chunk again and again.
+    """
+    if executor is None:
+        for chunk in chunks:
+            yield chunk, _run_here(chunk, wanted)
+        return
+    here = isinstance(executor, ThreadPoolExecutor | ProcessPoolExecutor)
+    most = POOL_AHEAD if here else CLUSTER_AHEAD
+    waiting = iter(chunks)
+    sent: deque[tuple[Chunk, Sent]] = deque()
+    rows = 0
+    try:
+        while True:
+            while len(sent) < LEAST_AHEAD or (rows < most and len(sent) < MOST_AHEAD):
+                following = next(waiting, None)
+                if following is None:
+                    break
+                sent.append((following, _send(executor, following, wanted)))
+                rows += following.trials * len(following.methods)
+            if not sent:
+                return
+            first, future = sent.popleft()
+            rows -= first.trials * len(first.methods)
+            yield first, _received(executor, first, wanted, future)
+    finally:
+        for _, future in sent:
+            future.cancel()
+
+
+def _run_here(chunk: Chunk, wanted: Wanted) -> Columns:
+    """Run a chunk in this process, on any thread."""
+    found = run_chunk(chunk)
+    if wanted.tallies is not None and wanted.tallies.covers(chunk):
+        wanted.tallies.add(chunk.cells, found)
+    return found if wanted.columns else []
+
+
+def run_on_thread(chunk: Chunk, wanted: Wanted) -> Columns | Exception:
+    """Run a chunk on another thread; an error is returned as for :func:`run_elsewhere`."""
+    try:
+        return _run_here(chunk, wanted)
+    except Exception as error:
+        return error
+
+
+def run_elsewhere(
+    chunk: Chunk, version: str, dropped: Dropped | None = None
+) -> Columns | Tally | Exception:
+    """Run a chunk for a process that may be of another version, whose results could differ.
+
+    With ``dropped``, what :meth:`Tallies.dropped` said of its group, the trials are added up here.
+    An error of the chunk is returned: those that are raised are the executor's own.
+    """
+    if version != __version__:
+        return ExecutorError(
+            f"fastlb must be {version} on all workers, as where the study is run; got {__version__}"
+        )
+    try:
+        if dropped is None:
+            return run_chunk(chunk)
+        tally = Tally(dropped)
+        for piece in pieces(chunk, CHUNK_LOADS):
+            tally.add(piece.methods, run_chunk(piece))
+    except Exception as error:
+        return error
+    return tally
+
+
+Sent = Future[Columns | Tally | Exception]
+
+
+def _send(executor: Executor, chunk: Chunk, wanted: Wanted) -> Sent:
+    try:
+        if in_process(executor):
+            return executor.submit(run_on_thread, chunk, wanted)
+        alone = wanted.tallies is not None and not wanted.columns
+        dropped = wanted.tallies.dropped(chunk.group) if wanted.tallies and alone else None
+        return executor.submit(run_elsewhere, chunk, __version__, dropped)
+    except Exception as error:  # of whatever kind each sort of executor has for it
+        raise ExecutorError(f"the executor takes no more work: {error}") from error
+
+
+def _received(executor: Executor, chunk: Chunk, wanted: Wanted, future: Sent) -> Columns:
+    losses = 0
+    while True:
+        try:
+            found = future.result()
+            break
+        except Exception as error:
+            losses += 1
+            if losses > RETRIES:
+                raise ExecutorError(
+                    f"the executor lost the trials from {chunk.start} on {chunk.topology.spec} "
+                    f"{losses} times: {str(error) or type(error).__name__}"
+                ) from error
+        future = _send(executor, chunk, wanted)
+    if isinstance(found, Exception):
+        raise found
+    if isinstance(found, Tally):
+        if wanted.tallies is not None:
+            wanted.tallies.merge(chunk.group, found)
+        return []
+    if in_process(executor) or wanted.tallies is None:
+        return found
+    if wanted.tallies.covers(chunk):
+        wanted.tallies.add(chunk.cells, found)
+    return found

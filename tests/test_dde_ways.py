@@ -1,0 +1,133 @@
+"""DDE takes other ways for one plain network, for small loads and for large results."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fastlb as lb
+from fastlb.exchange import scratch
+from tests.oracles import dde
+
+INT32_MAX = 2**31 - 1
+
+
+def expected(loads: Any, topology: lb.Grid) -> Any:
+    return dde.dde(loads.ravel().tolist(), topology.shape, topology.wrap).loads
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (3, 5), (16, 16), (17, 3), (4, 1, 33), (40, 16), (1, 1)])
+@pytest.mark.parametrize("largest", [9, "limit", "above", 2**40])
+def test_one_plain_network(shape: Any, largest: Any) -> None:
+    topology = lb.Torus(*shape)
+    limit = INT32_MAX // max(shape)
+    top = {"limit": limit, "above": limit + 1}.get(largest, largest)
+    chance = np.random.default_rng(5)
+    for loads in (
+        chance.integers(0, top, shape, endpoint=True),
+        np.full(shape, top),
+        np.where(np.arange(topology.size).reshape(shape) == topology.size - 1, top, 0),
+    ):
+        wanted = expected(loads, topology)
+        whole = lb.dde(loads, topology)
+        assert whole.loads.ravel().tolist() == wanted
+        for given in (loads, loads[None], loads.reshape(1, -1), loads.T.copy().T):
+            alone = lb.dde(given, topology, record="loads")
+            assert alone.loads.shape == given.shape
+            assert alone.loads.ravel().tolist() == wanted
+        into = np.empty_like(loads)
+        assert lb.dde(loads, topology, record="loads", out=into).loads is into
+        assert into.ravel().tolist() == wanted
+        own = loads.copy()
+        assert lb.dde(own, topology, record="loads", out=own).loads is own
+        assert own.ravel().tolist() == wanted
+
+
+def test_one_network_whose_result_overlaps_its_loads() -> None:
+    room = np.random.default_rng(6).integers(0, 99, 300)
+    loads, out = room[:256].reshape(16, 16), room[7:263].reshape(16, 16)
+    wanted = expected(loads, lb.Torus(16, 16))
+    lb.dde(loads, lb.Torus(16, 16), record="loads", out=out)
+    assert out.ravel().tolist() == wanted
+
+
+@pytest.mark.parametrize("place", [0, 15, 16, 255, 256, 271])
+def test_what_is_refused_leaves_the_loads_as_they_are(place: int) -> None:
+    loads = np.ones((17, 16), np.int64)
+    loads.flat[place] = -1
+    before = loads.copy()
+    with pytest.raises(ValueError, match=f"got -1 at node {place}"):
+        lb.dde(loads, lb.Torus(17, 16), record="loads", out=loads)
+    assert np.array_equal(loads, before)
+    loads.flat[place] = 2**62
+    with pytest.raises(OverflowError):
+        lb.dde(loads * 2 - 1, lb.Torus(17, 16), record="loads")
+
+
+def test_one_network_and_arguments_that_do_not_fit() -> None:
+    loads, torus = np.ones((4, 4), np.int64), lb.Torus(4, 4)
+    with pytest.raises(ValueError, match="exchange must be one of"):
+        lb.dde(loads, torus, record="loads", exchange="neither")
+    with pytest.raises(ValueError, match="loads must have shape"):
+        lb.dde(np.ones((2, 8), np.int64), torus, record="loads")
+    with pytest.raises(ValueError, match="out must have"):
+        lb.dde(loads, torus, record="loads", out=np.ones((4, 5), np.int64))
+
+
+@pytest.mark.parametrize("above", [0, 1])
+@pytest.mark.parametrize("trials", [1, 3, 17])
+def test_totals_at_the_limit_of_32_bits(trials: int, above: int) -> None:
+    """Units of an axis may be its length times the total; that decides between 32 and 64 bits."""
+    torus = lb.Torus(16, 3)
+    loads = np.zeros((trials, 16, 3), np.int64)
+    loads[-1, 8, 1] = INT32_MAX // 16 + above
+    b = lb.dde(loads, torus, record="flows")
+    twin = dde.dde(loads[-1].ravel().tolist(), torus.shape, torus.wrap)
+    assert b.loads[-1].ravel().tolist() == twin.loads
+    assert b.flows[-1].reshape(2, -1).tolist() == twin.flows
+    assert (b.moved[-1], b.local[-1]) == (twin.moved, twin.local)
+
+
+def large(seed: int) -> lb.Balance:
+    loads = np.random.default_rng(seed).integers(0, 99, (8, 32, 32))
+    return lb.dde(loads, lb.Torus(32, 32), record="flows")
+
+
+def test_large_results_that_are_held_stay_as_they_are() -> None:
+    first = large(1)
+    flows, stages = first.flows.copy(), first.stages.copy()
+    row = large(2).flows[3, 1, :5]
+    kept = row.copy()
+    large(3), large(4)
+    assert np.array_equal(first.flows, flows)
+    assert np.array_equal(first.stages, stages)
+    assert np.array_equal(row, kept)
+
+
+def test_memory_is_handed_out_again_once_nobody_holds_it() -> None:
+    size = 3 * 2**20
+
+    def place(view: Any) -> int:
+        return int(view.ctypes.data)
+
+    held = scratch.handed_out(size)
+    part = held[10:20].view(np.int16).reshape(5, 1)
+    first = place(held)
+    assert first % scratch.HUGE_PAGE == 0
+    del held
+    assert place(scratch.handed_out(size)) != first
+    del part
+    again = scratch.handed_out(size)
+    other: list[int] = []
+    thread = threading.Thread(target=lambda: other.append(place(scratch.handed_out(size))))
+    thread.start()
+    thread.join()
+    assert other[0] != place(again)
+    last = place(again)
+    del again
+    assert place(scratch.handed_out(size // 2)) == last
+    assert scratch.handed_out(scratch.LARGEST_KEPT + 1).size == scratch.LARGEST_KEPT + 1
+    assert place(scratch.handed_out(size)) == last
