@@ -1,7 +1,7 @@
-"""Dimension exchange on cubes with trials last, measured: DEM (Wu-Shu Fig. 1), plans with faults.
+"""Dimension exchange on cubes with trials last, measured: DEM (Wu-Shu Fig. 1).
 
 Legend: ``K`` tiles of ``W`` trials side by side, ``N = 2**n`` nodes, ``S`` dimensions in the order
-balanced, ``M`` rows of a plan's program, ``B`` trials.
+balanced, ``B`` trials.
 
 An exchange is one loop over two rows of lanes whatever the dimension, so none needs the shuffles
 of ``dem.py``; the pair rule stands here once more. Three dimensions at a time are balanced
@@ -19,8 +19,6 @@ LANES = 16
 GROUPED = 3
 # Nodes whose dimensions are balanced in the L1 cache before those of the next ones.
 BLOCK = 128
-# Kinds of a program's rows; all others are repairs.
-SPLIT, WHOLE = 0, 1
 # Rows of what lanes add up to.
 MOVED, LOCAL, LEAST, MOST, SUMS = 0, 1, 2, 3, 4
 
@@ -230,20 +228,6 @@ def _subcube(tile, kept, sums, bits, groups, spared, base, free, ends):
 
 
 @njit(cache=True, nogil=True)
-def _gather(tile, kept, sums):
-    """Add up what was kept, and find the extremes."""
-    W = sums.shape[1]
-    strides, ends = (W, 2 * W, 4 * W), (False, True)
-    eights = tile.size // (8 * W) * (8 * W)
-    for row in range(0, eights, 8 * W):
-        for w in range(0, W, LANES):
-            _across(tile, kept, sums, row + w, strides, w, ends, 3, False)
-    for row in range(eights, tile.size, W):
-        for w in range(0, W, LANES):
-            _across(tile, kept, sums, row + w, strides, w, ends, 0, False)
-
-
-@njit(cache=True, nogil=True)
 def _store(sums, found, first):
     """Put what the lanes of a tile add up to with those of all trials."""
     part = found[:, first : first + sums.shape[1]]
@@ -272,127 +256,4 @@ def dem(tiles, bits, faults, found):
         sums[LEAST] = np.iinfo(tiles.dtype).max
         tile = tiles[k].reshape(-1)
         _subcube(tile, kept, sums, bits, groups, spared, 0, N - 1, (True, True))
-        _store(sums, found, k * W)
-
-
-@njit(cache=True, nogil=True)
-def _register(load, donor, least, pegs, held, holes, low, moved):
-    """Take the loads of a stuck node as pegs above its donor's, and leave it the donor's."""
-    T = load.dtype.type
-    for u in range(load.size):
-        other = donor[u]
-        above = T(load[u] - other)
-        held[u], low[u], load[u] = other, other, other
-        pegs[u] = above
-        holes[u] = max(T(0), T(-above))
-        moved[u] += T(abs(above))
-        least[u] = min(least[u], other)
-
-
-@njit(cache=True, nogil=True)
-def _shift(X, Y, held_x, held_y, holes_x, holes_y, low_x, low_y, moved):
-    """Level pegs; a node gives at most its load minus its holes, which is held + pegs."""
-    T = X.dtype.type
-    for u in range(X.size):
-        x, y = X[u], Y[u]
-        d = T(x - y)
-        sent = min(T(T(d + T(d < 0)) >> T(1)), T(held_x[u] + x))
-        sent = max(sent, T(-T(held_y[u] + y)))
-        x, y = T(x - sent), T(y + sent)
-        X[u], Y[u] = x, y
-        moved[u] += T(abs(sent))
-        low_x[u] = min(low_x[u], T(T(held_x[u] + x) + holes_x[u]))
-        low_y[u] = min(low_y[u], T(T(held_y[u] + y) + holes_y[u]))
-
-
-@njit(cache=True, nogil=True)
-def _settle(load, least, pegs, held, holes, low):
-    """Leave the donor what it held and its pegs."""
-    T = load.dtype.type
-    for u in range(load.size):
-        left = max(T(0), T(held[u] + pegs[u]))
-        kept = min(low[u], left) if holes[u] > 0 else low[u]
-        load[u] = left
-        least[u] = min(least[u], kept)
-
-
-@njit(cache=True, nogil=True)
-def _repair(tile, kept, moved, base, free, bit, scratch):
-    """Level the pegs and holes of a stuck subcube in its donor; see ``fault_tolerant_dem.py``."""
-    W = moved.size
-    pegs, held, holes, low = scratch
-    end = sub = 0
-    while True:
-        a, d = (base | sub) * W, ((base | sub) ^ (1 << bit)) * W
-        m = end + W
-        _register(
-            tile[a : a + W], tile[d : d + W], kept[a : a + W], pegs[end:m], held[end:m],
-            holes[end:m], low[end:m], moved,
-        )  # fmt: skip
-        end = m
-        if sub == free:
-            break
-        sub = (sub - free) & free
-    h = W
-    while h < end:
-        for o in range(0, end, 2 * h):
-            for i in range(o, o + h, W):
-                m, j, n = i + W, i + h, i + h + W
-                _shift(
-                    pegs[i:m], pegs[j:n], held[i:m], held[j:n], holes[i:m], holes[j:n],
-                    low[i:m], low[j:n], moved,
-                )  # fmt: skip
-        h *= 2
-    i = sub = 0
-    while True:
-        d = ((base | sub) ^ (1 << bit)) * W
-        m = i + W
-        _settle(tile[d : d + W], kept[d : d + W], pegs[i:m], held[i:m], holes[i:m], low[i:m])
-        i = m
-        if sub == free:
-            return
-        sub = (sub - free) & free
-
-
-@njit(cache=True, nogil=True)
-def carry_out(tiles, program, bits, deepest, found):
-    """Run a plan of fault-tolerant DEM (More-Wu section 2.2) on every cube of ``tiles``.
-
-    ``program`` (M, 4) is the plan's, its first row of the whole cube; ``bits`` (n,) are all
-    dimensions in the order in which subcubes without faults are balanced, ``deepest`` is the
-    largest dimension of a stuck subcube; all else as for ``dem``.
-    """
-    K, N, W = tiles.shape
-    kept = np.empty(N * W, tiles.dtype)
-    sums = np.empty((SUMS, W), tiles.dtype)
-    room = W << deepest
-    scratch = (
-        np.empty(room, tiles.dtype), np.empty(room, tiles.dtype),
-        np.empty(room, tiles.dtype), np.empty(room, tiles.dtype),
-    )  # fmt: skip
-    spared = np.zeros((_groups(bits.size, False), N), np.bool_)
-    # The dimensions balanced by each row.
-    own = np.empty((program.shape[0], max(1, bits.size)), np.int64)
-    owns = np.zeros(program.shape[0], np.int64)
-    for m in range(program.shape[0]):
-        own[m, 0] = program[m, 3]
-        for bit in bits:
-            if program[m, 0] == WHOLE and program[m, 2] >> bit & 1:
-                own[m, owns[m]] = bit
-                owns[m] += 1
-    for k in range(K):
-        sums[:] = 0
-        sums[LEAST] = np.iinfo(tiles.dtype).max
-        tile = tiles[k].reshape(-1)
-        for m in range(program.shape[0]):
-            action, base, free, bit = program[m]
-            ends = m == 0, False
-            if action == SPLIT:
-                _dimensions(tile, kept, sums, own[m, :1], spared[0], base, free, ends)
-            elif action == WHOLE:
-                own_bits, groups = own[m, : owns[m]], _groups(owns[m], False)
-                _subcube(tile, kept, sums, own_bits, groups, spared, base, free, ends)
-            else:
-                _repair(tile, kept, sums[MOVED], base, free, bit, scratch)
-        _gather(tile, kept, sums)
         _store(sums, found, k * W)

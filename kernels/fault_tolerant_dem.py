@@ -1,11 +1,10 @@
-"""A plan of fault-tolerant DEM carried out on batches of loads (More-Wu section 2.2).
+"""A plan of fault-tolerant DEM carried out on one network after the other (More-Wu section 2.2).
 
-Loads are worked on in tiles ``(position, lane)``, flat (``positions.py``). The dimension split
-first is the outermost bit of a position, so the plan, which goes depth first, stays inside
-ever smaller stretches of memory. Lanes are trials of a small cube. A large cube has one lane;
-its stretches of positions are the vectors.
+For few or large cubes; many small ones go side by side (``fault_tiles.py``). The vectors are
+stretches of positions (``positions.py``): the dimension split first is the outermost bit of a
+position, so the plan, which goes depth first, stays inside ever smaller stretches of memory.
 
-Legend: ``B`` trials, ``N`` nodes, ``L`` lanes, ``T`` tiles, ``M`` rows of the plan's program.
+Legend: ``B`` trials, ``N`` nodes, ``M`` rows of the plan's program.
 """
 
 import numpy as np
@@ -79,36 +78,23 @@ def _exchange_twice(A, B, C, D):
 
 @njit(cache=True, nogil=True)
 def _booked_exchange(A, B, least_a, least_b, moved):
-    """Exchange, lowering the least loads and adding to the units moved, lane by lane."""
+    """Exchange, lowering the least loads and adding to the units moved."""
     wide = moved.dtype.type
-    L = moved.size
-    if L == 1:
-        units = moved[0]
-        for u in range(A.size):
-            a = A[u]
-            p, q = _even(a, B[u])
-            units += wide(max(a, p) - min(a, p))
-            A[u], B[u] = p, q
-            least_a[u] = min(least_a[u], p)
-            least_b[u] = min(least_b[u], q)
-        moved[0] = units
-        return
-    for at in range(0, A.size, L):
-        x, y = A[at : at + L], B[at : at + L]
-        least_x, least_y = least_a[at : at + L], least_b[at : at + L]
-        for u in range(L):
-            a = x[u]
-            p, q = _even(a, y[u])
-            moved[u] += wide(max(a, p) - min(a, p))
-            x[u], y[u] = p, q
-            least_x[u] = min(least_x[u], p)
-            least_y[u] = min(least_y[u], q)
+    units = moved[0]
+    for u in range(A.size):
+        a = A[u]
+        p, q = _even(a, B[u])
+        units += wide(max(a, p) - min(a, p))
+        A[u], B[u] = p, q
+        least_a[u] = min(least_a[u], p)
+        least_b[u] = min(least_b[u], q)
+    moved[0] = units
 
 
 @njit(cache=True, nogil=True)
-def _apart(tile, least, moved, at, run, h, booked):
-    """Exchange the stretch of ``run`` elements at ``at`` with the one ``h`` elements on."""
-    A, B = tile[at : at + run], tile[at + h : at + h + run]
+def _apart(loads, least, moved, at, run, h, booked):
+    """Exchange the stretch of ``run`` positions at ``at`` with the one ``h`` positions on."""
+    A, B = loads[at : at + run], loads[at + h : at + h + run]
     if booked:
         _booked_exchange(A, B, least[at : at + run], least[at + h : at + h + run], moved)
     else:
@@ -116,21 +102,21 @@ def _apart(tile, least, moved, at, run, h, booked):
 
 
 @njit(cache=True, nogil=True)
-def _passes(tile, least, moved, at, size, h, last, booked):
-    """Dimensions of a stretch, ``h`` elements apart down to ``last``, two a pass if possible."""
+def _passes(loads, least, moved, at, size, h, last, booked):
+    """Dimensions of a stretch, ``h`` positions apart down to ``last``, two a pass if possible."""
     while h > last and not booked:
         q = h // 2
         for o in range(at, at + size, 4 * q):
             _exchange_twice(
-                tile[o : o + q],
-                tile[o + q : o + 2 * q],
-                tile[o + 2 * q : o + 3 * q],
-                tile[o + 3 * q : o + 4 * q],
+                loads[o : o + q],
+                loads[o + q : o + 2 * q],
+                loads[o + 2 * q : o + 3 * q],
+                loads[o + 3 * q : o + 4 * q],
             )
         h //= 4
     while h >= last:
         for o in range(at, at + size, 2 * h):
-            _apart(tile, least, moved, o, h, h, booked)
+            _apart(loads, least, moved, o, h, h, booked)
         h //= 2
 
 
@@ -182,14 +168,14 @@ def _rotating_passes(S, T, least_s, least_t, moved, r, booked):
 
 
 @njit(cache=True, nogil=True)
-def _block(tile, least, moved, spare, at, r, L, booked):
-    """DEM of the ``2**r`` positions from element ``at``, the outermost dimension first."""
-    size = L << r
+def _block(loads, least, moved, spare, at, r, booked):
+    """DEM of the ``2**r`` positions from ``at`` on, the outermost dimension first."""
+    size = 1 << r
     h = size // 2
-    outer = L << OUTER
-    inner = L << INNER
+    outer = 1 << OUTER
+    inner = 1 << INNER
     if h >= outer:
-        _passes(tile, least, moved, at, size, h, outer, booked)
+        _passes(loads, least, moved, at, size, h, outer, booked)
         h = outer // 2
     for o in range(at, at + size, 2 * h):
         if spare.size and h > 4:
@@ -197,16 +183,16 @@ def _block(tile, least, moved, spare, at, r, L, booked):
             k = min(r, OUTER)
             if booked:
                 T, low = spare[0, : 2 * h], spare[1, : 2 * h]
-                _rotating_passes(tile[o:end], T, least[o:end], low, moved, k, True)
+                _rotating_passes(loads[o:end], T, least[o:end], low, moved, k, True)
             else:
                 T = spare[0, : 2 * h]
-                _rotating_passes(tile[o:end], T, least, least, moved, k, False)
+                _rotating_passes(loads[o:end], T, least, least, moved, k, False)
         elif h >= inner:
-            _passes(tile, least, moved, o, 2 * h, h, inner, booked)
+            _passes(loads, least, moved, o, 2 * h, h, inner, booked)
             for i in range(o, o + 2 * h, inner):
-                _passes(tile, least, moved, i, inner, inner // 2, L, booked)
+                _passes(loads, least, moved, i, inner, inner // 2, 1, booked)
         else:
-            _passes(tile, least, moved, o, 2 * h, h, L, booked)
+            _passes(loads, least, moved, o, 2 * h, h, 1, booked)
 
 
 @njit(cache=True, nogil=True)
@@ -219,60 +205,68 @@ def _trailing(free):
 
 
 @njit(cache=True, nogil=True)
-def _split(tile, least, moved, base, free, bit, L, booked):
+def _split(loads, least, moved, base, free, bit, booked):
     """Exchange across one bit of a subcube: stretches of its lowest bits in one go."""
     r = _trailing(free)
-    h = L << bit
-    outer = (free >> r << r) & ~(1 << bit)
+    h = 1 << bit
+    outer = (free >> r << r) & ~h
     sub = 0
     while True:
-        o = (base | sub) * L
+        at = base | sub
         if bit < r:
-            _passes(tile, least, moved, o, L << r, h, h, booked)
+            _passes(loads, least, moved, at, 1 << r, h, h, booked)
         else:
-            _apart(tile, least, moved, o, L << r, h, booked)
+            _apart(loads, least, moved, at, 1 << r, h, booked)
         if sub == outer:
             return
         sub = (sub - outer) & outer
 
 
 @njit(cache=True, nogil=True)
-def _whole(tile, least, moved, spare, base, free, L, booked):
+def _whole(loads, least, moved, spare, base, free, booked):
     """DEM of a fault-free subcube: bits above a gap one by one, the stretches below as blocks."""
     r = _trailing(free)
     outer = free >> r << r
     for bit in range(63):
         place = 62 - bit
         if outer >> place & 1:
-            _split(tile, least, moved, base, free, place, L, booked)
+            _split(loads, least, moved, base, free, place, booked)
     if r == 0:
         return
     sub = 0
     while True:
-        _block(tile, least, moved, spare, (base | sub) * L, r, L, booked)
+        _block(loads, least, moved, spare, base | sub, r, booked)
         if sub == outer:
             return
         sub = (sub - outer) & outer
 
 
 @njit(cache=True, nogil=True)
-def _register(load, other, held, pegs):
-    """Take the loads of stuck nodes as pegs above their donors', and leave them the donors'."""
+def _register(loads, least, moved, base, free, bit, booked, scratch):
+    """Take the loads of stuck nodes as pegs above their donors', and leave them the donors'.
+
+    Return how many there are.
+    """
+    pegs, held, holes, low = scratch[0], scratch[1], scratch[2], scratch[3]
     wide = pegs.dtype.type
-    for u in range(load.size):
-        held[u] = wide(other[u])
-        pegs[u] = wide(load[u]) - held[u]
-        load[u] = other[u]
-
-
-@njit(cache=True, nogil=True)
-def _booked_register(load, held, pegs, holes, low, least, moved):
-    zero = pegs.dtype.type(0)
-    for u in range(load.size):
-        holes[u] = max(zero, -pegs[u])
-        low[u] = held[u]
-        moved[u] += abs(pegs[u])
-        least[u] = min(least[u], load[u])
+    units = moved[0]
+    i = sub = 0
+    while True:
+        a = base | sub
+        other = loads[a ^ (1 << bit)]
+        held[i] = wide(other)
+        pegs[i] = wide(loads[a]) - held[i]
+        loads[a] = other
+        if booked:
+            holes[i] = max(wide(0), -pegs[i])
+            low[i] = held[i]
+            units += abs(pegs[i])
+            least[a] = min(least[a], other)
+        i += 1
+        if sub == free:
+            moved[0] = units
+            return i
+        sub = (sub - free) & free
 
 
 @njit(cache=True, nogil=True)
@@ -287,132 +281,99 @@ def _shift(X, Y, held_x, held_y):
 
 @njit(cache=True, nogil=True)
 def _booked_shift(X, Y, held_x, held_y, holes_x, holes_y, low_x, low_y, moved):
+    units = moved[0]
     for u in range(X.size):
         x = min(_half(X[u] - Y[u]), held_x[u] + X[u])
         x = max(x, -(held_y[u] + Y[u]))
         X[u] -= x
         Y[u] += x
-        moved[u] += abs(x)
+        units += abs(x)
         low_x[u] = min(low_x[u], held_x[u] + X[u] + holes_x[u])
         low_y[u] = min(low_y[u], held_y[u] + Y[u] + holes_y[u])
+    moved[0] = units
 
 
 @njit(cache=True, nogil=True)
-def _settle(load, held, pegs):
-    """Leave the donor what it held and its pegs; return the largest load."""
-    zero = pegs.dtype.type(0)
-    largest = zero
-    for u in range(load.size):
-        left = max(zero, held[u] + pegs[u])
-        largest = max(largest, left)
-        load[u] = left
-    return largest
-
-
-@njit(cache=True, nogil=True)
-def _booked_settle(held, pegs, holes, low, least):
+def _settle(loads, least, base, free, bit, booked, scratch):
+    """Leave the donor what it held and its pegs; return its largest load."""
+    pegs, held, holes, low = scratch[0], scratch[1], scratch[2], scratch[3]
     wide = pegs.dtype.type
     zero = wide(0)
-    for u in range(held.size):
-        left = max(zero, held[u] + pegs[u])
-        kept = min(low[u], left) if holes[u] > zero else low[u]
-        least[u] = min(wide(least[u]), kept)
-
-
-@njit(cache=True, nogil=True)
-def _repair(tile, least, moved, base, free, bit, ascending, L, booked, scratch):
-    """Level the pegs and holes of a stuck subcube in its donor; return its largest load.
-
-    A node a with neighbour a' ends with what a' had, whether it sends pegs or is paid its
-    holes. So the donor is left with the stuck subcube's loads, and ``pegs`` is what these are
-    above the donor's own (``held``).
-    """
-    pegs, held, holes, low = scratch
-    end = 0
-    sub = 0
+    largest = zero
+    i = sub = 0
     while True:
-        a = (base | sub) * L
-        d = ((base | sub) ^ (1 << bit)) * L
-        i = end
-        end = i + L
-        _register(tile[a : a + L], tile[d : d + L], held[i:end], pegs[i:end])
+        d = (base | sub) ^ (1 << bit)
+        left = max(zero, held[i] + pegs[i])
+        largest = max(largest, left)
+        loads[d] = left
         if booked:
-            near = least[a : a + L]
-            h, p, o, w = held[i:end], pegs[i:end], holes[i:end], low[i:end]
-            _booked_register(tile[a : a + L], h, p, o, w, near, moved)
-        if sub == free:
-            break
-        sub = (sub - free) & free
-    h = L if ascending else end // 2
-    while L <= h < end:
-        run = L if booked else h
-        for o in range(0, end, 2 * h):
-            for i in range(o, o + h, run):
-                m, j, k = i + run, i + h, i + h + run
-                X, Y, held_x, held_y = pegs[i:m], pegs[j:k], held[i:m], held[j:k]
-                if booked:
-                    owed_x, owed_y, low_x, low_y = holes[i:m], holes[j:k], low[i:m], low[j:k]
-                    _booked_shift(X, Y, held_x, held_y, owed_x, owed_y, low_x, low_y, moved)
-                else:
-                    _shift(X, Y, held_x, held_y)
-        h = 2 * h if ascending else h // 2
-    largest = moved.dtype.type(0)
-    i = 0
-    sub = 0
-    while True:
-        d = ((base | sub) ^ (1 << bit)) * L
-        m = i + L
-        largest = max(largest, _settle(tile[d : d + L], held[i:m], pegs[i:m]))
-        if booked:
-            _booked_settle(held[i:m], pegs[i:m], holes[i:m], low[i:m], least[d : d + L])
-        i = m
+            kept = min(low[i], left) if holes[i] > zero else low[i]
+            least[d] = min(wide(least[d]), kept)
+        i += 1
         if sub == free:
             return largest
         sub = (sub - free) & free
 
 
 @njit(cache=True, nogil=True)
-def carry_out(tiles, program, B, L, ascending, rotating, deepest, booked, kind):
-    """Run a program on tiles (T, N * L), in place.
+def _repair(loads, least, moved, base, free, bit, ascending, booked, scratch):
+    """Level the pegs and holes of a stuck subcube in its donor; return its largest load.
+
+    A node a with neighbour a' ends with what a' had, whether it sends pegs or is paid its
+    holes. So the donor is left with the stuck subcube's loads, and ``pegs`` is what these are
+    above the donor's own (``held``).
+    """
+    pegs, held, holes, low = scratch[0], scratch[1], scratch[2], scratch[3]
+    end = _register(loads, least, moved, base, free, bit, booked, scratch)
+    h = 1 if ascending else end // 2
+    while 1 <= h < end:
+        for i in range(0, end, 2 * h):
+            j, k = i + h, i + 2 * h
+            X, Y, held_x, held_y = pegs[i:j], pegs[j:k], held[i:j], held[j:k]
+            if booked:
+                owed_x, owed_y, low_x, low_y = holes[i:j], holes[j:k], low[i:j], low[j:k]
+                _booked_shift(X, Y, held_x, held_y, owed_x, owed_y, low_x, low_y, moved)
+            else:
+                _shift(X, Y, held_x, held_y)
+        h = 2 * h if ascending else h // 2
+    return _settle(loads, least, base, free, bit, booked, scratch)
+
+
+@njit(cache=True, nogil=True)
+def carry_out(rows, program, ascending, rotating, deepest, booked, kind):
+    """Run a program on rows (B, N) of positions, in place.
 
     ``program`` (M, 4) is the plan's, in positions; ``ascending`` tells whether bits of nodes
     ascend as bits of positions do, ``deepest`` is the largest dimension of a stuck subcube,
-    ``kind`` an array of one zero, int64 or float64, in which units are counted. ``rotating``
-    (one lane) is for large cubes. Return (moved (B,), local (B,), largest): zeros where not
-    ``booked``, and the largest load that a repair made, before it was cast.
+    ``kind`` an array of one zero, int64 or float64, in which units are counted. ``rotating`` is
+    fast; floats are then added up in another order. Return (moved (B,), local (B,), largest):
+    zeros where not ``booked``, and the largest load that a repair made, before it was cast.
     """
+    B, N = rows.shape
     moved = np.full(B, kind[0])
     local = np.full(B, kind[0])
     largest = kind[0]
-    least = np.empty(tiles.shape[1] if booked else 0, dtype=tiles.dtype)
-    spare = np.empty((2, 1 << OUTER if rotating else 0), dtype=tiles.dtype)
-    room = L << deepest if deepest else 0
-    pegs, held = np.full(room, kind[0]), np.full(room, kind[0])
-    scratch = pegs, held, np.full(room, kind[0]), np.full(room, kind[0])
-    N = tiles.shape[1] // L
-    for t in range(tiles.shape[0]):
-        w = min(L, B - t * L)
-        tile = tiles[t, : N * w]
-        units = moved[t * L : t * L + w]
+    least = np.empty(N if booked else 0, dtype=rows.dtype)
+    spare = np.empty((2, 1 << OUTER if rotating else 0), dtype=rows.dtype)
+    room = 1 << deepest if deepest else 0
+    scratch = np.empty((4, room), dtype=kind.dtype)
+    for b in range(B):
+        loads = rows[b]
+        units = moved[b : b + 1]
         if booked:
-            least[: N * w] = tile
+            least[:] = loads
         for m in range(program.shape[0]):
             action, base, free, bit = program[m]
             if action == SPLIT:
-                _split(tile, least, units, base, free, bit, w, booked)
+                _split(loads, least, units, base, free, bit, booked)
             elif action == WHOLE:
-                _whole(tile, least, units, spare, base, free, w, booked)
+                _whole(loads, least, units, spare, base, free, booked)
             else:
-                load = _repair(tile, least, units, base, free, bit, ascending, w, booked, scratch)
+                load = _repair(loads, least, units, base, free, bit, ascending, booked, scratch)
                 largest = max(largest, load)
-        if booked and w == 1:
+        if booked:
             stayed = kind[0]
             for i in range(N):
                 stayed += kind.dtype.type(least[i])
-            local[t * L] = stayed
-        elif booked:
-            for i in range(N):
-                lanes = least[i * w : (i + 1) * w]
-                for u in range(w):
-                    local[t * L + u] += kind.dtype.type(lanes[u])
+            local[b] = stayed
     return moved, local, largest

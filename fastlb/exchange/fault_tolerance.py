@@ -9,10 +9,20 @@ import numpy as np
 from ..accelerate import kernels
 from ..errors import FaultError
 from ..memory import require_memory
+from .fault_batches import (
+    INT32_MAX,
+    Carried,
+    fit_side_by_side,
+    most_of,
+    one_by_one,
+    side_by_side,
+    times_moved,
+)
 from .fault_plans import FaultPlan, fault_plan
 from .fault_tree import FaultTree, fault_tree
 from .loads import (
     Survey,
+    all_within,
     check_record,
     check_values,
     finished,
@@ -28,14 +38,6 @@ if TYPE_CHECKING:
 
     from ..topologies.topology import Hypercube
 
-# Trials side by side in a tile, loads in a tile, the largest cube that is worked on that way,
-# and the bytes of tiles in hand: they stay in cache between layout and exchange. Narrower tiles
-# cost up to 4 times as much, as every stretch of a row of lanes has its own start-up.
-LANES = 512
-TILE_LOADS = 2**19
-LANES_UP_TO = 2**14
-TILES_BYTES = 2**19
-INT32_MAX = 2**31 - 1
 FLOAT64_MAX = float(np.finfo(np.float64).max)
 SIGN = np.uint64(2**63)
 
@@ -145,9 +147,12 @@ def _carried_out(
     given = read_loads(loads, topology)
     result, rows = output_rows(out, loads, given)
     exact = record != "loads" or tree is not None or (plan is not None and bool(plan.repairs))
-    small = record == "loads" and tree is None and _all_small(plan, given.rows)
+    booked = record != "loads"
+    alone = plan if tree is None and record != "flows" else None
+    # Few large networks are surveyed at once.
+    small = (not booked or fit_side_by_side(given.rows)) and _all_small(alone, given.rows)
     before = survey(given.rows) if exact and not small else None
-    if not exact:
+    if not (exact or small):
         check_values(given.rows)
     if out is not None and _may_overflow(plan, before, rows.dtype):
         rows = np.empty_like(rows)
@@ -157,9 +162,10 @@ def _carried_out(
     whole = rows.dtype.kind in "iu"
     most = 0 if before is None else before.total.max(initial=0)
     limit = INT64_MAX // max(1, steps) if whole else FLOAT64_MAX / max(1, steps)
-    watched = record != "loads" and most > limit
+    watched = booked and most > limit
+    shared: dict[str, Any] | None = None
     linkwise: dict[str, Any] = {}
-    if plan is None or tree is not None or record == "flows" or watched:
+    if alone is None or watched:
         # Narrow types are not worth kernels of their own here.
         wide = given.rows.astype(counted)
         local, largest, linkwise = _link_by_link(plan, tree, wide, topology.n, record, counted)
@@ -169,22 +175,18 @@ def _carried_out(
             raise OverflowError(f"moved must fit {counted}, got more units times links")
         rows[...] = wide
     else:
-        beyond = rows.dtype == np.uint64 and not (exact or small)
-        # Pairs average the same below zero: there unsigned loads of any size fit int64.
-        source = (given.rows ^ SIGN).view(np.int64) if beyond else given.rows
-        target = source if beyond else rows
-        work = _tile_dtype(source.dtype, small or (exact and most <= INT32_MAX))
-        moved, local, largest = _in_tiles(plan, source, target, record, work, counted)
-        if beyond:
-            rows[...] = source.view(np.uint64) ^ SIGN
-    if whole and largest > np.iinfo(rows.dtype).max:
+        carried = _by_plan(alone, given.rows, rows, booked, before, small)
+        moved, local, largest = carried.moved, carried.local, carried.largest
+        shared = carried.figures
+    if largest > most_of(rows.dtype):
         raise OverflowError(
             f"loads must leave room in {rows.dtype} for what a donor holds, which is {largest}"
         )
     fields: dict[str, Any] = {"loads": finished(result, rows)}
-    if before is not None and record != "loads":
+    if shared is None and before is not None and booked:
         shared = figures(before, survey_after(before, rows), topology.size, moved, local)
-        shared["steps"] = np.full(len(rows), steps)
+    if shared is not None:
+        shared |= {"sweeps": np.ones(len(rows), np.int64), "steps": np.full(len(rows), steps)}
         fields |= per_batch(shared, given.batch)
     if record == "flows":
         flows, stages = linkwise["flows"], linkwise["stages"]
@@ -194,41 +196,26 @@ def _carried_out(
     return Balance("fault_tolerant_dem", topology, record, fields)
 
 
-def _in_tiles(
+def _by_plan(
     plan: FaultPlan,
     rows: NDArray[Any],
     out: NDArray[Any],
-    record: str,
-    work: np.dtype[Any],
-    counted: np.dtype[Any],
-) -> tuple[NDArray[Any], NDArray[Any], Any]:
-    """Leave the final loads in ``out``; return (moved, local, largest load after a repair)."""
-    B, N = rows.shape
-    booked = record != "loads"
-    reverse = plan.order == "lowest"
-    # The order in which floats are summed up must not depend on the batch.
-    few = B < 8 and not (booked and rows.dtype.kind == "f")
-    rotating = few or N > LANES_UP_TO
-    L = 1 if rotating else max(1, min(LANES, TILE_LOADS // N, B))
-    deepest = max((stuck.dimensions for stuck in plan.stuck), default=0)
-    layout = kernels("positions")
-    carry_out = kernels("fault_tolerant_dem").carry_out
-    kind = np.zeros(1, counted)
-    moved, local = np.zeros(B, counted), np.zeros(B, counted)
-    largest = kind[0]
-    in_hand = max(1, TILES_BYTES // (N * L * work.itemsize))
-    tiles = np.empty((min(in_hand, -(-B // L)), N * L), work)
-    for first in range(0, B, in_hand * L):
-        part = slice(first, min(first + in_hand * L, B))
-        count = part.stop - part.start
-        used = tiles[: -(-count // L)]
-        layout.to_tiles(rows[part], used, plan.topology.n, L, reverse)
-        moved[part], local[part], load = carry_out(
-            used, plan.positions, count, L, not reverse, rotating, deepest, booked, kind
-        )
-        largest = max(largest, load)
-        layout.from_tiles(used, out[part], plan.topology.n, L, reverse)
-    return moved, local, largest
+    booked: bool,
+    before: Survey | None,
+    small: bool,
+) -> Carried:
+    """Leave the final loads in ``out``, which may be the rows."""
+    if rows.dtype == np.uint64 and before is None and not small:
+        # Pairs average the same below zero: there unsigned loads of any size fit int64.
+        signed = (rows ^ SIGN).view(np.int64)
+        carried = one_by_one(plan, signed, signed, booked=False, narrow=False)
+        out[...] = signed.view(np.uint64) ^ SIGN
+        return carried
+    if fit_side_by_side(rows):
+        return side_by_side(plan, rows, out, booked, before, small)
+    fits = rows.dtype.itemsize < 4 or rows.dtype == np.int32
+    narrow = fits or small or (before is not None and before.total.max(initial=0) <= INT32_MAX)
+    return one_by_one(plan, rows, out, booked, narrow)
 
 
 def _link_by_link(
@@ -261,23 +248,12 @@ def _link_by_link(
     return local, largest, {"flows": flows, "stages": after, "moved_per_stage": moved}
 
 
-def _tile_dtype(dtype: np.dtype[Any], narrow: bool) -> np.dtype[Any]:
-    """Return the type the exchanges run in: few of them, so that few kernels are compiled.
-
-    Where a trial's total fits int32, so does everything that happens to it.
-    """
-    if dtype.kind == "f":
-        return np.dtype(np.float64)
-    return np.dtype(np.int32 if narrow or dtype.itemsize < 4 or dtype == np.int32 else np.int64)
-
-
 def _all_small(plan: FaultPlan | None, rows: NDArray[Any]) -> bool:
     """Tell in one fast pass whether loads are legal and so small that nothing can overflow."""
     if plan is None or rows.dtype.kind == "f":
         return False
-    fits = np.iinfo(rows.dtype).max >> len(plan.repairs)
-    top = rows.dtype.type(min(fits, INT32_MAX // rows.shape[1]))
-    return int(kernels("survey").count_outside(rows.reshape(-1), top)) == 0
+    fits = int(np.iinfo(rows.dtype).max) >> len(plan.repairs)
+    return all_within(rows, min(fits, INT32_MAX // (rows.shape[1] * times_moved(plan))))
 
 
 def _may_overflow(plan: FaultPlan | None, before: Survey | None, dtype: np.dtype[Any]) -> bool:

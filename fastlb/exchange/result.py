@@ -14,6 +14,14 @@ if TYPE_CHECKING:
     from ..topologies.topology import Topology
     from .loads import Survey
 
+Columns = tuple["NDArray[np.int64]", "NDArray[np.float64]"]
+
+# What ``lanes.figures`` works out for every method: four columns of int64, four of float64.
+COLUMNS = (
+    "initial_difference", "difference", "moved", "local",
+    "initial_imbalance", "imbalance", "cost", "locality",
+)  # fmt: skip
+
 # What each attribute needs; the order is that of ``to_dict`` and of printed tables.
 RECORDED_WITH = {
     "loads": "loads",
@@ -258,6 +266,23 @@ def figures(
         "locality": (local + empty) / something,
         "sweeps": np.ones(len(total), np.int64),
     }
+
+
+def room_for_figures(B: int) -> Columns:
+    """Return room for what ``lanes.figures`` works out, (4, B) int64 and (4, B) float64.
+
+    In one array: what was freed of the last is had again, whereas the pages of many small ones
+    are given back, and cost a fault each.
+    """
+    half = len(COLUMNS) // 2
+    room = np.empty((2 * half, B), np.int64)
+    return room[:half], room[half:].view(np.float64)
+
+
+def figures_in(columns: Columns) -> dict[str, NDArray[Any]]:
+    """Return the figures that stand in columns, by name."""
+    whole, real = columns
+    return dict(zip(COLUMNS, (*whole, *real), strict=True))
 
 
 def figures_of_one(

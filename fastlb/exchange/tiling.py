@@ -28,7 +28,7 @@ def tiled(rows: NDArray[Any], T: type[np.generic], *, tile_bytes: int) -> NDArra
     fitting = min(LANES, tile_bytes // (N * np.dtype(T).itemsize)) // VECTOR
     width = VECTOR * max(1, min(fitting, -(-B // VECTOR)))
     tiles: NDArray[Any] = np.empty((-(-B // width), N, width), T)
-    kernels("tiles").load(rows, tiles)
+    kernels("tiles").load(rows, tiles, np.arange(N))
     return tiles
 
 
@@ -42,4 +42,4 @@ def untiled(tiles: NDArray[Any], rows: NDArray[Any]) -> None:
     if tiles.shape[2] == 1:
         np.copyto(rows, tiles[:, :, 0], casting="unsafe")
     else:
-        kernels("tiles").store(tiles, rows)
+        kernels("tiles").store(tiles, rows, np.arange(rows.shape[1]))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from ..accelerate import kernels
-from ..exchange.result import INT64_MAX
+from ..exchange.result import INT64_MAX, Columns, figures_in, room_for_figures
 from ..exchange.scratch import scratch
 from ..exchange.tiling import VECTOR
 from ..random_loads.distributions import Distribution, Drawn
@@ -33,14 +33,6 @@ TILE_BYTES = 2**19
 # Bytes of the tiles drawn at a time. More of them are fewer calls of kernels, between which threads
 # wait for each other.
 TILES_BYTES = 2**21
-
-Columns = tuple["NDArray[np.int64]", "NDArray[np.float64]"]
-
-# What ``lanes.figures`` works out for every method: four columns of int64, four of float64.
-COMMON = (
-    "initial_difference", "difference", "moved", "local",
-    "initial_imbalance", "imbalance", "cost", "locality",
-)  # fmt: skip
 
 
 class Trials(Protocol):
@@ -92,7 +84,7 @@ def _measured(
     """Draw into the same tiles again and again, and let each method balance them."""
     W, lanes = drawn.shape[2], kernels("lanes")
     surveyed = scratch("surveyed", (3, len(drawn) * W), np.int64)
-    columns = {name: _columns(chunk.trials) for name in methods}
+    columns = {name: room_for_figures(chunk.trials) for name in methods}
     others: dict[str, list[Found]] = {name: [] for name in methods}
     for first in range(0, chunk.trials, len(drawn) * W):
         count = min(len(drawn) * W, chunk.trials - first)
@@ -122,21 +114,8 @@ def _measured(
     }
 
 
-def _columns(B: int) -> Columns:
-    """Return room for the figures of ``COMMON``, (4, B) int64 and (4, B) float64.
-
-    In one array: what was freed of the last is had again, whereas the pages of many small ones
-    are given back, and cost a fault each.
-    """
-    half = len(COMMON) // 2
-    room = np.empty((2 * half, B), np.int64)
-    return room[:half], room[half:].view(np.float64)
-
-
 def _figures(method: TileMethod, columns: Columns, found: Found) -> dict[str, Any]:
-    whole, real = columns
-    shared = dict(zip(COMMON, (*whole, *real), strict=True))
-    return {**shared, **method.further(whole.shape[1], found)}
+    return {**figures_in(columns), **method.further(columns[0].shape[1], found)}
 
 
 def _joined(parts: list[Found]) -> Found:

@@ -1,0 +1,204 @@
+"""Rows of loads through a plan of fault-tolerant DEM: many side by side, or one by one.
+
+Legend: ``B`` networks, ``N`` nodes, ``W`` networks side by side in a tile.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..accelerate import kernels
+from .fault_passes import plan_passes
+from .loads import Survey, all_within
+from .result import INT64_MAX, figures_in, room_for_figures, units_dtype
+from .scratch import scratch
+from .tiling import VECTOR
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from .fault_plans import FaultPlan
+
+# Bytes of the tiles in hand, which stay in cache from layout to layout, and the most networks
+# side by side: each pass over a row of lanes has its own start-up.
+TILES_BYTES = 2**20
+LANES = 512
+# The largest cube worked on that way, the fewest of such, and the largest of which nodes keep their
+# order: positions are worth their layout, 0.1 to 0.2 ns a node, where a tile leaves the cache.
+SIDE_BY_SIDE_UP_TO = 2**14
+FEWEST = 4
+NODES_UP_TO = 2**8
+INT32_MAX = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Carried:
+    """What else is known of rows that a plan has balanced.
+
+    Attributes
+    ----------
+    largest : int or float
+        Largest load after a repair, before it was cast.
+    moved, local : (B,) int64 or float64
+        Units times links, and units that never left, where they are wanted.
+    figures : dict, optional
+        All figures instead, where they were worked out in passing.
+    """
+
+    largest: Any
+    moved: NDArray[Any]
+    local: NDArray[Any]
+    figures: dict[str, NDArray[Any]] | None = None
+
+
+def most_of(dtype: np.dtype[Any]) -> float:
+    """Return the largest load that a dtype takes."""
+    return int(np.iinfo(dtype).max) if dtype.kind in "iu" else np.inf
+
+
+def fit_side_by_side(rows: NDArray[Any]) -> bool:
+    """Tell whether rows are many enough, of cubes small enough.
+
+    Two 12-cubes take as long side by side as one by one; so do four 14-cubes.
+    """
+    B, N = rows.shape
+    return bool(N <= SIDE_BY_SIDE_UP_TO and max(2, N * FEWEST // SIDE_BY_SIDE_UP_TO) <= B)
+
+
+def largest_stuck(plan: FaultPlan) -> int:
+    """Return the dimension of the largest stuck subcube."""
+    return max((stuck.dimensions for stuck in plan.stuck), default=0)
+
+
+def times_moved(plan: FaultPlan) -> int:
+    """Return how often a pass may move the total of a network: once a dimension or less."""
+    return largest_stuck(plan) + 3
+
+
+def side_by_side(
+    plan: FaultPlan,
+    rows: NDArray[Any],
+    out: NDArray[Any],
+    booked: bool,
+    before: Survey | None,
+    small: bool,
+) -> Carried:
+    """Leave the final loads in ``out``, which may be the rows, unless some are beyond the dtype.
+
+    ``before`` is needed where donors may end above all loads, unless these are ``small``: then
+    int32 holds ``times_moved`` totals of each network.
+    """
+    B, N = rows.shape
+    whole = rows.dtype.kind in "iu"
+    singly = booked and not whole
+    reverse = plan.order == "lowest" and (N > NODES_UP_TO or singly)
+    place = _places(plan.topology.n, reverse)
+    passes = plan_passes(plan, in_positions=reverse, singly=singly)
+    lanes, tiles = kernels("lanes"), kernels("tiles")
+    in_hand = max(2, TILES_BYTES // (N * (4 if small else 8)) // VECTOR)
+    W = VECTOR * min(in_hand, LANES // VECTOR, -(-B // VECTOR))
+    step = W * (VECTOR * in_hand // W)
+    measured = booked and whole
+    summed: NDArray[Any] = np.empty((2, B if singly else 0), np.float64)
+    columns = room_for_figures(B if measured else 0)
+    largest = 0
+    for first in range(0, B, step):
+        part = slice(first, min(first + step, B))
+        given = rows[part]
+        totals = None if before is None else before.total[part]
+        narrow = whole and (small or _narrow(plan, given, booked, totals))
+        work = _work(rows.dtype, narrow)
+        tile = scratch("tiles", (-(-len(given) // W), N, W), work)
+        tiles.load(given, tile, place)
+        surveyed = scratch("surveyed", (2, 3, len(given)), np.int64)
+        top = lanes.survey(tile, surveyed[0])[0] if measured else 0
+        moved, local = (columns[0][2:] if measured else summed)[:, part] if booked else (None, None)
+        largest = max(largest, carry_out(plan, passes, tile, not reverse, top, moved, local))
+        if measured:
+            lanes.survey(tile, surveyed[1])
+            lanes.figures(surveyed[0], surveyed[1, 1:], moved, local, N, first, *columns)
+        if largest <= most_of(rows.dtype):
+            tiles.store(tile, out[part], place)
+    return Carried(largest, summed[0], summed[1], figures_in(columns) if measured else None)
+
+
+def carry_out(
+    plan: FaultPlan,
+    passes: NDArray[np.int64],
+    tiles: NDArray[Any],
+    ascending: bool,
+    total: int,
+    moved: NDArray[Any] | None,
+    local: NDArray[Any] | None,
+) -> Any:
+    """Balance tiles (K, N, W) by the passes of a plan; return the largest load after a repair.
+
+    ``ascending`` tells whether bits ascend as those of nodes do. ``moved`` and ``local`` (B,)
+    receive units, or both are None; ``total`` is that of any network, and of use for int32 alone.
+    """
+    _, N, W = tiles.shape
+    within, least, units = INT64_MAX, None, None
+    if moved is not None:
+        least, units = scratch("least", (N * W,), tiles.dtype), scratch("units", (W,), tiles.dtype)
+        if tiles.dtype == np.int32:
+            within = INT32_MAX // (max(1, total) * times_moved(plan))
+    return kernels("fault_tiles").carry_out(
+        tiles, passes, ascending, largest_stuck(plan), within, least, units, moved, local
+    )
+
+
+def one_by_one(
+    plan: FaultPlan, rows: NDArray[Any], out: NDArray[Any], booked: bool, narrow: bool
+) -> Carried:
+    """Leave the final loads in ``out``, which may be the rows, unless some are beyond the dtype.
+
+    ``narrow`` tells that int32 holds the total of each network; int64 and float64 always do.
+    """
+    B, N = rows.shape
+    work = _work(rows.dtype, narrow)
+    reverse, deepest = plan.order == "lowest", largest_stuck(plan)
+    # The order in which floats are summed up must not depend on the batch.
+    rotating = N > SIDE_BY_SIDE_UP_TO or not (booked and work.kind == "f")
+    rearrange = kernels("positions").rearrange
+    kernel = kernels("fault_tolerant_dem")
+    kind: NDArray[Any] = np.zeros(1, units_dtype(rows))
+    moved, local = np.zeros((2, B), kind.dtype)
+    largest = kind[0]
+    in_hand = max(2, TILES_BYTES // (N * work.itemsize))
+    placed, square = np.empty((min(in_hand, B), N), work), np.empty(4096, work)
+    for first in range(0, B, in_hand):
+        part = slice(first, min(first + in_hand, B))
+        used = placed[: part.stop - first]
+        rearrange(rows[part], used, square, plan.topology.n, reverse)
+        moved[part], local[part], load = kernel.carry_out(
+            used, plan.positions, not reverse, rotating, deepest, booked, kind
+        )
+        largest = max(largest, load)
+        if largest <= most_of(rows.dtype):
+            rearrange(used, out[part], square, plan.topology.n, reverse)
+    return Carried(largest, moved, local)
+
+
+def _work(dtype: np.dtype[Any], narrow: bool) -> np.dtype[Any]:
+    """Return the type the exchanges run in: few of them, so that few kernels are compiled."""
+    if dtype.kind == "f":
+        return np.dtype(np.float64)
+    return np.dtype(np.int32) if narrow else np.dtype(np.int64)
+
+
+def _narrow(plan: FaultPlan, rows: NDArray[Any], booked: bool, totals: NDArray[Any] | None) -> bool:
+    """Tell whether int32 holds whatever comes up."""
+    if totals is None:
+        return all_within(rows, INT32_MAX)
+    return int(totals.max()) * (times_moved(plan) if booked else 1) <= INT32_MAX
+
+
+@lru_cache(maxsize=16)
+def _places(n: int, reverse: bool) -> NDArray[np.int64]:
+    """Return the position of every node."""
+    place: NDArray[np.int64] = kernels("positions").places(n, reverse)
+    return place
