@@ -59,9 +59,10 @@ if TYPE_CHECKING:
     )
     from .registry import balance, methods, register_method
     from .topologies.hexa_cell_topology import HyperHexaCell
+    from .topologies.hypercube import Hypercube
     from .topologies.network import Network
     from .topologies.parse import parse_topology
-    from .topologies.topology import Chain, Grid, Hypercube, Mesh, Ring, Topology, Torus
+    from .topologies.topology import Chain, Grid, Mesh, Ring, Topology, Torus
     from .warming import warmup
 
 # No module is called as a public function: once imported, it would stand in the function's place.
@@ -109,9 +110,10 @@ _HOME = {
     ),
     "registry": ("balance", "methods", "register_method"),
     "topologies.hexa_cell_topology": ("HyperHexaCell",),
+    "topologies.hypercube": ("Hypercube",),
     "topologies.network": ("Network",),
     "topologies.parse": ("parse_topology",),
-    "topologies.topology": ("Chain", "Grid", "Hypercube", "Mesh", "Ring", "Topology", "Torus"),
+    "topologies.topology": ("Chain", "Grid", "Mesh", "Ring", "Topology", "Torus"),
     "warming": ("warmup",),
 }
 _MODULE = {name: module for module, names in _HOME.items() for name in names}

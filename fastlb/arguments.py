@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Iterable
 from math import isfinite
@@ -33,6 +34,16 @@ def whole_number(name: str, value: Any, least: int, below: int = 2**63) -> int:
             f"{name} must be a whole number, {least} or more{upper}, got {written(value)}"
         )
     return int(value)
+
+
+def integer(name: str, value: Any) -> int:
+    """Return an integer of any sign and type as an int, or raise ``TypeError``."""
+    if isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be an integer, got {value!r}")
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, got {value!r}") from None
 
 
 def cost(name: str, value: Any) -> float:

@@ -20,7 +20,8 @@ from .programs.binary import solve_binary
 from .random_loads.distributions import Uniform
 from .random_loads.sampling import sample_loads
 from .topologies.hexa_cell_topology import HyperHexaCell
-from .topologies.topology import Hypercube, Mesh, Ring
+from .topologies.hypercube import Hypercube
+from .topologies.topology import Mesh, Ring
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import fastlb as lb
-from fastlb.arguments import folder, one_of
+from fastlb.arguments import folder, integer, one_of
 from fastlb.topologies.colouring import colouring
 
 LOADS = np.arange(8)
@@ -98,3 +98,16 @@ def test_folders() -> None:
             folder("store", given)
     with pytest.raises(ValueError, match=r"^store must be the path of a folder, got ''$"):
         folder("store", "")
+
+
+@pytest.mark.parametrize("given", [3, np.uint8(3), np.array(3)])
+def test_an_integer_of_any_type(given: Any) -> None:
+    found = integer("trials", given)
+    assert found == 3
+    assert type(found) is int
+
+
+@pytest.mark.parametrize("given", [True, np.False_, 3.0, "3", None, np.array([3, 4])])
+def test_what_is_no_integer_is_named(given: Any) -> None:
+    with pytest.raises(TypeError, match="^trials must be an integer, got "):
+        integer("trials", given)

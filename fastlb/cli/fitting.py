@@ -21,7 +21,8 @@ def suitable(topology: Topology) -> list[str]:
     ['fault_tolerant_dem', 'dem', 'gde']
     """
     from ..topologies.hexa_cell_topology import HyperHexaCell
-    from ..topologies.topology import Grid, Hypercube
+    from ..topologies.hypercube import Hypercube
+    from ..topologies.topology import Grid
 
     if isinstance(topology, Hypercube):
         if topology.faults:

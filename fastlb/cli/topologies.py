@@ -73,7 +73,8 @@ def describe(topology: Topology) -> dict[str, Any]:
 
 def _diameter(topology: Topology) -> int | None:
     from ..topologies.hexa_cell_topology import HyperHexaCell
-    from ..topologies.topology import Grid, Hypercube
+    from ..topologies.hypercube import Hypercube
+    from ..topologies.topology import Grid
 
     if isinstance(topology, HyperHexaCell):
         return topology.d + 1
@@ -120,7 +121,8 @@ def _print_one(topology: Topology) -> None:
     import fastlb as lb
 
     from ..topologies.hexa_cell_topology import HyperHexaCell
-    from ..topologies.topology import Grid, Hypercube
+    from ..topologies.hypercube import Hypercube
+    from ..topologies.topology import Grid
     from .terminal import output
 
     about = describe(topology)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..accelerate import kernels
-from ..topologies.topology import Hypercube, Topology
+from ..topologies.hypercube import Hypercube
+from ..topologies.topology import Topology
 from .loads import (
     LoadRows,
     check_order,

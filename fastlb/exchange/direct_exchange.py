@@ -11,7 +11,8 @@ import numpy as np
 
 from ..accelerate import kernels
 from ..arguments import one_of
-from ..topologies.topology import Grid, Hypercube, Topology
+from ..topologies.hypercube import Hypercube
+from ..topologies.topology import Grid, Topology
 from .loads import (
     RECORDS,
     Survey,

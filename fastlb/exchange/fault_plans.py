@@ -12,7 +12,7 @@ import numpy as np
 from ..arguments import one_of
 from ..errors import FaultError
 from ..memory import require_memory
-from ..topologies.topology import Hypercube
+from ..topologies.hypercube import Hypercube
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

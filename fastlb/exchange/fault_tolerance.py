@@ -36,7 +36,7 @@ from .result import INT64_MAX, Balance, figures, per_batch, units_dtype
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from ..topologies.topology import Hypercube
+    from ..topologies.hypercube import Hypercube
 
 FLOAT64_MAX = float(np.finfo(np.float64).max)
 SIGN = np.uint64(2**63)

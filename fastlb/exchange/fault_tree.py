@@ -14,7 +14,7 @@ from ..memory import require_memory
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ..topologies.topology import Hypercube
+    from ..topologies.hypercube import Hypercube
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..rational import floor_share, multiply_shift, read_rational
-from ..topologies.topology import Grid, Hypercube, Topology
+from ..topologies.hypercube import Hypercube
+from ..topologies.topology import Grid, Topology
 
 
 def optimal_lambda(topology: Topology) -> float:

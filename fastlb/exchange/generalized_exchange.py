@@ -10,7 +10,8 @@ import numpy as np
 
 from ..accelerate import check_ended, kernels
 from ..topologies.colouring import Colouring, colouring
-from ..topologies.topology import Grid, Hypercube, Topology
+from ..topologies.hypercube import Hypercube
+from ..topologies.topology import Grid, Topology
 from .gde_share import integer_factor, read_share
 from .gde_single import in_one_go, run_single, shifts
 from .loads import check_record, finished, output_rows, read_loads, survey, survey_after

@@ -244,11 +244,6 @@ def check_record(record: str) -> None:
     one_of("record", record, RECORDS)
 
 
-def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
-    """Raise ``ValueError`` unless an argument is one of a few words."""
-    one_of(name, value, choices)
-
-
 def check_order(name: str, order: Any, count: int) -> tuple[int, ...]:
     """Return ``order`` as a permutation of ``0 .. count-1``; None means ascending.
 

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from ..accelerate import kernels
 from ..arguments import written
 from ..quantities import Number
+from ..topologies.hypercube import Hypercube
 from ..topologies.network import Expanded, Network
-from ..topologies.topology import Grid, Hypercube, Topology
+from ..topologies.topology import Grid, Topology
 from .scaling import Integers
 
 Rule = Callable[[int, int, int], bool]

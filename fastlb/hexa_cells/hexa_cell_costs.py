@@ -5,9 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from ..arguments import one_of
+from ..arguments import integer, one_of
 from ..rational import read_rational
-from ..topologies.topology import _integer
 from .hexa_cell_run import ALGORITHMS
 
 LINK_SPEED = 250
@@ -69,7 +68,7 @@ def hexa_cell_formulas(d: int, M: Any, algorithm: str) -> dict[str, int | Fracti
     >>> costs["time"], costs["max_steps"], costs["corrected_max_steps"]
     (Fraction(2775, 4), 23, 21)
     """
-    dimensions = _integer("d", d)
+    dimensions = integer("d", d)
     if not 1 <= dimensions <= 60:
         raise ValueError(f"d must be between 1 and 60 dimensions, got {dimensions}")
     largest = read_rational("M", M)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..accelerate import kernels
-from ..exchange.loads import check_choice
+from ..arguments import one_of
 from ..exchange.result import units_dtype
 
 if TYPE_CHECKING:
@@ -204,10 +204,10 @@ def counters(
 
 def prepared(topology: HyperHexaCell, algorithm: str, share: str, odd_unit: str | None) -> Run:
     """Check the options of :func:`hexa_cell` and return what the kernels are told."""
-    check_choice("algorithm", algorithm, ALGORITHMS)
-    check_choice("share", share, SHARES)
+    one_of("algorithm", algorithm, ALGORITHMS)
+    one_of("share", share, SHARES)
     if odd_unit is not None:
-        check_choice("odd_unit", odd_unit, ODD_UNITS)
+        one_of("odd_unit", odd_unit, ODD_UNITS)
     if algorithm == "C" and odd_unit is not None:
         raise ValueError(f"odd_unit must be left out for algorithm C, got {odd_unit!r}")
     return _run(topology.d, algorithm, share, odd_unit)

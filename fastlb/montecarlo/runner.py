@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..accelerate import end_with
-from ..arguments import folder, yes_or_no
+from ..arguments import folder, integer, yes_or_no
 from ..memory import require_memory
 from ..reports.progress import rows_bar
-from ..topologies.topology import _integer
 from .chunks import plan
 from .collecting import Rows, Tallies, Wanted
 from .executors import in_process
@@ -203,7 +202,7 @@ def _reporter(study: Study, progress: bool | Progress) -> Any:
 
 
 def _positive(name: str, value: int) -> int:
-    number = _integer(name, value)
+    number = integer(name, value)
     if number < 1:
         raise ValueError(f"{name} must be at least 1, got {number}")
     return number

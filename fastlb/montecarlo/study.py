@@ -11,10 +11,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ..arguments import integer
 from ..random_loads.distributions import Distribution
 from ..random_loads.sampling import MAX_TRIAL, check_seed, read_distribution
 from ..topologies.parse import parse_topology
-from ..topologies.topology import Topology, _integer
+from ..topologies.topology import Topology
 from .stopping import Target, read_targets
 
 if TYPE_CHECKING:
@@ -163,10 +164,10 @@ class Study:
         further = tuple(self.further)
         if not all(isinstance(part, Part) for part in further):
             raise TypeError(f"further must be parts of a study, got {further!r}")
-        trials = _integer("trials", self.trials)
+        trials = integer("trials", self.trials)
         if not 1 <= trials <= MAX_TRIAL:
             raise ValueError(f"trials must be at least 1 and below 2**63, got {trials}")
-        least = _integer("minimum_trials", self.minimum_trials)
+        least = integer("minimum_trials", self.minimum_trials)
         if least < 2:
             raise ValueError(f"minimum_trials must be at least 2, got {least}")
         values = {

@@ -28,7 +28,8 @@ from ..hexa_cells.hexa_cell_exchange import hexa_cell
 from ..hexa_cells.hexa_cell_run import STEPS, counters, prepared
 from ..topologies.colouring import colouring
 from ..topologies.hexa_cell_topology import HyperHexaCell
-from ..topologies.topology import Grid, Hypercube, Topology
+from ..topologies.hypercube import Hypercube
+from ..topologies.topology import Grid, Topology
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

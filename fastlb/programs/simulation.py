@@ -11,7 +11,7 @@ from ..accelerate import kernels
 from ..arguments import cost, one_of, whole_number, yes_or_no
 from ..exchange.fault_plans import DONORS, ORDERS, fault_plan
 from ..memory import require_memory
-from ..topologies.topology import Hypercube
+from ..topologies.hypercube import Hypercube
 from .program import read_programs
 
 if TYPE_CHECKING:

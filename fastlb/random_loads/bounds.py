@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import written
-from ..topologies.topology import _integer
+from ..arguments import integer, written
 
 _KEY = "bounds"
 
@@ -33,7 +32,7 @@ class Bounds:
         if isinstance(value, float | np.floating) and not self.whole:
             number: int | float = float(value)
         elif self.whole or (isinstance(value, int | np.integer) and not isinstance(value, bool)):
-            number = _integer(name, value)
+            number = integer(name, value)
         else:
             raise TypeError(f"{name} must be a number, got {value!r}")
         reached = number > self.least if self.above else number >= self.least

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..arguments import integer
 from ..memory import require_memory
 from ..topologies.parse import parse_topology
-from ..topologies.topology import Topology, _integer
+from ..topologies.topology import Topology
 from .distributions import Distribution, parse_distribution
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def sample_loads(
     network = parse_topology(topology) if isinstance(topology, str) else topology
     if not isinstance(network, Topology):
         raise TypeError(f"topology must be a Topology or a spelling of one, got {topology!r}")
-    count, first = _integer("trials", trials), _integer("start", start)
+    count, first = integer("trials", trials), integer("start", start)
     if count < 0:
         raise ValueError(f"trials must not be negative, got {count}")
     if not 0 <= first <= MAX_TRIAL - count:
@@ -88,7 +89,7 @@ def read_distribution(loads: Distribution | str) -> Distribution:
 
 def check_seed(seed: int) -> int:
     """Return the seed, or raise ``ValueError`` unless it is from 0 to 2**128 - 1."""
-    key = _integer("seed", seed)
+    key = integer("seed", seed)
     if not 0 <= key < 2**128:
         raise ValueError(f"seed must be between 0 and 2**128 - 1, got {key}")
     return key

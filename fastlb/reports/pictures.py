@@ -13,7 +13,8 @@ from rich.style import Style
 from rich.text import Text
 
 from ..topologies.hexa_cell_topology import HyperHexaCell
-from ..topologies.topology import Grid, Hypercube
+from ..topologies.hypercube import Hypercube
+from ..topologies.topology import Grid
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, ClassVar
 from ..montecarlo.study import Study
 from ..random_loads.distributions import Uniform
 from ..reports.report import Plot, Report
-from ..topologies.topology import Hypercube, Mesh, Topology, Torus
+from ..topologies.hypercube import Hypercube
+from ..topologies.topology import Mesh, Topology, Torus
 
 if TYPE_CHECKING:
     from ..montecarlo.results import Results

@@ -13,7 +13,8 @@ from ..programs.families import random_binary
 from ..programs.simulation import simulate_search
 from ..random_loads.distributions import Experiment
 from ..reports.report import Plot, Report
-from ..topologies.topology import Hypercube, Topology
+from ..topologies.hypercube import Hypercube
+from ..topologies.topology import Topology
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

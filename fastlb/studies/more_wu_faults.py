@@ -12,7 +12,7 @@ import numpy as np
 from ..montecarlo.study import Part, Study
 from ..random_loads.distributions import Uniform
 from ..reports.report import Plot, Report, Statement, Table, Value
-from ..topologies.topology import Hypercube
+from ..topologies.hypercube import Hypercube
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

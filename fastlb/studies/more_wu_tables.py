@@ -11,7 +11,7 @@ import numpy as np
 
 from ..montecarlo.study import Cell
 from ..reports.report import Statement, Table, Value
-from ..topologies.topology import Hypercube
+from ..topologies.hypercube import Hypercube
 from .more_wu import (
     COLUMNS,
     DIMENSIONS,

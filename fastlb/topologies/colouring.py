@@ -11,8 +11,9 @@ import numpy as np
 from ..accelerate import kernels
 from ..arguments import one_of
 from ..memory import require_memory
+from .hypercube import Hypercube
 from .network import Network
-from .topology import Grid, Hypercube, Topology
+from .topology import Grid, Topology
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..arguments import integer
 from ..memory import require_memory
-from .topology import Topology, _integer
+from .topology import Topology
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,7 +53,7 @@ class HyperHexaCell(Topology):
     d: int
 
     def __init__(self, d: int) -> None:
-        dimensions = _integer("d", d)
+        dimensions = integer("d", d)
         if not 1 <= dimensions <= 60:
             raise ValueError(f"d must be between 1 and 60 dimensions, got {dimensions}")
         self._init((2,) * (dimensions - 1) + (2, 3), d=dimensions)

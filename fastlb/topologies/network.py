@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..accelerate import extra, kernels
+from ..arguments import integer
 from ..quantities import Quantities, read_quantities
-from .topology import MAX_NODES, Topology, _integer, ordered_links
+from .topology import MAX_NODES, Topology, ordered_links
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -149,7 +150,7 @@ class Network(Topology):
         topology: Topology | None = None,
     ) -> None:
         ends = _edge_array(edges)
-        size = int(ends.max(initial=-1)) + 1 if n is None else _integer("n", n)
+        size = int(ends.max(initial=-1)) + 1 if n is None else integer("n", n)
         if size < 1:
             raise ValueError(f"n must be at least 1 node, got {size}")
         if len(ends) and (ends.min() < 0 or ends.max() >= size):

@@ -7,7 +7,8 @@ import re
 from collections.abc import Callable
 
 from .hexa_cell_topology import HyperHexaCell
-from .topology import Chain, Grid, Hypercube, Mesh, Ring, Topology, Torus
+from .hypercube import Hypercube
+from .topology import Chain, Grid, Mesh, Ring, Topology, Torus
 
 SPELLINGS = {
     "hypercube": "hypercube:10, with faulty links hypercube:3:faults=0-4,5-7",

@@ -1,17 +1,18 @@
-"""Interconnection topologies whose nodes are array addresses: grids, meshes, tori, hypercubes."""
+"""Topologies whose nodes are array addresses, and the grids among them: meshes, tori, rings."""
 
 from __future__ import annotations
 
 import math
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..accelerate import extra
+from ..arguments import integer
 from ..memory import require_memory
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ class Topology(ABC):
         TypeError, ValueError
             If it is no integer, or there is no such node.
         """
-        i = _integer("index", index)
+        i = integer("index", index)
         if not 0 <= i < self.size:
             raise ValueError(f"index must be in 0..{self.size - 1} on {self!r}, got {i}")
         return tuple(int(c) for c in np.unravel_index(i, self.shape))
@@ -271,7 +272,7 @@ class Chain(Mesh):
     """A chain of ``k`` nodes, ``Mesh(k)``."""
 
     def __init__(self, k: int) -> None:
-        super().__init__(_integer("k", k))
+        super().__init__(integer("k", k))
 
     @property
     def spec(self) -> str:
@@ -282,76 +283,11 @@ class Ring(Torus):
     """A ring of ``k`` nodes, ``Torus(k)``."""
 
     def __init__(self, k: int) -> None:
-        super().__init__(_integer("k", k))
+        super().__init__(integer("k", k))
 
     @property
     def spec(self) -> str:
         return _spelled("ring", self.shape)
-
-
-class Hypercube(Topology):
-    """The n-cube: ``2**n`` nodes, linked where their numbers differ in one bit.
-
-    Bit 0, the least significant, is the last array axis: bit ``b`` is axis ``n - 1 - b``.
-
-    Parameters
-    ----------
-    n : int
-        Number of dimensions, at least 0.
-    faults : iterable of (int, int)
-        Faulty links as pairs of node numbers that differ in one bit, either way round.
-
-    Raises
-    ------
-    ValueError
-        If a fault is no link of the cube.
-
-    Examples
-    --------
-    >>> Hypercube(3, faults=[(0, 4)]).edge_count
-    11
-    """
-
-    n: int
-    faults: tuple[tuple[int, int], ...]
-
-    def __init__(self, n: int, faults: Iterable[Sequence[int]] = ()) -> None:
-        dimensions = _integer("n", n)
-        if not 0 <= dimensions <= 62:
-            raise ValueError(f"n must be between 0 and 62 dimensions, got {dimensions}")
-        if not isinstance(faults, Iterable):
-            raise TypeError(f"faults must be pairs of node numbers, got {faults!r}")
-        listed = sorted({_fault(dimensions, pair) for pair in faults})
-        self._init((2,) * dimensions, n=dimensions, faults=tuple(listed))
-
-    @property
-    def _key(self) -> tuple[object, ...]:
-        return ("hypercube", self.n, self.faults)
-
-    @property
-    def spec(self) -> str:
-        broken = ",".join(f"{u}-{v}" for u, v in self.faults)
-        return f"hypercube:{self.n}" + (f":faults={broken}" if broken else "")
-
-    @property
-    def edge_count(self) -> int:
-        return self.n * self.size // 2 - len(self.faults)
-
-    def _links(self) -> NDArray[np.int64]:
-        require_memory(64 * self.size * self.n, f"the links of {self!r}")
-        nodes = np.arange(self.size, dtype=np.int64)
-        lower = [nodes[(nodes >> bit & 1) == 0] for bit in range(self.n)]
-        found = [np.empty((0, 2), np.int64)]
-        found += [_pairs(low, low | 1 << bit) for bit, low in enumerate(lower)]
-        links = np.concatenate(found)
-        if not self.faults:
-            return links
-        broken = np.array(self.faults, dtype=np.int64)
-        codes = links @ np.array([self.size, 1])
-        return links[~np.isin(codes, broken @ np.array([self.size, 1]))]
-
-    def __repr__(self) -> str:
-        return f"Hypercube({self.n}" + (f", faults={list(self.faults)})" if self.faults else ")")
 
 
 def axis_links(k: int, wrap: bool) -> int:
@@ -375,15 +311,6 @@ def _pairs(lower: NDArray[np.int64], upper: NDArray[np.int64]) -> NDArray[np.int
     return np.stack([lower.ravel(), upper.ravel()], axis=1)
 
 
-def _integer(name: str, value: Any) -> int:
-    if isinstance(value, bool | np.bool_):
-        raise TypeError(f"{name} must be an integer, got {value!r}")
-    try:
-        return operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name} must be an integer, got {value!r}") from None
-
-
 def _unpacked(shape: tuple[Any, ...]) -> tuple[Any, ...]:
     """Let ``Mesh((8, 8))`` mean ``Mesh(8, 8)``."""
     one_sequence = len(shape) == 1 and isinstance(shape[0], tuple | list)
@@ -392,7 +319,7 @@ def _unpacked(shape: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def _axis_lengths(name: str, shape: Iterable[int]) -> tuple[int, ...]:
     try:
-        lengths = tuple(_integer("shape", k) for k in shape)
+        lengths = tuple(integer("shape", k) for k in shape)
     except TypeError:
         raise TypeError(f"shape of a {name} must be integers, got {shape!r}") from None
     if not lengths or min(lengths) < 1:
@@ -402,17 +329,6 @@ def _axis_lengths(name: str, shape: Iterable[int]) -> tuple[int, ...]:
     if math.prod(lengths) > MAX_NODES:
         raise ValueError(f"shape of a {name} must have at most 2**62 nodes, got {lengths}")
     return lengths
-
-
-def _fault(n: int, pair: Sequence[int]) -> tuple[int, int]:
-    try:
-        u, v = sorted(_integer("faults", node) for node in pair)
-    except (TypeError, ValueError):
-        raise ValueError(f"faults must be pairs of node numbers, got {pair!r}") from None
-    difference = u ^ v
-    if not (u >= 0 and v < 2**n and difference and difference & (difference - 1) == 0):
-        raise ValueError(f"faults must be links of the {n}-cube (one bit apart), got ({u}, {v})")
-    return u, v
 
 
 def _spelled(name: str, shape: tuple[int, ...]) -> str:
