@@ -45,14 +45,15 @@ if TYPE_CHECKING:
     from .programs.counters import count_tests
     from .programs.families import random_binary
     from .programs.simulation import search_speedup, simulate_search
-    from .random_loads.distributions import Distribution, Uniform, parse_distribution
+    from .random_loads.distributions import Distribution, Uniform
+    from .random_loads.one_hot import OneHot
+    from .random_loads.parse import parse_distribution
     from .random_loads.resampled import Resampled
     from .random_loads.sampling import sample_loads
     from .random_loads.tabulated import (
         Exponential,
         LogNormal,
         Normal,
-        OneHot,
         Poisson,
         TwoValued,
         Zipf,
@@ -96,14 +97,15 @@ _HOME = {
     "programs.counters": ("count_tests",),
     "programs.families": ("random_binary",),
     "programs.simulation": ("search_speedup", "simulate_search"),
-    "random_loads.distributions": ("Distribution", "Uniform", "parse_distribution"),
+    "random_loads.distributions": ("Distribution", "Uniform"),
+    "random_loads.one_hot": ("OneHot",),
+    "random_loads.parse": ("parse_distribution",),
     "random_loads.resampled": ("Resampled",),
     "random_loads.sampling": ("sample_loads",),
     "random_loads.tabulated": (
         "Exponential",
         "LogNormal",
         "Normal",
-        "OneHot",
         "Poisson",
         "TwoValued",
         "Zipf",

@@ -109,5 +109,5 @@ def test_an_integer_of_any_type(given: Any) -> None:
 
 @pytest.mark.parametrize("given", [True, np.False_, 3.0, "3", None, np.array([3, 4])])
 def test_what_is_no_integer_is_named(given: Any) -> None:
-    with pytest.raises(TypeError, match="^trials must be an integer, got "):
+    with pytest.raises(TypeError, match=r"^trials must be an integer, got "):
         integer("trials", given)

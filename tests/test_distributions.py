@@ -11,7 +11,7 @@ from scipy import stats
 
 import fastlb as lb
 from fastlb.random_loads import tables
-from fastlb.random_loads.distributions import by_name
+from fastlb.random_loads.parse import by_name
 
 TABULATED = [
     lb.Exponential(1000),

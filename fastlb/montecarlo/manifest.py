@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..random_loads.distributions import Distribution, parse_distribution
+from ..random_loads.distributions import Distribution
+from ..random_loads.parse import parse_distribution
 from ..random_loads.resampled import Resampled
 from ..topologies.parse import parse_topology
 from ..topologies.topology import Topology

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
@@ -26,7 +25,7 @@ class Distribution(ABC):
     """What the loads of a trial are drawn from. Frozen, hashable, comparable.
 
     A distribution is a frozen dataclass of its parameters, spelled ``name:value,value`` or
-    ``name:key=value``. A parameter's metadata may say what it may be: see ``fastlb/bounds.py``.
+    ``name:key=value``. A parameter's metadata may say what it may be: see ``bounds.py``.
 
     Attributes
     ----------
@@ -105,19 +104,11 @@ class Drawn(Distribution):
         """No load is larger."""
 
     @abstractmethod
-    def law(self) -> Law:
-        """Return what the kernels are told; it is asked for once."""
-
-    def fill(self, rows: NDArray[np.int64], *, seed: int, start: int) -> None:
-        """Write the loads of the trials ``start, start + 1, ..`` to ``rows`` (trials, N)."""
-        kernels("philox").draw_rows(round_keys(seed), start, _law_of(self), rows)
-
     def fill_tiles(self, tiles: NDArray[Any], *, seed: int, start: int) -> None:
         """Write them to tiles (K, N, W), int32 or int64: trial ``k W + w`` to lane w of tile k.
 
         ``W`` is a multiple of 16, and ``largest`` fits the tiles' dtype.
         """
-        kernels("philox").draw_tiles(round_keys(seed), start, _law_of(self), tiles)
 
 
 Law = tuple[
@@ -139,7 +130,7 @@ def round_keys(seed: int) -> NDArray[np.uint64]:
 
 
 @lru_cache(maxsize=64)
-def _law_of(distribution: Drawn) -> Law:
+def _law_of(distribution: Independent) -> Law:
     return distribution.law()
 
 
@@ -165,7 +156,24 @@ def kernel_law(
 
 
 @dataclass(frozen=True)
-class Uniform(Drawn):
+class Independent(Drawn):
+    """Loads that every node draws by the same law, whatever the others have."""
+
+    @abstractmethod
+    def law(self) -> Law:
+        """Return what the kernels are told; it is asked for once."""
+
+    def fill(self, rows: NDArray[np.int64], *, seed: int, start: int) -> None:
+        """Write the loads of the trials ``start, start + 1, ..`` to ``rows`` (trials, N)."""
+        kernels("philox").draw_rows(round_keys(seed), start, _law_of(self), rows)
+
+    def fill_tiles(self, tiles: NDArray[Any], *, seed: int, start: int) -> None:
+        """Write them to tiles (K, N, W), int32 or int64: trial ``k W + w`` to lane w of tile k."""
+        kernels("philox").draw_tiles(round_keys(seed), start, _law_of(self), tiles)
+
+
+@dataclass(frozen=True)
+class Uniform(Independent):
     """Integers uniform on ``0 .. 2 * mean`` (Wu-Shu section 6).
 
     Up to a mean of 2**31 - 1 a node takes one 32-bit number ``u`` of the trial's Philox stream and
@@ -203,49 +211,6 @@ class Uniform(Drawn):
         """Return what the kernels are told."""
         philox, span = kernels("philox"), 2 * self.mean + 1
         return kernel_law(philox.HALVES if span <= 2**32 else philox.SCALED, span)
-
-
-def by_name() -> dict[str, type[Distribution]]:
-    """Return the distributions that have a spelling."""
-    from .resampled import Resampled
-    from .tabulated import Exponential, LogNormal, Normal, OneHot, Poisson, TwoValued, Zipf
-
-    kinds = (Uniform, Exponential, Poisson, Normal, TwoValued, OneHot, LogNormal, Zipf, Resampled)
-    return {kind.name: kind for kind in kinds}
-
-
-def parse_distribution(text: str) -> Distribution:
-    """Read a distribution from its spelling, ``uniform:1000`` or ``uniform:mean=1000``.
-
-    Raises
-    ------
-    TypeError
-        If it is no text, or a parameter is of another kind.
-    ValueError
-        If the name is unknown, a parameter is missing, unknown, unreadable or out of range.
-    OSError
-        If it names a file that cannot be read.
-
-    Examples
-    --------
-    >>> parse_distribution("uniform:1000")
-    Uniform(mean=1000)
-    """
-    if not isinstance(text, str):
-        raise TypeError(f"loads must be a distribution or a spelling of one, got {text!r}")
-    name, _, values = text.strip().partition(":")
-    kinds = by_name()
-    kind = kinds.get(name.strip().lower())
-    if kind is None:
-        close = difflib.get_close_matches(name, kinds, n=1)
-        hint = f"; did you mean {close[0]}?" if close else ""
-        raise ValueError(f"loads must be one of {', '.join(kinds)}, got {text!r}{hint}")
-    try:
-        return kind.read(values)
-    except (ValueError, TypeError) as error:
-        if "got" in str(error):
-            raise
-        raise type(error)(f"{error}, got {text!r}") from None
 
 
 def _read_number(value: str) -> int | float:

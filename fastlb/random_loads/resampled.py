@@ -11,7 +11,7 @@ import numpy as np
 
 from ..accelerate import kernels
 from ..exchange.result import INT64_MAX
-from .distributions import Drawn, Law, kernel_law
+from .distributions import Independent, Law, kernel_law
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -23,7 +23,7 @@ HASH_DIGITS = 16
 
 
 @dataclass(frozen=True)
-class Resampled(Drawn):
+class Resampled(Independent):
     """Loads drawn from given values, each equally likely, independently and with replacement.
 
     Node i takes ``u``, word i of the trial's Philox stream, and its load is

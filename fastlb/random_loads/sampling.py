@@ -10,7 +10,8 @@ from ..arguments import integer
 from ..memory import require_memory
 from ..topologies.parse import parse_topology
 from ..topologies.topology import Topology
-from .distributions import Distribution, parse_distribution
+from .distributions import Distribution
+from .parse import parse_distribution
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -1,4 +1,4 @@
-"""Distributions of loads of which a table is searched, and the one with a single hot node."""
+"""Distributions of loads that are looked up in a table of exact probabilities."""
 
 from __future__ import annotations
 
@@ -14,20 +14,19 @@ from ..exchange.result import INT64_MAX
 from ..rational import read_rational
 from . import tables
 from .bounds import above, bounds_of, whole, within
-from .distributions import Drawn, Law, kernel_law, round_keys
+from .distributions import Independent, Law, kernel_law
 
 if TYPE_CHECKING:
     from dataclasses import Field
     from fractions import Fraction
 
-    from numpy.typing import NDArray
 
 # From here on neither tails nor what is computed on the way would fit.
 MAX_MEAN = 2**50
 
 
 @dataclass(frozen=True)
-class Tabulated(Drawn):
+class Tabulated(Independent):
     """Loads found in a table of exact probabilities.
 
     Node i takes ``u``, word i of the trial's Philox stream. With ``table``, a
@@ -269,67 +268,3 @@ class TwoValued(Tabulated):
         super().__post_init__()
         if self.low >= self.high:
             raise ValueError(f"low must be below high, got {self.low} and {self.high}")
-
-
-@dataclass(frozen=True)
-class OneHot(Drawn):
-    """One node of a trial has a load, all others have the same smaller one.
-
-    Of N nodes it is node ``u * N >> 64``, ``u`` the first word of the trial's Philox stream.
-
-    Parameters
-    ----------
-    load : int
-        Load of the hot node, from 0 to 2**63 - 1.
-    rest : int
-        Load of every other node, from 0 to ``load``.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a parameter is no such number.
-
-    Examples
-    --------
-    >>> OneHot(load=640).spec
-    'one-hot:640,0'
-    """
-
-    name: ClassVar[str] = "one-hot"
-    load: int = field(metadata=whole(0, INT64_MAX))
-    rest: int = field(default=0, metadata=whole(0, INT64_MAX))
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.rest > self.load:
-            raise ValueError(f"rest must be at most load, got {self.rest} and {self.load}")
-
-    @property
-    def largest(self) -> int:
-        """No load is larger."""
-        return self.load
-
-    def law(self) -> Law:
-        """Raise ``TypeError``: where the load lies depends on the number of nodes."""
-        raise TypeError("one-hot loads follow no law of a single node")
-
-    def fill(self, rows: NDArray[np.int64], *, seed: int, start: int) -> None:
-        """Write the loads of the trials ``start, start + 1, ..`` to ``rows`` (trials, N)."""
-        hot = self._hot(rows.shape[0], rows.shape[1], seed, start)
-        rows[:] = self.rest
-        rows[np.arange(len(rows)), hot] = self.load
-
-    def fill_tiles(self, tiles: NDArray[Any], *, seed: int, start: int) -> None:
-        """Write them to tiles (K, N, W), int32 or int64: trial ``k W + w`` to lane w of tile k."""
-        K, N, W = tiles.shape
-        hot = self._hot(K * W, N, seed, start)
-        tiles[:] = self.rest
-        k, w = np.divmod(np.arange(K * W), W)
-        tiles[k, hot, w] = self.load
-
-    def _hot(self, trials: int, nodes: int, seed: int, start: int) -> NDArray[np.int64]:
-        philox = kernels("philox")
-        hot = np.empty((trials, 1), np.int64)
-        law = kernel_law(philox.SCALED, nodes)
-        philox.draw_rows(round_keys(seed), start, law, hot)
-        return hot[:, 0]

@@ -11,7 +11,7 @@ import pytest
 
 import fastlb as lb
 from fastlb.random_loads.bounds import bounds_of
-from fastlb.random_loads.distributions import by_name
+from fastlb.random_loads.parse import by_name
 
 from .conftest import Run
 
