@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import fastlb as lb
-from fastlb.studies import hexa_cell
+from fastlb.studies import hexa_cell_settings as settings
 from fastlb.studies.hexa_cell_figures import figures
 from fastlb.studies.hexa_cell_found import Found, popcount_shaped
 from fastlb.studies.hexa_cell_plots import lines
@@ -33,7 +33,7 @@ def test_it_is_the_papers_setting():
             for d in range(1, 10):
                 assert (f"hhc:{d}", method, f"uniform:{M // 2}") in keys
     assert lb.Study.from_toml(study.to_toml()).cells == study.cells
-    assert {p: t.size for p, t in hexa_cell.NETWORKS.items()} == {96: 96, 768: 768}
+    assert {p: t.size for p, t in settings.NETWORKS.items()} == {96: 96, 768: 768}
 
 
 def test_one_loaded_node_takes_the_printed_time(by_name):
@@ -48,7 +48,7 @@ def test_the_figures_stand_beside_the_formulas(by_name):
     assert [name for name in by_name if name.startswith("figure")] == [
         f"figure-{number}" for number in range(3, 12)
     ]
-    units, dimensions = list(hexa_cell.UNITS), list(range(1, 10))
+    units, dimensions = list(settings.UNITS), list(range(1, 10))
     for number, points in ((3, units), (4, units), (5, dimensions)):
         rows = by_name[f"figure-{number}"].rows
         assert [tuple(row[:2]) for row in rows] == [(a, at) for a in "AB" for at in points]

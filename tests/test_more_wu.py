@@ -11,7 +11,8 @@ import pytest
 
 import fastlb as lb
 from fastlb.montecarlo.study import Cell
-from fastlb.studies import more_wu
+from fastlb.studies.more_wu_programs import FREE, Loose, Planted
+from fastlb.studies.more_wu_settings import COLUMNS, ROWS, VARIANTS
 from fastlb.studies.more_wu_tables import FIRST, SECOND, THIRD, Found
 
 
@@ -19,8 +20,8 @@ def test_the_settings_are_the_papers() -> None:
     study = lb.studies.load("more-wu")
     cubes = {cell.topology for cell in study.cells}
     assert {(t.n, len(t.faults)) for t in cubes} == {(n, f) for n in range(2, 7) for f in range(n)}
-    settings = 20 * 2 * len(more_wu.ROWS) * len(more_wu.COLUMNS)
-    assert len(study.cells) == settings + (len(more_wu.VARIANTS) - 1) * 2 * len(more_wu.COLUMNS)
+    settings = 20 * 2 * len(ROWS) * len(COLUMNS)
+    assert len(study.cells) == settings + (len(VARIANTS) - 1) * 2 * len(COLUMNS)
     for cube in cubes:
         lb.fault_plan(cube)
     with pytest.raises(ValueError, match="more-wu is no study of loads"):
@@ -31,8 +32,8 @@ def test_figures_are_those_of_the_simulation_whatever_the_chunks() -> None:
     study = lb.Study(
         "small",
         ["hypercube:3"],
-        [more_wu.FREE, f"{more_wu.FREE}:granularity=sequence,round_cost=2"],
-        [more_wu.Planted(12, 5), more_wu.Loose(7, 4)],
+        [FREE, f"{FREE}:granularity=sequence,round_cost=2"],
+        [Planted(12, 5), Loose(7, 4)],
         trials=9,
         seed=6,
     )
@@ -43,7 +44,7 @@ def test_figures_are_those_of_the_simulation_whatever_the_chunks() -> None:
         for name, values in whole.columns(cell).items():
             assert np.array_equal(values, parts.columns(cell)[name])
     program = lb.random_binary("loose", 7, 4, seed=6, trials=9)
-    cell = Cell(lb.Hypercube(3), study.methods[1], more_wu.Loose(7, 4))
+    cell = Cell(lb.Hypercube(3), study.methods[1], Loose(7, 4))
     expected = lb.search_speedup(*program, lb.Hypercube(3), granularity="sequence", round_cost=2)
     found = whole.columns(cell)
     assert np.array_equal(found["speedup"], expected.speedup)
@@ -51,13 +52,13 @@ def test_figures_are_those_of_the_simulation_whatever_the_chunks() -> None:
 
 
 def test_methods_and_topologies_that_do_not_fit_are_refused() -> None:
-    programs = [more_wu.Planted(3, 3)]
+    programs = [Planted(3, 3)]
     with pytest.raises(ValueError, match="dem on hypercube:2: planted:3,3 must be balanced by"):
         lb.run(lb.Study("wrong", ["hypercube:2"], ["dem"], programs))
     with pytest.raises(ValueError, match="must be balanced by fault_tolerant_dem on a hypercube"):
-        lb.run(lb.Study("wrong", ["ring:4"], [more_wu.FREE], programs))
+        lb.run(lb.Study("wrong", ["ring:4"], [FREE], programs))
     with pytest.raises(ValueError, match="trigger must be one of"):
-        lb.run(lb.Study("wrong", ["hypercube:2"], [f"{more_wu.FREE}:trigger=now"], programs))
+        lb.run(lb.Study("wrong", ["hypercube:2"], [f"{FREE}:trigger=now"], programs))
     with pytest.raises(ValueError, match="must be drawn from a distribution of loads"):
         lb.sample_loads(programs[0], "ring:4", trials=1, seed=0)
 
@@ -79,7 +80,7 @@ def test_the_report(tmp_path: Path) -> None:
         assert {f"speedup-over-{over}.png", f"speedup-over-{over}.svg"} <= names
     assert "study.toml" not in names
     table = next(t for t in report.tables if t.name == "loose-over-variants")
-    cell = Cell(lb.Hypercube(4), more_wu.FREE, more_wu.Loose(30, 9))
+    cell = Cell(lb.Hypercube(4), FREE, Loose(30, 9))
     assert table.rows[0][-1] == results.columns(cell)["speedup"].mean()
 
 

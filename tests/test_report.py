@@ -6,7 +6,7 @@ import pytest
 
 import fastlb as lb
 from fastlb.reports.report import Report, Statement, Table, check_folder, overview
-from fastlb.studies.more_wu import Loose
+from fastlb.studies.more_wu_programs import Loose
 
 STUDY = lb.Study("small", ["ring:8"], ["gde", "dde"], "uniform:100", trials=4, seed=8)
 

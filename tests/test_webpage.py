@@ -13,7 +13,7 @@ import fastlb as lb
 from fastlb.reports.plotting import new_figure
 from fastlb.reports.report import Plot, Report, Statement, Table
 from fastlb.reports.webpage import Markup, joined, tag
-from fastlb.studies.more_wu import Loose
+from fastlb.studies.more_wu_programs import Loose
 
 from .browser import CHROMIUM, browsing
 

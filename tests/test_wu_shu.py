@@ -7,7 +7,8 @@ import pytest
 
 import fastlb as lb
 from fastlb.reports.plotting import image
-from fastlb.studies import wu_shu, wu_shu_example
+from fastlb.studies import wu_shu_example
+from fastlb.studies import wu_shu_settings as paper
 from fastlb.studies.wu_shu_tables import FIGURES, Found
 
 MESH = "mesh:8x8"
@@ -31,11 +32,11 @@ def test_it_is_the_papers_setting():
 
 
 def test_table_1():
-    loads = [lb.Uniform(mean) for mean in wu_shu.MEANS]
-    study = lb.Study("table 1", [MESH], [wu_shu.GDE], loads, trials=20_000, seed=1995)
+    loads = [lb.Uniform(mean) for mean in paper.MEANS]
+    study = lb.Study("table 1", [MESH], [paper.GDE], loads, trials=20_000, seed=1995)
     summary = lb.run(study, threads=2).summary()
-    for mean, known in zip(wu_shu.MEANS, wu_shu.LONG_RUN_SWEEPS, strict=True):
-        sweeps = summary[MESH, wu_shu.GDE, f"uniform:{mean}"]["sweeps"]
+    for mean, known in zip(paper.MEANS, paper.LONG_RUN_SWEEPS, strict=True):
+        sweeps = summary[MESH, paper.GDE, f"uniform:{mean}"]["sweeps"]
         assert abs(sweeps.mean - known) <= 0.05
         # The known means have a standard error of 0.01 and two decimals.
         assert abs(sweeps.mean - known) <= 4 * (sweeps.standard_error**2 + 0.01**2) ** 0.5 + 0.005
@@ -60,14 +61,14 @@ def test_figures_12_to_16(full):
     mean = {
         (figure, name): [
             found.statistic(figure, topology.spec, method).mean
-            for topology in wu_shu.NETWORKS.values()
+            for topology in paper.NETWORKS.values()
         ]
         for figure in ("difference", "cost", "steps", "sweeps", "locality")
-        for name, method in (("GDE", wu_shu.GDE), ("DDE", wu_shu.DDE))
+        for name, method in (("GDE", paper.GDE), ("DDE", paper.DDE))
     }
     simulated = [
-        found.statistic("simulated_steps", topology.spec, wu_shu.DDE).mean
-        for topology in wu_shu.NETWORKS.values()
+        found.statistic("simulated_steps", topology.spec, paper.DDE).mean
+        for topology in paper.NETWORKS.values()
     ]
 
     def ratio(figure):
@@ -101,7 +102,7 @@ def test_the_tables_stand_beside_the_papers(small):
     assert list(table_1.rows[1][1:]) == [7.37, 9.32, 11.28, 12.94, 14.68]
     assert [table.name for table in figures] == [f"figure-{i}" for i in range(12, 17)]
     for table in figures:
-        assert [row[0] for row in table.rows] == list(wu_shu.NETWORKS)
+        assert [row[0] for row in table.rows] == list(paper.NETWORKS)
     steps = figures[2]
     assert [row[-1] for row in steps.rows] == [32, 48, 48, 72]
 
@@ -134,13 +135,13 @@ def test_trials_may_differ_from_setting_to_setting():
     counts = [
         results.trials(cell)
         for cell in study.cells
-        if cell.topology == lb.Mesh(8, 8) and cell.method == wu_shu.GDE
+        if cell.topology == lb.Mesh(8, 8) and cell.method == paper.GDE
     ]
     assert len(set(counts)) > 1
     label, *means = report.tables[0].rows[2]
     assert label == f"this run ({min(counts)} to {max(counts)} trials)"
-    for mean, found in zip(wu_shu.MEANS, means, strict=True):
-        sweeps = results.figure("sweeps", MESH, wu_shu.GDE, f"uniform:{mean}")
+    for mean, found in zip(paper.MEANS, means, strict=True):
+        sweeps = results.figure("sweeps", MESH, paper.GDE, f"uniform:{mean}")
         assert found == pytest.approx(sweeps.mean())
     assert len(report.statements) == 11
     assert all(plot.draw() is not None for plot in report.plots)

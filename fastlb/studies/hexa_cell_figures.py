@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..reports.report import Table, Value
-from .hexa_cell import DIMENSIONS, FIXED_UNITS, NETWORKS, UNITS
 from .hexa_cell_found import Found, formula, one_loaded
+from .hexa_cell_settings import DIMENSIONS, FIXED_UNITS, NETWORKS, UNITS
 
 if TYPE_CHECKING:
     from ..montecarlo.statistic import Statistic

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..hexa_cells.hexa_cell_costs import hexa_cell_formulas
 from ..hexa_cells.hexa_cell_exchange import hexa_cell
-from ..topologies.hexa_cell_topology import INTERIOR, HyperHexaCell
-from .hexa_cell import METHODS, random_loads
+from ..topologies.hexa_cell_topology import HyperHexaCell
+from .hexa_cell_settings import METHODS, random_loads
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from ..exchange.result import Balance
     from ..montecarlo.results import Results
     from ..montecarlo.statistic import Difference, Statistic
-
-POSITIONS = range(len(INTERIOR))
 
 # The paper's metrics: our figure, and its formula.
 METRICS = {

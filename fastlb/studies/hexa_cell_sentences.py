@@ -12,8 +12,8 @@ from ..hexa_cells.erratum import least
 from ..hexa_cells.hexa_cell_exchange import hexa_cell
 from ..reports.report import Statement
 from ..topologies.hexa_cell_topology import HyperHexaCell
-from .hexa_cell import ALL_UNITS, DIMENSIONS, FIXED_UNITS, NETWORKS, UNITS
 from .hexa_cell_found import METRICS, Found, formula, one_loaded, popcount_shaped
+from .hexa_cell_settings import ALL_UNITS, DIMENSIONS, FIXED_UNITS, NETWORKS, UNITS
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -6,8 +6,8 @@ from ..hexa_cells.errata import hexa_cell_errata
 from ..hexa_cells.hexa_cell_exchange import hexa_cell
 from ..reports.report import Table, Value
 from ..topologies.hexa_cell_topology import INTERIOR, HyperHexaCell
-from .hexa_cell import ALL_UNITS, DIMENSIONS, EVEN_UNITS, METHODS, UNITS
 from .hexa_cell_found import METRICS, Found, formula, one_loaded, popcount_shaped
+from .hexa_cell_settings import ALL_UNITS, DIMENSIONS, EVEN_UNITS, METHODS, UNITS
 
 # The loads of the printed tables; all of them are in the table of every setting.
 SHOWN_UNITS = UNITS[::2]

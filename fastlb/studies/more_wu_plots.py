@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..reports.plotting import BLUE, GREEN, GREY, ORANGE, new_figure
-from .more_wu import FAMILIES
+from .more_wu_programs import FAMILIES
 
 if TYPE_CHECKING:
     from .more_wu_tables import Found

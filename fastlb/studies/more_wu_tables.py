@@ -12,17 +12,15 @@ import numpy as np
 from ..montecarlo.study import Cell
 from ..reports.report import Statement, Table, Value
 from ..topologies.hypercube import Hypercube
-from .more_wu import (
+from .more_wu_programs import FAMILIES, FREE, Programs
+from .more_wu_settings import (
     COLUMNS,
     DIMENSIONS,
-    FAMILIES,
-    FREE,
     ROWS,
     VARIANTS,
     VARIANTS_NOTE,
     VARIED_DIMENSION,
     VARIED_ROWS,
-    Programs,
     faulty_cube,
 )
 

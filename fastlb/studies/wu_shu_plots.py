@@ -8,8 +8,8 @@ import numpy as np
 
 from ..accelerate import extra
 from ..reports.plotting import BLUE, GREEN, GREY, ORANGE, new_figure
-from .wu_shu import LONG_RUN_SWEEPS, MEANS, NETWORKS, PRINTED_SWEEPS
 from .wu_shu_example import LOADS
+from .wu_shu_settings import LONG_RUN_SWEEPS, MEANS, NETWORKS, PRINTED_SWEEPS
 from .wu_shu_tables import run_of
 
 if TYPE_CHECKING:

@@ -10,8 +10,17 @@ from typing import TYPE_CHECKING
 from ..exchange.gde_share import optimal_lambda
 from ..montecarlo.results import span
 from ..reports.report import Statement, Table, Value
-from . import wu_shu as paper
-from .wu_shu import DDE, GDE, GROWING, LONG_RUN_SWEEPS, MEAN, MEANS, NETWORKS, PRINTED_SWEEPS
+from . import wu_shu_settings as paper
+from .wu_shu_settings import (
+    DDE,
+    GDE,
+    GROWING,
+    LONG_RUN_SWEEPS,
+    MEAN,
+    MEANS,
+    NETWORKS,
+    PRINTED_SWEEPS,
+)
 
 if TYPE_CHECKING:
     from ..montecarlo.results import Results
