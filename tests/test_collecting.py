@@ -144,7 +144,7 @@ def test_memory_does_not_grow_with_the_trials():
 
 def test_no_room_is_asked_for_rows_that_are_not_kept(monkeypatch):
     asked = []
-    for module in ("runner", "measuring"):
+    for module in ("collecting", "measuring"):
         monkeypatch.setattr(
             f"fastlb.montecarlo.{module}.require_memory", lambda *needed: asked.append(needed)
         )

@@ -147,7 +147,7 @@ def test_the_rows_of_a_store_may_be_more_than_the_memory(
         asked.append(needed)
         raise MemoryError(what)
 
-    monkeypatch.setattr("fastlb.montecarlo.runner.require_memory", refused)
+    monkeypatch.setattr("fastlb.montecarlo.collecting.require_memory", refused)
     assert len(lb.read_store(tmp_path, rows=False)) > 0
     assert not asked
     with pytest.raises(MemoryError, match="the table of 1,500 trials"):

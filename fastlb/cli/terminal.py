@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from ..montecarlo.runner import Watch
+    from ..montecarlo.gathering import Watch
     from ..montecarlo.study import Study
 
 

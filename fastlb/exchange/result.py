@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..topologies.topology import Topology
     from .loads import Survey
 
-Columns = tuple["NDArray[np.int64]", "NDArray[np.float64]"]
+FigureColumns = tuple["NDArray[np.int64]", "NDArray[np.float64]"]
 
 # What ``lanes.figures`` works out for every method: four columns of int64, four of float64.
 COLUMNS = (
@@ -268,7 +268,7 @@ def figures(
     }
 
 
-def room_for_figures(B: int) -> Columns:
+def room_for_figures(B: int) -> FigureColumns:
     """Return room for what ``lanes.figures`` works out, (4, B) int64 and (4, B) float64.
 
     In one array: what was freed of the last is had again, whereas the pages of many small ones
@@ -279,7 +279,7 @@ def room_for_figures(B: int) -> Columns:
     return room[:half], room[half:].view(np.float64)
 
 
-def figures_in(columns: Columns) -> dict[str, NDArray[Any]]:
+def figures_in(columns: FigureColumns) -> dict[str, NDArray[Any]]:
     """Return the figures that stand in columns, by name."""
     whole, real = columns
     return dict(zip(COLUMNS, (*whole, *real), strict=True))

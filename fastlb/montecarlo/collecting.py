@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..memory import require_memory
 from .statistic import Statistic
 from .tally import Column, Histogram, Moments
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .chunks import Chunk
+    from .parts import Layout
     from .study import Cell, Group, Study
 
 Columns = Mapping[str, "NDArray[Any]"]
@@ -223,3 +225,13 @@ class Wanted:
 
 
 ALL_COLUMNS = Wanted()
+
+
+def collector(study: Study, layout: Layout, *, rows: bool) -> Rows | Tallies:
+    """Return what takes the trials: of a table, once it is known to fit in memory."""
+    if not rows:
+        return Tallies(study)
+    row = sum(dtype.itemsize for figures in layout.values() for dtype in figures.values())
+    table = study.trials * row
+    require_memory(2 * table, f"the table of {study.trials:,} trials")  # in chunks, then joined
+    return Rows(study)

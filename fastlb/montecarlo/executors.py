@@ -11,7 +11,7 @@ from .._version import __version__
 from ..errors import ExecutorError
 from .chunks import CHUNK_LOADS, Chunk, pieces
 from .collecting import ALL_COLUMNS, Dropped, Tally, Wanted
-from .measuring import Columns, run_chunk
+from .measuring import MethodColumns, run_chunk
 
 # What is handed to an executor ahead of the chunk waited for. A cluster has many workers, whose
 # results may all come before that one; a pool of this machine only has to be kept busy while a part
@@ -32,7 +32,7 @@ def in_process(executor: Executor | None) -> bool:
 
 def run_chunks(
     chunks: Iterable[Chunk], executor: Executor | None, wanted: Wanted = ALL_COLUMNS
-) -> Generator[tuple[Chunk, Columns]]:
+) -> Generator[tuple[Chunk, MethodColumns]]:
     """Run chunks here, or on an executor, and yield each with its columns, in order.
 
     A chunk that the executor lost is sent again: it depends on nothing but itself. Tallies that
@@ -70,7 +70,7 @@ def run_chunks(
             future.cancel()
 
 
-def _run_here(chunk: Chunk, wanted: Wanted) -> Columns:
+def _run_here(chunk: Chunk, wanted: Wanted) -> MethodColumns:
     """Run a chunk in this process, on any thread."""
     found = run_chunk(chunk)
     if wanted.tallies is not None and wanted.tallies.covers(chunk):
@@ -78,7 +78,7 @@ def _run_here(chunk: Chunk, wanted: Wanted) -> Columns:
     return found if wanted.columns else []
 
 
-def run_on_thread(chunk: Chunk, wanted: Wanted) -> Columns | Exception:
+def run_on_thread(chunk: Chunk, wanted: Wanted) -> MethodColumns | Exception:
     """Run a chunk on another thread; an error is returned as for :func:`run_elsewhere`."""
     try:
         return _run_here(chunk, wanted)
@@ -88,7 +88,7 @@ def run_on_thread(chunk: Chunk, wanted: Wanted) -> Columns | Exception:
 
 def run_elsewhere(
     chunk: Chunk, version: str, dropped: Dropped | None = None
-) -> Columns | Tally | Exception:
+) -> MethodColumns | Tally | Exception:
     """Run a chunk for a process that may be of another version, whose results could differ.
 
     With ``dropped``, what :meth:`Tallies.dropped` said of its group, the trials are added up here.
@@ -109,7 +109,7 @@ def run_elsewhere(
     return tally
 
 
-Sent = Future[Columns | Tally | Exception]
+Sent = Future[MethodColumns | Tally | Exception]
 
 
 def _send(executor: Executor, chunk: Chunk, wanted: Wanted) -> Sent:
@@ -123,7 +123,7 @@ def _send(executor: Executor, chunk: Chunk, wanted: Wanted) -> Sent:
         raise ExecutorError(f"the executor takes no more work: {error}") from error
 
 
-def _received(executor: Executor, chunk: Chunk, wanted: Wanted, future: Sent) -> Columns:
+def _received(executor: Executor, chunk: Chunk, wanted: Wanted, future: Sent) -> MethodColumns:
     losses = 0
     while True:
         try:

@@ -27,9 +27,8 @@ if TYPE_CHECKING:
 
     from .chunks import Chunk
     from .collecting import Tallies
+    from .measuring import MethodColumns
     from .study import Cell
-
-    Columns = list[dict[str, NDArray[Any]]]  # for each method of a chunk, a column a figure
 
 PART = re.compile(r"part-(\d{6,})-([0-9a-f]{32})\.parquet")
 
@@ -51,7 +50,7 @@ class Keeper(Protocol):
 
     def chunks(
         self, chunks: Iterable[Chunk], executor: Executor | None, wanted: Wanted = ALL_COLUMNS
-    ) -> Generator[tuple[Chunk, Columns]]:
+    ) -> Generator[tuple[Chunk, MethodColumns]]:
         """Yield the trials of chunks in order, each chunk whole or in pieces.
 
         Tallies that are wanted have the trials then. Columns that are not may be missing.
@@ -68,7 +67,7 @@ class Memory:
 
     def chunks(
         self, chunks: Iterable[Chunk], executor: Executor | None, wanted: Wanted = ALL_COLUMNS
-    ) -> Generator[tuple[Chunk, Columns]]:
+    ) -> Generator[tuple[Chunk, MethodColumns]]:
         """Run chunks and yield each with its columns."""
         with closing(run_chunks(chunks, executor, wanted)) as found:
             for chunk, columns in found:
@@ -119,7 +118,7 @@ class Store:
 
     def chunks(
         self, chunks: Iterable[Chunk], executor: Executor | None, wanted: Wanted = ALL_COLUMNS
-    ) -> Generator[tuple[Chunk, Columns]]:
+    ) -> Generator[tuple[Chunk, MethodColumns]]:
         """Yield the trials of chunks in order: those in the folder, and those run and kept now.
 
         What was run before an error or an interruption is kept as well.
@@ -135,10 +134,10 @@ class Store:
 
     def _some(
         self, chunks: Iterable[Chunk], executor: Executor | None, tallies: Tallies | None
-    ) -> Generator[tuple[Chunk, Columns]]:
+    ) -> Generator[tuple[Chunk, MethodColumns]]:
         pieces, ahead = tee(self._pieces(chunks))
         missing = (piece.missing for piece in ahead if piece.missing is not None)
-        waiting: list[tuple[_Piece, Columns]] = []
+        waiting: list[tuple[_Piece, MethodColumns]] = []
         with closing(run_chunks(missing, executor, Wanted(tallies))) as computed:
             for piece in pieces:
                 try:
@@ -155,8 +154,8 @@ class Store:
             yield from self._handed(waiting, tallies)
 
     def _handed(
-        self, kept: Iterable[tuple[_Piece, Columns]], tallies: Tallies | None
-    ) -> Iterator[tuple[Chunk, Columns]]:
+        self, kept: Iterable[tuple[_Piece, MethodColumns]], tallies: Tallies | None
+    ) -> Iterator[tuple[Chunk, MethodColumns]]:
         """Yield pieces with all columns, and add to the tallies what was not run just now."""
         for piece, columns in kept:
             found = self._whole(piece, columns)
@@ -197,14 +196,14 @@ class Store:
             if spans[i][0].stop > start:
                 yield spans[i]
 
-    def _due(self, waiting: list[tuple[_Piece, Columns]]) -> bool:
+    def _due(self, waiting: list[tuple[_Piece, MethodColumns]]) -> bool:
         now = time.monotonic()
         if now - self._written >= min(max(SOONEST, SHARE * (now - self._opened)), LATEST):
             return True
         rows = sum(piece.chunk.trials * len(piece.chunk.methods) for piece, _ in waiting)
         return rows >= PART_ROWS
 
-    def _whole(self, piece: _Piece, columns: Columns) -> Columns:
+    def _whole(self, piece: _Piece, columns: MethodColumns) -> MethodColumns:
         """Return the columns of all methods of a piece, those that were not run read."""
         run = dict(zip(piece.missing.methods, columns, strict=True)) if piece.missing else {}
         return [
@@ -217,7 +216,7 @@ class Store:
         row = span.row + chunk.start - span.start
         return self._format.decode(self._table(path), cell, row, chunk.trials)
 
-    def _write(self, waiting: list[tuple[_Piece, Columns]]) -> None:
+    def _write(self, waiting: list[tuple[_Piece, MethodColumns]]) -> None:
         """Write what was run as a part; when this returns it is safe."""
         rows = [
             Stretch(cell, piece.missing.start, piece.missing.trials, columns)

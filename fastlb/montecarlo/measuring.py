@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 FIGURES = tuple(name for name, level in RECORDED_WITH.items() if level == "metrics")
 
-Columns = list[dict[str, "NDArray[Any]"]]  # for each method of a chunk, a column a figure
+MethodColumns = list[dict[str, "NDArray[Any]"]]  # for each method of a chunk, a column a figure
 
 
 def rehearse(study: Study) -> Layout:
@@ -55,7 +55,7 @@ def rehearse(study: Study) -> Layout:
     return layout
 
 
-def run_chunk(chunk: Chunk) -> Columns:
+def run_chunk(chunk: Chunk) -> MethodColumns:
     """Draw the loads of a chunk and balance them: for each method, a column a figure."""
     if isinstance(chunk.loads, Experiment):
         return [
@@ -71,9 +71,9 @@ def run_chunk(chunk: Chunk) -> Columns:
     return [found[method] for method in chunk.methods]
 
 
-def _in_rows(chunk: Chunk) -> Columns:
+def _in_rows(chunk: Chunk) -> MethodColumns:
     """Do so with loads in rows, of a few trials at a time."""
-    parts: list[Columns] = []
+    parts: list[MethodColumns] = []
     for piece in pieces(chunk, ROWS_LOADS):
         what = f"{piece.trials:,} trials on {piece.topology.spec}"
         require_memory(LOAD_BYTES * piece.trials * piece.topology.size, what)

@@ -3,35 +3,22 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..accelerate import end_with
 from ..arguments import folder, integer, yes_or_no
-from ..memory import require_memory
-from ..reports.progress import rows_bar
-from .chunks import plan
-from .collecting import Rows, Tallies, Wanted
-from .executors import in_process
+from .collecting import collector
+from .gathering import Progress, Watch, gather
 from .measuring import rehearse
 from .results import Results
-from .stopping import check_targets, rounds
+from .stopping import check_targets
 from .store import open_store
-from .study import Cell, Study
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from .keeper import Keeper
-    from .parts import Layout
-
-Progress = Callable[[int, int], object]
-Watch = Callable[[Cell, Mapping[str, "NDArray[Any]"]], object]
+from .study import Study
 
 
 def run(
@@ -127,7 +114,7 @@ def run(
         open_store(kept_in, study, layout, resume=resumed) as keeper,
         _threads(workers) as own,
     ):
-        return collect(study, kept, keeper, executor or own, size, progress, watch)
+        return gather(study, kept, keeper, executor or own, size, progress, watch)
 
 
 @contextmanager
@@ -143,62 +130,6 @@ def _threads(workers: int) -> Iterator[Executor | None]:
         except BaseException:
             ended.set()
             raise
-
-
-def collector(study: Study, layout: Layout, *, rows: bool) -> Rows | Tallies:
-    """Return what takes the trials: of a table, once it is known to fit in memory."""
-    if not rows:
-        return Tallies(study)
-    row = sum(dtype.itemsize for figures in layout.values() for dtype in figures.values())
-    table = study.trials * row
-    require_memory(2 * table, f"the table of {study.trials:,} trials")  # in chunks, then joined
-    return Rows(study)
-
-
-def collect(
-    study: Study,
-    kept: Rows | Tallies,
-    keeper: Keeper,
-    executor: Executor | None = None,
-    size: int | None = None,
-    progress: bool | Progress = False,
-    watch: Watch | None = None,
-) -> Results:
-    """Return the results of all trials, which the keeper has or runs now."""
-    handed = 0
-    tallies = kept if isinstance(kept, Tallies) else None
-    all_columns = tallies is None or watch is not None or keeper.needs_columns
-    wanted = Wanted(tallies, columns=all_columns)
-    tallied = not (all_columns or in_process(executor))
-    with _reporter(study, progress) as report:
-        for groups, trials in rounds(study, kept):
-            ahead = (study.trials - trials.start) * sum(len(study.groups[g]) for g in groups)
-            total = handed + ahead
-            report(min(keeper.done, total), total)
-            chunks = plan(study, size, groups=groups, trials=trials, tallied=tallied)
-            last = groups[0]
-            with closing(keeper.chunks(chunks, executor, wanted)) as parts:
-                for part, found in parts:
-                    if isinstance(kept, Rows):
-                        kept.add(part.cells, found)
-                    elif part.group != last:
-                        kept.settle(last)
-                        last = part.group
-                    if watch is not None:
-                        for cell, columns in zip(part.cells, found, strict=True):
-                            watch(cell, columns)
-                    handed += part.trials * len(part.methods)
-                    # A store may hold more: from a run to a smaller target error.
-                    report(min(keeper.done, total), total)
-        report(handed, handed)
-    return Results(study, kept)
-
-
-def _reporter(study: Study, progress: bool | Progress) -> Any:
-    if callable(progress):
-        return nullcontext(progress)
-    total = study.trials * len(study.cells)
-    return rows_bar(study.name, total) if progress else nullcontext(lambda done, total: None)
 
 
 def _positive(name: str, value: int) -> int:

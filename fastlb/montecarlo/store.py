@@ -18,6 +18,8 @@ from .._version import __version__
 from ..accelerate import extra
 from ..arguments import yes_or_no
 from ..files.writing import as_json, remove_abandoned, sync_folder
+from .collecting import collector
+from .gathering import gather
 from .keeper import PART, Keeper, Memory, Store, put
 from .manifest import check_said, describe, differences, digest, study_of
 from .parts import Format, Layout, layout_entry, read_layout
@@ -120,8 +122,6 @@ def read_store(folder: str | Path, study: Study | None = None, *, rows: bool = T
     MissingExtraError
         If pyarrow is not installed.
     """
-    from .runner import collect, collector
-
     extra("pyarrow.parquet")
     target, with_rows = arguments.folder("folder", folder), yes_or_no("rows", rows)
     if not (study is None or isinstance(study, Study)):
@@ -139,7 +139,7 @@ def read_store(folder: str | Path, study: Study | None = None, *, rows: bool = T
     store = Store(target, Format(found, layout, _identity(kept)), complete=True)
     if store.damaged:
         raise ValueError(f"{store.damaged[0]} is damaged (--resume runs its trials again)")
-    return collect(found, taken, store)
+    return gather(found, taken, store)
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from ..accelerate import kernels
-from ..exchange.result import INT64_MAX, Columns, figures_in, room_for_figures
+from ..exchange.result import INT64_MAX, FigureColumns, figures_in, room_for_figures
 from ..exchange.scratch import scratch
 from ..exchange.tiling import VECTOR
 from ..random_loads.distributions import Distribution, Drawn
@@ -114,7 +114,7 @@ def _measured(
     }
 
 
-def _figures(method: TileMethod, columns: Columns, found: Found) -> dict[str, Any]:
+def _figures(method: TileMethod, columns: FigureColumns, found: Found) -> dict[str, Any]:
     return {**figures_in(columns), **method.further(columns[0].shape[1], found)}
 
 

@@ -1,0 +1,70 @@
+"""The trials of a study brought together: from a store as far as it has them, the others run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
+from contextlib import closing, nullcontext
+from typing import TYPE_CHECKING, Any
+
+from ..reports.progress import rows_bar
+from .chunks import plan
+from .collecting import Rows, Tallies, Wanted
+from .executors import in_process
+from .results import Results
+from .stopping import rounds
+from .study import Cell, Study
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from .keeper import Keeper
+
+Progress = Callable[[int, int], object]
+Watch = Callable[[Cell, Mapping[str, "NDArray[Any]"]], object]
+
+
+def gather(
+    study: Study,
+    kept: Rows | Tallies,
+    keeper: Keeper,
+    executor: Executor | None = None,
+    size: int | None = None,
+    progress: bool | Progress = False,
+    watch: Watch | None = None,
+) -> Results:
+    """Return the results of all trials, which the keeper has or runs now, in ``kept``."""
+    handed = 0
+    tallies = kept if isinstance(kept, Tallies) else None
+    all_columns = tallies is None or watch is not None or keeper.needs_columns
+    wanted = Wanted(tallies, columns=all_columns)
+    tallied = not (all_columns or in_process(executor))
+    with _reporter(study, progress) as report:
+        for groups, trials in rounds(study, kept):
+            ahead = (study.trials - trials.start) * sum(len(study.groups[g]) for g in groups)
+            total = handed + ahead
+            report(min(keeper.done, total), total)
+            chunks = plan(study, size, groups=groups, trials=trials, tallied=tallied)
+            last = groups[0]
+            with closing(keeper.chunks(chunks, executor, wanted)) as parts:
+                for part, found in parts:
+                    if isinstance(kept, Rows):
+                        kept.add(part.cells, found)
+                    elif part.group != last:
+                        kept.settle(last)
+                        last = part.group
+                    if watch is not None:
+                        for cell, columns in zip(part.cells, found, strict=True):
+                            watch(cell, columns)
+                    handed += part.trials * len(part.methods)
+                    # A store may hold more: from a run to a smaller target error.
+                    report(min(keeper.done, total), total)
+        report(handed, handed)
+    return Results(study, kept)
+
+
+def _reporter(study: Study, progress: bool | Progress) -> Any:
+    if callable(progress):
+        return nullcontext(progress)
+    total = study.trials * len(study.cells)
+    return rows_bar(study.name, total) if progress else nullcontext(lambda done, total: None)
