@@ -1,12 +1,17 @@
 """Dimension exchange (Wu-Shu Fig. 1) with the units that move and those that stay.
 
 Legend: ``B`` networks, ``N = 2**n`` nodes, ``S`` dimensions in the order balanced.
+
+Low bits are balanced by turning the cube: every two neighbours exchange and are laid apart into
+two halves, so that the next bit is the lowest. The pair rule stands here once more than in
+``dem.py``, as numba's cache watches no other file.
 """
 
 import numpy as np
 from numba import njit, types
 from numba.extending import overload
 
+# Nodes of a block, as bits: it is turned while it is in cache.
 BLOCK_BITS = 12
 # Turning smaller blocks than of so many bits takes longer than going pair by pair.
 LEAST_TURNED = 6
@@ -76,6 +81,7 @@ def _choose_real(loads):
 
 @njit(cache=True, nogil=True)
 def _turn_measured(source, kept_source, target, kept_target, half):
+    """Exchange between every two neighbours, who go to the two halves; return the units moved."""
     low = target[:half]
     high = target[half : 2 * half]
     kept_low = kept_target[:half]
@@ -94,6 +100,7 @@ def _turn_measured(source, kept_source, target, kept_target, half):
 
 @njit(cache=True, nogil=True)
 def _bit_measured(loads, kept, bit):
+    """Exchange along one bit in place, pair by pair; return the units moved."""
     moved = _units(loads[0], loads[0])
     below = (1 << bit) - 1
     for p in range(loads.size // 2):
@@ -111,6 +118,7 @@ def _bit_measured(loads, kept, bit):
 
 @njit(cache=True, nogil=True)
 def _rows_measured(low, high, kept_low, kept_high):
+    """Exchange between two rows of nodes in place; return the units moved."""
     moved = _units(low[0], low[0])
     for u in range(low.size):
         a = low[u]

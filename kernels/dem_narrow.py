@@ -35,6 +35,7 @@ BELOW = 4 * LANES
 
 
 def _exchange(loads, i, j):
+    """Exchange between two nodes in place; the higher sends ``diff//2``."""
     a, b = int(loads[i]), int(loads[j])
     first = (a + b + (a > b)) // 2
     loads[i], loads[j] = first, a + b - first

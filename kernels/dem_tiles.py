@@ -199,32 +199,33 @@ def _groups(dimensions, faults):
 
 
 @njit(cache=True, nogil=True)
-def _subcube(tile, kept, sums, bits, groups, spared, base, free, ends):
-    """Balance all dimensions of a subcube, in ``groups``.
+def _cube(tile, kept, sums, bits, groups, spared):
+    """Balance all dimensions of a cube, in ``groups``; nodes in ``spared[g]`` sit out group g.
 
     Those of a block of nodes are balanced while it is in cache, as many as lead nowhere else.
     """
     S = bits.size
+    top = tile.size // sums.shape[1] - 1
     near = 0
     while near < S and 1 << bits[near] < BLOCK:
         near += 1
     inside = 0
     while inside < groups and S * (inside + 1) // groups <= near:
         inside += 1
-    blocks = free & -BLOCK
+    blocks = top & -BLOCK
     block = 0
     while True:
         for g in range(inside):
             group = bits[S * g // groups : S * (g + 1) // groups]
-            phase = ends[0] and g == 0, ends[1] and g == groups - 1
-            _dimensions(tile, kept, sums, group, spared[g], base | block, free & (BLOCK - 1), phase)
+            ends = g == 0, g == groups - 1
+            _dimensions(tile, kept, sums, group, spared[g], block, top & (BLOCK - 1), ends)
         if block == blocks:
             break
         block = (block - blocks) & blocks
     for g in range(inside, groups):
         group = bits[S * g // groups : S * (g + 1) // groups]
-        phase = ends[0] and g == 0, ends[1] and g == groups - 1
-        _dimensions(tile, kept, sums, group, spared[g], base, free, phase)
+        ends = g == 0, g == groups - 1
+        _dimensions(tile, kept, sums, group, spared[g], 0, top, ends)
 
 
 @njit(cache=True, nogil=True)
@@ -255,5 +256,5 @@ def dem(tiles, bits, faults, found):
         sums[:] = 0
         sums[LEAST] = np.iinfo(tiles.dtype).max
         tile = tiles[k].reshape(-1)
-        _subcube(tile, kept, sums, bits, groups, spared, 0, N - 1, (True, True))
+        _cube(tile, kept, sums, bits, groups, spared)
         _store(sums, found, k * W)

@@ -17,7 +17,7 @@ from numba.extending import intrinsic, overload
 
 # Bytes of a vector.
 VECTOR = 64
-# Kinds of passes; all others are repairs.
+# First column of a pass that exchanges; all others level, which repairs a stuck subcube.
 EXCHANGE = 0
 # What is noted of a donor's node: its pegs, its own load, its holes, its least load.
 PEGS, HELD, HOLES, LOW, NOTES = 0, 1, 2, 3, 4
@@ -31,7 +31,7 @@ def _half(difference):
 
 
 def _pair(a, b):
-    """Return loads after an exchange; the higher sends ``diff//2``, floats meet midway."""
+    """Return both loads after the exchange; the higher sends ``diff//2``, floats meet midway."""
     if a.dtype.kind == "f":
         mean = _half(a) + _half(b)
         return mean, mean
@@ -179,6 +179,8 @@ def _register(tile, least, units, notes, a, d, w, i):
 
 @intrinsic
 def _machine_register(_typing, tile, least, units, notes, _a, _d, _w, _i):
+    """Compile ``_register``."""
+
     def generate(context, builder, signature, arguments):
         v = _Vectors(context, builder, signature, arguments, tile.dtype)
         a, d, w, i = arguments[4:]
@@ -216,6 +218,8 @@ def _shift(units, notes, w, i, j):
 
 @intrinsic
 def _machine_shift(_typing, units, notes, _w, _i, _j):
+    """Compile ``_shift``."""
+
     def generate(context, builder, signature, arguments):
         v = _Vectors(context, builder, signature, arguments, notes.dtype)
         x, y = (v.notes(1, node) for node in arguments[3:])
@@ -249,6 +253,8 @@ def _settle(tile, least, peak, notes, d, i):
 
 @intrinsic
 def _machine_settle(_typing, tile, least, peak, notes, _d, _i):
+    """Compile ``_settle``."""
+
     def generate(context, builder, signature, arguments):
         v = _Vectors(context, builder, signature, arguments, tile.dtype)
         d, i = arguments[4:]
@@ -370,7 +376,7 @@ def carry_out(tiles, passes, ascending, deepest, within, least, units, moved, lo
     """Carry out a plan on every cube of ``tiles`` (K, N, W) int32, int64 or float64, in place.
 
     ``W`` is a multiple of 16, and each total fits the dtype. ``passes`` (P, 6) int64: rows
-    ``EXCHANGE, base, others, bits`` or ``REPAIR, base, free, bit``, missing bits are -1. A donor is
+    ``EXCHANGE, base, others, bits`` or ``LEVEL, base, free, bit``, missing bits are -1. A donor is
     levelled from its lowest bit on if ``ascending``; ``deepest`` is the dimension of the largest.
     What ``within`` passes move fits the dtype. ``moved`` and ``local`` (B,), int64 or float64,
     receive the units that move and those that never leave; ``least`` (N * W,) and ``units`` (W,) of

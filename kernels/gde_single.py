@@ -49,6 +49,7 @@ def _exchange(here, there, offset, side, share):
 
 @njit(cache=True, nogil=True)
 def _lower(kept, loads):
+    """Nothing stays at a node beyond its load."""
     for i in range(kept.size):
         kept[i] = min(kept[i], loads[i])
 

@@ -193,6 +193,7 @@ def _load(source, first, W, tile):
 
 @njit(cache=True, nogil=True)
 def _store(tile, target, first, W):
+    """Copy what ``_load`` laid side by side back to rows of ``target``."""
     nodes = target.shape[1]
     parts = target[first : first + W].reshape(-1)
     for w in range(W):
@@ -204,6 +205,7 @@ def _store(tile, target, first, W):
 
 @njit(cache=True, nogil=True)
 def _triangles(tile, R, W, rules):
+    """Balance the triangles of ``R`` cells, ``W`` of each side by side."""
     for t in range(2 * R):
         first = tile[3 * t * W : (3 * t + 1) * W]
         left = tile[(3 * t + 1) * W : (3 * t + 2) * W]
@@ -398,6 +400,7 @@ def small(source, target, d, way):
 
 @njit(cache=True, nogil=True)
 def _checked(source, target, N, rules):
+    """Balance flat networks unless a load is refused; return whether one is, as ``small``."""
     outside = 0
     for i in range(source.size):
         outside += not (source[i] >= 0 and source[i] <= NARROW)
@@ -434,6 +437,7 @@ def _flow(sent, taken):
 
 @njit(cache=True, nogil=True)
 def _triangle_measured(tile, kept, ends, t, W, rules, lanes):
+    """Balance triangle ``t`` of ``W`` parts side by side, and count in as many lanes."""
     algorithm, greedy, never, _, _ = rules
     moved, longest, sent, polled = lanes
     i, j, k, end = 3 * t * W, (3 * t + 1) * W, (3 * t + 2) * W, (3 * t + 3) * W
@@ -506,6 +510,7 @@ def _rows_measured(loads, kept, ends, run, W, above, lanes):
 
 @njit(cache=True, nogil=True)
 def _new_lanes(W, moved):
+    """Return empty lanes: units moved, most units at once, messages with load, C's polls again."""
     units = np.zeros((2, W), moved.dtype)
     messages = np.zeros((2, W), np.int64)
     return units[0], units[1], messages[0], messages[1]
@@ -529,7 +534,7 @@ def _add_up(lanes, first, s, parts, figures):
 
 @njit(cache=True, nogil=True)
 def cells_measured(nodes, tiles, bits, stages, rules, figures):
-    """Do the stages ``stages[0] .. stages[1]-1`` of ``cells`` in place, and count.
+    """Do the stages ``stages[0] .. stages[1]-1`` within parts in place, and count.
 
     ``nodes`` : three arrays (P, 6 R): loads; kept, which receives the running minimum of each
     load, the units that never left; and ends, uint8, to which what each node sends and receives
@@ -569,6 +574,7 @@ def dimensions_measured(nodes, run, stages, rules, figures):
     Arrays (B, N), else as ``cells_measured``.
     """
     loads, kept, ends = nodes
+    # Runs begin with a part of 16 cells, and are whole multiples of it.
     W = min(run, 96)
     lanes = _new_lanes(W, figures[0])
     for b in range(loads.shape[0]):

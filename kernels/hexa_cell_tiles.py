@@ -102,6 +102,7 @@ def _sign(a):
 
 
 def _size(a):
+    """Return its absolute value."""
     sign = _sign(a)
     return (a ^ sign) - sign
 
@@ -140,7 +141,10 @@ def _share(a, b, c, greedy):
 
 
 def _flow(sent, taken):
-    """Return the net units from one node to another, from what each sent in all."""
+    """Return the net units from one node to another, from what each sent in all.
+
+    Lanes know no sign: -taken is written as sent - sent - taken.
+    """
     forth = _least(_most(sent, 0), _most(sent - sent - taken, 0))
     return forth - _least(_most(sent - sent - sent, 0), _most(taken, 0))
 
@@ -410,6 +414,7 @@ def _choose_stages(tile, kept, ends, sums, base, strides, w, aboves, last, bits,
 
 @njit(cache=True, nogil=True)
 def _all_triangles(tile, kept, ends, sums, W, rule):
+    """Balance all triangles of a tile; for ``rule`` see ``_triangles_across``."""
     for base in range(0, tile.size, 3 * W):
         for w in range(0, W, LANES):
             if rule == 2 * A:

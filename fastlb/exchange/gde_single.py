@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from ..topologies.topology import Topology
 
 COMPILED = np.dtype(np.int64), np.dtype(np.int32)
-RECORDS = "loads", "metrics"
 # Nodes of a network that is balanced in one go.
 FEW = 2**13
 
@@ -106,7 +105,7 @@ def in_one_go(
     """
     N, shape = topology.size, loads.shape
     plain = loads.dtype in COMPILED and loads.size == N <= FEW and fits(shape, topology)
-    if not plain or type(record) is not str or record not in RECORDS:
+    if not plain or type(record) is not str or record not in ("loads", "metrics"):
         return None
     most = INT64_MAX if max_sweeps is None else max_sweeps
     result = plain_result(out, loads)

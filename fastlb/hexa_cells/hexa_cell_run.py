@@ -25,7 +25,8 @@ ODD_UNITS = ("higher", "lower")
 PART_BITS = 4
 LANE_BYTES = 256
 INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
-# As large as any difference of loads, by the dtype in which they are computed.
+# The difference that none exceeds, by the dtype in which loads are computed; floats meet midway,
+# whatever stands here.
 NEVER: dict[np.dtype[Any], int] = {
     INT32: 2**31 - 1,
     INT64: 2**63 - 1,
