@@ -106,6 +106,11 @@ def balance(loads: ArrayLike, topology: Topology, method: str = "dde", **options
         raise
 
 
+def function_of(method: str) -> Method | None:
+    """Return the function of this name, or None if there is none."""
+    return _METHODS.get(method)
+
+
 def options_of(method: str) -> tuple[str, ...] | None:
     """Return the names of a method's options, or None if it may take any or does not tell."""
     try:

@@ -145,7 +145,7 @@ def dde(
         np.copyto(rows, target)
     after = Survey(before.total, counted.least, counted.most)
     shared = figures(before, after, topology.size, moved, counted.local)
-    steps, information = _steps(topology.shape, wrap), sum(topology.shape)
+    steps, information = steps_of(topology.shape, wrap), sum(topology.shape)
     if len(rows) == 1:
         # As numbers, a tenth of the time.
         rounds: Any = sum(counted.rounds[0].tolist())
@@ -196,7 +196,8 @@ def _in_one_go(
     return result if done else None
 
 
-def _steps(shape: tuple[int, ...], wrap: tuple[bool, ...]) -> int:
+def steps_of(shape: tuple[int, ...], wrap: tuple[bool, ...]) -> int:
+    """Return the communication steps by the paper's formula: 2 k an axis, k + k // 2 a torus'."""
     lines = zip(shape, wrap, strict=True)
     return sum(k + k // 2 if wrapped else 2 * k for k, wrapped in lines)
 
@@ -232,7 +233,7 @@ def _plan(
     N = math.prod(shape)
     in_bundles = shape[-1:] and shape[-1] % LANES == 0 and N // shape[-1] % LANES == 0
     W = LANES if many and N <= LARGE_NETWORK and not in_bundles else 1
-    sorters, starts = _sorters(shape, wrap)
+    sorters, starts = ring_sorters(shape, wrap)
     axes = [
         (a, shape[a], math.prod(shape[a + 1 :]), wrap[a] and shape[a] > 2, *starts[a : a + 2])
         for a in order
@@ -289,7 +290,7 @@ def _room_for_stages(
 
 
 @lru_cache(maxsize=64)
-def _sorters(
+def ring_sorters(
     shape: tuple[int, ...], wrap: tuple[bool, ...]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the comparators of all axes, (C, 2), and where each axis' begin, (d + 1,)."""

@@ -110,13 +110,13 @@ def fault_tolerant_dem(
     >>> fault_tolerant_dem([3, 9, 2, 8, 1, 7, 0, 30], cube).loads
     array([7, 7, 7, 8, 8, 7, 8, 8])
     """
-    _check_tree("fallback", fallback)
+    check_tree("fallback", fallback)
     try:
         plan = fault_plan(topology, order=order, donor=donor)
     except FaultError:
         if fallback is None:
             raise
-        _check_tree("finish", finish)
+        check_tree("finish", finish)
         return _carried_out(None, fault_tree(topology), topology, loads, record, out)
     return apply_plan(plan, loads, finish=finish, record=record, out=out)
 
@@ -130,7 +130,7 @@ def apply_plan(
     out: NDArray[Any] | None = None,
 ) -> Balance:
     """Carry out a plan on any batch of loads; arguments as for :func:`fault_tolerant_dem`."""
-    _check_tree("finish", finish)
+    check_tree("finish", finish)
     tree = fault_tree(plan.topology) if finish == "tree" else None
     return _carried_out(plan, tree, plan.topology, loads, record, out)
 
@@ -263,6 +263,7 @@ def _may_overflow(plan: FaultPlan | None, before: Survey | None, dtype: np.dtype
     return int(before.largest.max(initial=0)) << len(plan.repairs) > np.iinfo(dtype).max
 
 
-def _check_tree(name: str, value: Any) -> None:
+def check_tree(name: str, value: Any) -> None:
+    """Raise ``ValueError`` unless an argument is None or asks for the tree."""
     if not (value is None or (isinstance(value, str) and value == "tree")):
         raise ValueError(f"{name} must be None or 'tree', got {value!r}")

@@ -108,7 +108,7 @@ def gde(
             return balanced
     check_record(record)
     share = read_share(lam, topology)
-    most = _most_sweeps(max_sweeps)
+    most = most_sweeps(max_sweeps)
     given = read_loads(loads, topology)
     links = colouring(topology, order)
     before = survey(given.rows)
@@ -259,7 +259,8 @@ def _placed(
     return placed.reshape(*batch, *shape)
 
 
-def _most_sweeps(max_sweeps: int | None) -> int:
+def most_sweeps(max_sweeps: int | None) -> int:
+    """Return the most sweeps, as many as int64 counts where none are given, or raise."""
     if max_sweeps is None:
         return INT64_MAX
     try:

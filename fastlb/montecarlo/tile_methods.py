@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from .. import registry
 from ..accelerate import kernels
 from ..errors import FaultError
 from ..exchange import dimension_exchange, direct_exchange, fault_batches, fault_tolerance
@@ -26,6 +25,7 @@ from ..exchange.result import INT64_MAX
 from ..exchange.tiling import LANES
 from ..hexa_cells.hexa_cell_exchange import hexa_cell
 from ..hexa_cells.hexa_cell_run import STEPS, counters, prepared
+from ..registry import function_of
 from ..topologies.colouring import colouring
 from ..topologies.hexa_cell_topology import HyperHexaCell
 from ..topologies.hypercube import Hypercube
@@ -89,7 +89,7 @@ class Gde(TileMethod):
             raise ValueError(f"tol must be left out for integer loads, got {tol!r}")
         self.topology = topology
         self.share = read_share(lam, topology)
-        self.most = generalized._most_sweeps(max_sweeps)
+        self.most = generalized.most_sweeps(max_sweeps)
         self.links = colouring(topology, order)
         self._factors: dict[tuple[bool, int], Any] = {}
 
@@ -144,7 +144,7 @@ class Dde(TileMethod):
         self.longest = max(shape)
         self.shape = np.array(shape, dtype=np.int64)
         self.rings = np.array([wrapped and k > 2 for k, wrapped in lines], dtype=bool)
-        self.sorters, self.starts = direct_exchange._sorters(shape, wrap)
+        self.sorters, self.starts = direct_exchange.ring_sorters(shape, wrap)
 
     def dtype(self, total: int, largest: int) -> np.dtype[Any] | None:
         if total * self.longest * max(1, len(self.order)) > INT64_MAX:
@@ -163,7 +163,7 @@ class Dde(TileMethod):
         shape, rounds = self.topology.shape, found["rounds"]
         return {
             **super().further(B, found),
-            "steps": same(direct_exchange._steps(shape, self.wrap), B),
+            "steps": same(direct_exchange.steps_of(shape, self.wrap), B),
             "rounds": rounds,
             "simulated_steps": rounds + sum(shape),
         }
@@ -238,7 +238,7 @@ class FaultTolerantDem(TileMethod):
         self, topology: Hypercube, *, order: str = "lowest", donor: str = "latest",
         fallback: str | None = None,
     ) -> None:  # fmt: skip
-        fault_tolerance._check_tree("fallback", fallback)
+        fault_tolerance.check_tree("fallback", fallback)
         self.topology = topology
         self.plan = fault_plan(topology, order=order, donor=donor)
         self.passes = plan_passes(self.plan, in_positions=False)
@@ -282,7 +282,7 @@ def tile_method(topology: Topology, method: str) -> TileMethod | None:
     from .study import parse_method
 
     name, options = parse_method(method)
-    function = registry._METHODS.get(name)
+    function = function_of(name)
     for kind in _PREPARED:
         if kind.function is function:
             try:
