@@ -13,7 +13,7 @@ from numba.extending import overload
 
 # Nodes of a block, as bits: it is turned while it is in cache.
 BLOCK_BITS = 12
-# Turning smaller blocks than of so many bits takes longer than going pair by pair.
+# Smaller blocks of a larger cube go pair by pair: turned, those of 5 bits take twice as long.
 LEAST_TURNED = 6
 
 

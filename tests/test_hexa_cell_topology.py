@@ -100,7 +100,7 @@ def test_links_by_their_places() -> None:
 
 
 def test_drawing() -> None:
-    from fastlb.topologies.hexa_cell_drawing import positions
+    from fastlb.reports.hexa_cell_drawing import positions
 
     for d in (1, 4):
         topology = lb.HyperHexaCell(d)

@@ -1,4 +1,4 @@
-"""The door for loads: what comes in is checked and laid out as rows, one network a row."""
+"""The door for loads: what comes in, checked and laid out as rows, and what it goes out into."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ class HyperHexaCell(Topology):
             If there are more than 64 cells, or the loads are not one number a node, finite and
             not negative.
         """
-        from .hexa_cell_drawing import draw
+        from ..reports.hexa_cell_drawing import draw
 
         return draw(self, loads)
 

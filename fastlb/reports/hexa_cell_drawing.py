@@ -8,13 +8,13 @@ import numpy as np
 
 from ..accelerate import extra
 from ..exchange.loads import batch_shape
-from ..reports.plotting import BLUE, GREY, ORANGE, STYLE, new_figure
-from .hexa_cell_topology import INTERIOR
+from ..topologies.hexa_cell_topology import INTERIOR
+from .plotting import BLUE, GREY, ORANGE, STYLE, new_figure
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from .hexa_cell_topology import HyperHexaCell
+    from ..topologies.hexa_cell_topology import HyperHexaCell
 
 MOST_CELLS = 64
 # A cell seen as a prism: the upper triangle, and the lower one to its right.
