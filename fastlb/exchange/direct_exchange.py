@@ -27,7 +27,7 @@ from .loads import (
     read_loads,
     survey,
 )
-from .result import INT64_MAX, Balance, figures, per_batch, sum_moved, units_dtype
+from .result import INT64_MAX, Balance, figures, loads_alone, per_batch, sum_moved, units_dtype
 from .scratch import handed_out
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def dde(
     if type(record) is str and record == "loads" and axes is None and isinstance(topology, Grid):
         balanced = _in_one_go(loads, topology, exchange, out)
         if balanced is not None:
-            return Balance("dde", topology, record, {"loads": balanced})
+            return loads_alone("dde", topology, balanced)
     if isinstance(topology, Hypercube):
         if topology.faults:
             raise ValueError(f"topology must have no faulty links for dde, got {topology!r}")

@@ -38,6 +38,15 @@ if TYPE_CHECKING:
 
 # Few loads of these dtypes are balanced in one call of a kernel.
 COMPILED = (INT64, INT32)
+# How the kernel of small networks spells what is asked: record, algorithm, share and odd unit.
+WAYS = {
+    ("loads", name, share, odd_unit): (
+        4 * i + 2 * (share == "greedy" or name == "C") + (odd_unit == "lower")
+    )
+    for i, name in enumerate(ALGORITHMS)
+    for share in SHARES
+    for odd_unit in ((None,) if name == "C" else (None, *ODD_UNITS))
+}
 
 
 def hexa_cell(
@@ -167,17 +176,6 @@ def _in_one_go(
             return None
         source, target = loads.reshape(-1, topology.size), result.reshape(-1, topology.size)
     return None if kernels("hexa_cell").small(source, target, topology.d, way) else result
-
-
-# How the kernel of small networks spells what is asked: record, algorithm, share and odd unit.
-WAYS = {
-    ("loads", name, share, odd_unit): (
-        4 * i + 2 * (share == "greedy" or name == "C") + (odd_unit == "lower")
-    )
-    for i, name in enumerate(ALGORITHMS)
-    for share in SHARES
-    for odd_unit in ((None,) if name == "C" else (None, *ODD_UNITS))
-}
 
 
 def check_narrow(rows: NDArray[Any]) -> bool:

@@ -130,11 +130,12 @@ class Store:
         """
         waiting = iter(chunks)
         while some := list(islice(waiting, CHUNKS_AHEAD)):
-            yield from self._some(some, executor, wanted.tallies)
+            yield from self._looked_at(some, executor, wanted.tallies)
 
-    def _some(
+    def _looked_at(
         self, chunks: Iterable[Chunk], executor: Executor | None, tallies: Tallies | None
     ) -> Generator[tuple[Chunk, MethodColumns]]:
+        """Do so with chunks that are all looked at before the first of them is handed on."""
         pieces, ahead = tee(self._pieces(chunks))
         missing = (piece.missing for piece in ahead if piece.missing is not None)
         waiting: list[tuple[_Piece, MethodColumns]] = []
