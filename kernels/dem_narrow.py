@@ -211,7 +211,8 @@ def dem_narrow(source, target, n):
     found = source.dtype.type(0)
     for i in range(source.size):
         found |= source[i]
-    if found < 0 or found > TOP:
+    # No cubes have no memory to share among their chunks.
+    if found < 0 or found > TOP or source.size == 0:
         return found
     packed = target.view(np.int16)
     if n <= LOW_BITS:

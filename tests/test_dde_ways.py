@@ -131,3 +131,15 @@ def test_memory_is_handed_out_again_once_nobody_holds_it() -> None:
     assert place(scratch.handed_out(size // 2)) == last
     assert scratch.handed_out(scratch.LARGEST_KEPT + 1).size == scratch.LARGEST_KEPT + 1
     assert place(scratch.handed_out(size)) == last
+
+
+def test_what_lies_below_the_base_of_a_view_holds_the_memory_too() -> None:
+    size = 3 * 2**20
+    view = scratch.handed_out(size)[7:].view(np.int8)
+    view[:] = 5
+    root: Any = view
+    while getattr(root, "base", None) is not None:
+        root = root.base
+    del view
+    scratch.handed_out(size)[:] = 0
+    assert set(bytes(root[7:100])) == {5}

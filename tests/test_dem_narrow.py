@@ -52,6 +52,14 @@ def test_cubes_of_every_size(n: int, dtype: str) -> None:
     assert np.array_equal(in_one_go(loads, n), averaged(loads, n))
 
 
+@pytest.mark.parametrize("dtype", ["int16", "uint16", "int32", "uint32", "int64", "uint64"])
+@pytest.mark.parametrize("n", [5, 9, 13, 14, 15, 17])
+def test_no_cubes_at_all(n: int, dtype: str) -> None:
+    loads = np.empty((0, 2**n), dtype)
+    for out in (None, loads):
+        assert lb.dem(loads, lb.Hypercube(n), record="loads", out=out).loads.shape == (0, 2**n)
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(PLAIN, reason="takes minutes in plain Python")
 def test_a_cube_of_three_passes(full: bool) -> None:

@@ -52,10 +52,11 @@ def handed_out(size: int) -> NDArray[np.uint8]:
         return _huge_pages(size)
     if _kept.handed_out.size < size or _kept.holder() is not None:
         _kept.handed_out = _huge_pages(size)
-    # An array over a memoryview is the base of all its views, the memory below is not.
-    held = np.frombuffer(_kept.handed_out.data, np.uint8, size)
-    _kept.holder = weakref.ref(held)
-    return held
+    # NumPy looks for the owner of a view's memory as far as a memoryview, and whoever goes on from
+    # there holds what that was made of.
+    lent = _kept.handed_out[:size]
+    _kept.holder = weakref.ref(lent)
+    return np.frombuffer(lent.data, np.uint8)
 
 
 def _huge_pages(size: int) -> NDArray[np.uint8]:
