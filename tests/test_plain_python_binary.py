@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-MANY_PROGRAMS = "tests/test_binary_solution.py"
+MANY_PROGRAMS = "tests/programs/test_binary_solution.py"
 ROOT = Path(__file__).resolve().parents[1]
 
 

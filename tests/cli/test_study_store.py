@@ -15,7 +15,7 @@ import pytest
 
 import fastlb as lb
 
-from ..stores import parts, same
+from ..montecarlo.stores import parts, same
 from .conftest import Run
 
 pytest.importorskip("pyarrow")

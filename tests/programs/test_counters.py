@@ -9,7 +9,7 @@ import pytest
 
 import fastlb as lb
 from tests.oracles import binary
-from tests.programs import programs
+from tests.programs.strategies import programs
 
 
 @pytest.mark.parametrize("prune", [">=", ">"])

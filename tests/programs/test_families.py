@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import fastlb as lb
-from tests.programs import FAMILIES
+from tests.programs.strategies import FAMILIES
 
 
 @pytest.mark.parametrize("family", FAMILIES)

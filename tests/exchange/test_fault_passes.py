@@ -10,7 +10,7 @@ import fastlb as lb
 from fastlb.exchange.fault_passes import EXCHANGE, GROUPED, LEVEL, plan_passes
 from fastlb.exchange.fault_plans import EXCHANGE as PAIR
 from fastlb.exchange.fault_plans import Subcube
-from tests.test_fault_plans import CHOICES, cubes
+from tests.exchange.test_fault_plans import CHOICES, cubes
 
 
 def reverse(node: int, n: int) -> int:

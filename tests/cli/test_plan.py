@@ -17,7 +17,7 @@ from matplotlib.image import imread
 import fastlb as lb
 from fastlb.cli.commands import commands
 
-CASES = Path(__file__).parent / "cases"
+CASES = Path(__file__).parents[1] / "cases"
 LOADS = "node,load\nAmsterdam,12\nBern,0\nCórdoba,3\nDelft,1\n"
 
 

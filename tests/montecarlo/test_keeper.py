@@ -140,7 +140,7 @@ def test_parts_are_written_less_often_as_time_goes_by(monkeypatch: pytest.Monkey
     from fastlb.montecarlo.parts import Format
 
     study = lb.Study("s", ["ring:4"], ["dde"], "uniform:9", trials=5)
-    kept = keeper.Store(Path(__file__).parent / "cases", Format(study, {}, ""))
+    kept = keeper.Store(Path(__file__).parents[1] / "cases", Format(study, {}, ""))
     for now, written, due in (
         (0.9, 0.0, False),
         (1.0, 0.0, True),

@@ -13,7 +13,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 import fastlb as lb
 from fastlb.programs.program import read_programs
 from tests.oracles import binary
-from tests.programs import FAMILIES, programs
+from tests.programs.strategies import FAMILIES, programs
 
 
 def check_feasible(c: Any, A: Any, b: Any, s: Any) -> None:

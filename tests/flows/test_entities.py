@@ -11,7 +11,7 @@ import pytest
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 import fastlb as lb
-from tests.test_minimax_oracle import cases
+from tests.flows.test_minimax_oracle import cases
 
 
 @pytest.mark.parametrize(("case", "out"), cases("s002_odfs"))

@@ -12,7 +12,7 @@ import pytest
 from tests.oracles import minimax
 from tests.oracles.minimax import Link
 
-CASES = Path(__file__).parent / "cases"
+CASES = Path(__file__).parents[1] / "cases"
 
 
 def cases(name: str) -> list[Any]:

@@ -9,7 +9,7 @@ import pytest
 
 import fastlb as lb
 from tests.oracles import binary, search
-from tests.programs import programs
+from tests.programs.strategies import programs
 
 
 def setting(chance: np.random.Generator) -> dict[str, Any]:

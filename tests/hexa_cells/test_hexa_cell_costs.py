@@ -16,7 +16,8 @@ import fastlb as lb
 from tests import strategies as ours
 from tests.oracles import hexa_cell
 
-CASES = json.loads((Path(__file__).parent / "cases" / "s001_formulas.json").read_text())["cases"]
+FORMULAS = Path(__file__).parents[1] / "cases" / "s001_formulas.json"
+CASES = json.loads(FORMULAS.read_text())["cases"]
 COORDINATOR, LEFT, RIGHT = 0, 1, 2
 
 

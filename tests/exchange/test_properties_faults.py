@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import fastlb as lb
 from tests import strategies as ours
+from tests.exchange.test_fault_plans import CHOICES, cubes
 from tests.oracles import fault_tolerant_dem as twin
 from tests.oracles import topology
-from tests.test_fault_plans import CHOICES, cubes
 
 RECORDS = ("loads", "metrics", "flows")
 METRICS = ("difference", "moved", "local", "cost", "locality", "imbalance", "steps", "sweeps")

@@ -18,8 +18,8 @@ import pytest
 import fastlb as lb
 from fastlb.montecarlo import cluster
 
-from .cli.conftest import Run
-from .cli.conftest import run as run
+from ..cli.conftest import Run
+from ..cli.conftest import run as run
 from .stores import STUDY, parts, same
 
 dask: Any = pytest.importorskip("distributed")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import fastlb as lb
-from tests.test_minimax_oracle import cases, one_order
+from tests.flows.test_minimax_oracle import cases, one_order
 
 
 def given(case: dict[str, Any]) -> tuple[lb.Network, list[Fraction]]:
