@@ -105,7 +105,10 @@ def _write(memory, at, vector):
 
 
 def _stream(memory, at, vector):
-    """Write past the caches, from where a cache line begins; ``_end_streams`` must follow."""
+    """Write past the caches; ``_end_streams`` must follow.
+
+    Index 0 lies at the beginning of a cache line or some whole vectors behind.
+    """
     memory[at : at + LANES] = vector
 
 
@@ -308,7 +311,8 @@ def _build_write(call):
 @_compiled(_stream, lambda memory, at, vector: types.none)
 def _build_stream(call):
     place, _ = call.place(0, call.index(1))
-    stored = call.builder.store(call.values[2], place, align=CACHE_LINE)
+    whole = LANES * call.types[0].dtype.bitwidth // 8
+    stored = call.builder.store(call.values[2], place, align=min(whole, CACHE_LINE))
     one = ir.Constant(ir.IntType(32), 1)
     stored.set_metadata("nontemporal", call.builder.module.add_metadata([one]))
 
