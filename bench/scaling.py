@@ -22,12 +22,18 @@ import fastlb as lb
 from bench import flow_peers, numpy_peers
 from bench.table import environment
 
+# What Linux counts by ``getrusage`` begins with the memory of the process that started this one.
 MEMORY = """
 import resource, sys
+from pathlib import Path
 import fastlb as lb
 topology, trials = sys.argv[1], int(sys.argv[2])
 lb.run(lb.Study("memory", [topology], ["dde"], "uniform:1000", trials=trials), rows=False)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+status = Path("/proc/self/status")
+if status.exists():
+    print(status.read_text().partition("VmHWM:")[2].split()[0])
+else:
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 
 Curve = dict[str, list[float]]
@@ -90,7 +96,9 @@ def trials(largest: int) -> dict[str, Curve]:
     curves: dict[str, Curve] = {}
     for method in ("gde:lam=0.723", "dde"):
         for threads in (1, 2):
-            curve = curves[f"{method.partition(':')[0].upper()}, {threads} thread(s)"] = {
+            curve = curves[
+                f"{method.partition(':')[0].upper()}, {threads} thread{'s' * (threads > 1)}"
+            ] = {
                 "size": [],
                 "seconds": [],
             }
