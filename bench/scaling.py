@@ -96,12 +96,9 @@ def trials(largest: int) -> dict[str, Curve]:
     curves: dict[str, Curve] = {}
     for method in ("gde:lam=0.723", "dde"):
         for threads in (1, 2):
-            curve = curves[
-                f"{method.partition(':')[0].upper()}, {threads} thread{'s' * (threads > 1)}"
-            ] = {
-                "size": [],
-                "seconds": [],
-            }
+            curve: Curve = {"size": [], "seconds": []}
+            label = "1 thread" if threads == 1 else f"{threads} threads"
+            curves[f"{method.partition(':')[0].upper()}, {label}"] = curve
             count = 1000
             while count <= largest:
                 study = lb.Study("s", ["mesh:8x8"], [method], "uniform:1000", trials=count)
