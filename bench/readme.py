@@ -18,7 +18,8 @@ BEGIN, END = "<!-- performance: begin -->", "<!-- performance: end -->"
 
 # What a line says, and the rows of the whole table that it sums up.
 LINES = {
-    "DEM, batches of 6- and 10-cubes": r"DEM \d+-cube, batch",
+    "DEM, batches of 6- and 10-cubes": r"DEM \d+-cube, batch of \d+, \w+$",
+    "DEM, loads of 30 and of 60 bits": r"DEM \d+-cube, batch of \d+, loads of",
     "DEM, one cube of 2^17 to 2^24 nodes": r"DEM (17|20|24)-cube, single",
     "DEM, one small cube a call": r"DEM (6|10)-cube, single",
     "DEM, a 10-cube in every step of a program": r"DEM 10-cube, one call",
@@ -29,7 +30,8 @@ LINES = {
     "fault-tolerant DEM": r"fault-tolerant DEM",
     "Hexa-Cell, batches": r"HHC . d=\d+, batch",
     "Hexa-Cell, one network": r"HHC . d=\d+, single",
-    "Monte Carlo: draw, balance, measure": r"Monte Carlo",
+    "Monte Carlo: draw, balance, measure": r"Monte Carlo.*(?<!threads)$",
+    "Monte Carlo on two threads": r"Monte Carlo.* threads$",
     "random numbers": r"random ",
     "minimax: least contention": r"minimax .*: beta$",
     "minimax: least contention and a plan": r"minimax .*: beta and a plan",
