@@ -233,7 +233,7 @@ def test_bad_tolerance(tol: Any) -> None:
     refused((ValueError, TypeError), "tol", lb.gde, GOOD.astype(float), lb.Chain(8), tol=tol)
 
 
-@pytest.mark.parametrize("max_sweeps", [-1, 1.5, "3", np.nan])
+@pytest.mark.parametrize("max_sweeps", [-1, 1.5, "3", np.nan, True])
 def test_bad_max_sweeps(max_sweeps: Any) -> None:
     call, chain = METHODS["gde"][0], lb.Chain(8)
     refused((ValueError, TypeError), "max_sweeps", call, GOOD, chain, max_sweeps=max_sweeps)

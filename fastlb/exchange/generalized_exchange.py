@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import operator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..accelerate import check_ended, kernels
+from ..arguments import integer
 from ..topologies.colouring import Colouring, colouring
 from ..topologies.hypercube import Hypercube
 from ..topologies.topology import Grid, Topology
@@ -263,10 +263,7 @@ def most_sweeps(max_sweeps: int | None) -> int:
     """Return the most sweeps, as many as int64 counts where none are given, or raise."""
     if max_sweeps is None:
         return INT64_MAX
-    try:
-        most = operator.index(max_sweeps)
-    except TypeError:
-        raise TypeError(f"max_sweeps must be an integer, got {max_sweeps!r}") from None
+    most = integer("max_sweeps", max_sweeps)
     if most < 0:
         raise ValueError(f"max_sweeps must not be negative, got {most}")
     return min(most, INT64_MAX)
