@@ -217,12 +217,6 @@ def plain_result(out: NDArray[Any] | None, loads: NDArray[Any]) -> NDArray[Any] 
     return out if plain and out.shape == loads.shape else None
 
 
-def overlapping(out: NDArray[Any], loads: NDArray[Any]) -> bool:
-    """Tell whether two arrays may share memory; those that own theirs are asked no further."""
-    owners = out.base is None and loads.base is None
-    return not owners and np.may_share_memory(out, loads)
-
-
 def fits(shape: tuple[int, ...], topology: Topology) -> bool:
     """Tell whether loads may have this shape, flat or by address.
 
