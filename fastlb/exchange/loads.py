@@ -199,7 +199,8 @@ def output_rows(
         raise ValueError("out must be writable, got a read-only array")
     as_they_are = out.flags.c_contiguous and out.dtype == given.rows.dtype
     if as_they_are and (out is loads or not np.may_share_memory(out, given.rows)):
-        return out, out.reshape(given.rows.shape)
+        # As a plain array: a matrix stays two-dimensional when it is flattened for a kernel.
+        return out, np.asarray(out).reshape(given.rows.shape)
     return out, np.empty_like(given.rows)
 
 

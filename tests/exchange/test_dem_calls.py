@@ -120,6 +120,21 @@ def test_real_loads_about_the_largest_total(n: int, dtype: str) -> None:
     assert (too_many == above).all()
 
 
+@pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
+@pytest.mark.parametrize("dtype", ["int32", "int64", "float64"])
+@pytest.mark.parametrize("n", [3, 6, 10])
+def test_a_matrix_is_balanced_as_the_array_that_it_is(n: int, dtype: str) -> None:
+    """Its rows are flattened for the kernels, which a matrix itself never is."""
+    loads = drawn((5, 2**n), dtype)
+    expected = the_whole_way(loads, n).loads
+    room = np.full((7, 2**n), 7, dtype)
+    room[1:6] = loads
+    inside = np.asmatrix(room[1:6])
+    assert lb.dem(inside, lb.Hypercube(n), record="loads", out=inside).loads is inside
+    assert np.array_equal(room[1:6], expected)
+    assert (room[[0, 6]] == 7).all()
+
+
 def test_results_that_do_not_fit_are_refused() -> None:
     cube, loads = lb.Hypercube(6), drawn((2, 64), "int32")
     read_only = np.empty_like(loads)
