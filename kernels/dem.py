@@ -65,6 +65,23 @@ def _choose_exchange(a, b):
     return unsigned_exchange
 
 
+def _largest(loads, n):
+    """Return the largest load with which ``2**n`` of them are legal: floats have a finite total."""
+    if loads.dtype.kind == "f":
+        return np.finfo(loads.dtype).max / loads.dtype.type(1 << n)
+    return np.iinfo(loads.dtype).max
+
+
+@overload(_largest)
+def _choose_largest(loads, n):
+    T = loads.dtype
+    if isinstance(T, types.Float):
+        largest = float(np.finfo(str(T)).max)
+        return lambda loads, n: T(largest) / T(1 << n)
+    most = T.maxval
+    return lambda loads, n: T(most)
+
+
 def _vector_exchange(builder, dtype, a, b):
     """Build ``_exchange`` of two vectors."""
     if isinstance(dtype, types.Float):
@@ -311,6 +328,46 @@ def dem(source, target, n):
         end = min(start + chunk, source.size)
         _chunk(source[start:end], target[start:end], 1 << n)
     _rows_beyond(target, chunk, 1 << n)
+
+
+@njit(cache=True, nogil=True)
+def checked(source, target, n):
+    """Do the same with loads (N,) or (B, N) as a caller hands them over, or write nothing.
+
+    Returns 0 if they are balanced and -1 if not: see ``_refused``.
+    """
+    if _refused(source, target, n):
+        return -1
+    dem(source.reshape(-1), target.reshape(-1), n)
+    return 0
+
+
+@njit(cache=True, nogil=True)
+def checked_real(source, target, n):
+    """Do the same by ``dem_real``."""
+    if _refused(source, target, n):
+        return -1
+    dem_real(source.reshape(-1), target.reshape(-1), n)
+    return 0
+
+
+@njit(cache=True, nogil=True)
+def _refused(source, target, n):
+    """Tell whether loads are not for this.
+
+    A load is below 0, above ``_largest`` or NaN, ``N`` is not ``2**n``, the shapes differ, or the
+    arrays overlap without being the same.
+    """
+    apart = abs(np.int64(source.ctypes.data) - np.int64(target.ctypes.data))
+    if source.shape[-1] != 1 << n or source.shape != target.shape or 0 < apart < source.nbytes:
+        return True
+    loads = source.reshape(-1)
+    largest = _largest(loads, n)
+    count = 0
+    for i in range(loads.size):
+        # Negated, so that NaN counts; no early exit, so that the loop runs in vectors.
+        count += not (loads[i] >= 0 and loads[i] <= largest)
+    return count > 0
 
 
 @njit(cache=True, nogil=True)

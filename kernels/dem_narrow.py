@@ -228,6 +228,21 @@ def dem_narrow(source, target, n):
 
 
 @njit(cache=True, nogil=True)
+def checked(source, target, n):
+    """Balance loads (N,) or (B, N) as a caller hands them over, or write nothing.
+
+    Returns 0 if they are balanced, their bitwise or if it is larger than ``TOP``, and less than 0
+    if a load is negative, ``N`` is not ``2**n``, the shapes differ, or the arrays overlap without
+    being the same.
+    """
+    apart = abs(np.int64(source.ctypes.data) - np.int64(target.ctypes.data))
+    if source.shape[-1] != 1 << n or source.shape != target.shape or 0 < apart < source.nbytes:
+        return np.int64(-1)
+    found = np.int64(dem_narrow(source.reshape(-1), target.reshape(-1), n))
+    return found if found < 0 or found > TOP else np.int64(0)
+
+
+@njit(cache=True, nogil=True)
 def _small(source, target, n):
     for base in range(0, source.size, 1 << n):
         if n == 5:

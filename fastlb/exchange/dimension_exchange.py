@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy import ndarray
 
-from ..accelerate import kernels
+from ..accelerate import compiled, kernels
 from ..topologies.hypercube import Hypercube
 from ..topologies.topology import Topology
 from .loads import (
@@ -15,9 +17,8 @@ from .loads import (
     check_record,
     check_values,
     finished,
+    fits,
     output_rows,
-    overlapping,
-    plain_result,
     read_loads,
     survey,
     survey_after,
@@ -25,23 +26,20 @@ from .loads import (
 from .result import INT64_MAX, Balance, figures, loads_alone, per_batch, units_dtype
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import ArrayLike, NDArray
 
 
-# Largest load for which no total need be looked at, by the dtypes taken as they are, or viewed as
-# signed integers; for floats it is divided among the nodes.
-LARGEST: dict[np.dtype[Any], Any] = {
-    np.dtype(np.int16): np.int16(2**15 - 1),
-    np.dtype(np.int32): np.int32(2**31 - 1),
-    np.dtype(np.int64): np.int64(2**63 - 1),
-    np.dtype(np.uint16): np.int16(2**15 - 1),
-    np.dtype(np.uint32): np.int32(2**31 - 1),
-    np.dtype(np.uint64): np.int64(2**63 - 1),
-    np.dtype(np.float32): np.finfo(np.float32).max,
-    np.dtype(np.float64): np.finfo(np.float64).max,
-}
+# The dtypes taken as they are, and as which: kernels for signed loads serve unsigned ones that fit.
+SEEN_AS: dict[np.dtype[Any], np.dtype[Any]] = {
+    np.dtype(given): np.dtype(seen)
+    for given, seen in (
+        (np.int16, np.int16), (np.int32, np.int32), (np.int64, np.int64),
+        (np.uint16, np.int16), (np.uint32, np.int32), (np.uint64, np.int64),
+        (np.float32, np.float32), (np.float64, np.float64),
+    )
+}  # fmt: skip
 INT32_MAX = 2**31 - 1
 
 
@@ -137,55 +135,81 @@ def _in_one_go(
 ) -> NDArray[Any] | None:
     """Balance plain arrays with the least of Python around the kernel, or return None.
 
-    For a host program that balances in every step: three times as fast on a 10-cube as the
-    whole way, which is for all that is refused or takes a conversion.
+    For a host program that balances in every step: seven times as fast on a 10-cube as the whole
+    way, which is for all that is refused or takes a conversion. The kernel itself looks at shapes
+    and values, and whether arrays overlap, in next to no time. Whatever decides which kernel that
+    is must be looked at here, as it takes arrays of its own types alone.
     """
-    if type(loads) is not np.ndarray or not loads.flags.carray or topology.faults:
+    # ``np.ndarray`` would be looked up twice, a twentieth of the whole call.
+    if type(loads) is not ndarray or not loads.flags.carray or topology.faults:
         return None
-    size = topology.size
-    top = LARGEST.get(loads.dtype)
-    flat = loads.shape[-1:] == (size,)
-    if top is None or not (flat or loads.shape[loads.ndim - topology.n :] == topology.shape):
-        return None
-    if loads.dtype.kind == "f":
-        top = top / loads.dtype.type(size)
-    elif loads.dtype.itemsize == 2 and topology.n < kernels("dem").LOW_BITS:
-        # No kernel for larger loads is compiled for these.
-        return None
-    result = plain_result(out, loads)
-    if result is None or (out is not None and out is not loads and overlapping(out, loads)):
-        return None
-    source = loads if loads.ndim == 1 else loads.reshape(-1)
-    target = result if loads.ndim == 1 else result.reshape(-1)
-    if loads.dtype.kind == "u":
-        source, target = source.view(top.dtype), target.view(top.dtype)
-    return result if _balance(source, target, topology.n, top) else None
-
-
-def _balance(source: NDArray[Any], target: NDArray[Any], n: int, top: Any = None) -> bool:
-    """Balance loads (B * N,), bits 0 .. n-1 in order, in the narrowest lanes that they fit.
-
-    Tell whether they are in ``0 .. top``, of integers whether they are not negative; otherwise
-    nothing is written. They are taken for legal where ``top`` is None.
-    """
-    kernel = kernels("dem")
-    if source.dtype.kind == "i" and n >= kernel.LOW_BITS:
-        narrow = kernels("dem_narrow")
-        bits = narrow.dem_narrow(source, target, n)
-        if 0 <= bits <= narrow.TOP:
-            return True
-        if bits < 0:
-            return False
-        if bits <= INT32_MAX and source.dtype == np.int64:
-            kernel.dem_halved(source, target, n)
-            return True
-    elif top is not None and kernels("survey").count_outside(source, top):
-        return False
-    if source.dtype.kind == "f" and n >= kernel.LEAST_REAL:
-        kernel.dem_real(source, target, n)
+    T, axes, n = loads.dtype, loads.ndim, topology.n
+    if out is None:
+        result = np.empty_like(loads)
+    elif out is loads or (
+        type(out) is ndarray and out.dtype == T and out.ndim == axes and out.flags.carray
+    ):
+        result = out
     else:
-        kernel.dem(source, target, n)
-    return True
+        return None
+    source, target = loads, result
+    kernel = _kernel(T, axes, n)
+    if kernel is None:
+        # By address, or unsigned.
+        seen_as = SEEN_AS.get(T)
+        if seen_as is None or loads.shape != result.shape or not fits(loads.shape, topology):
+            return None
+        # Not by a comprehension, whose captured names are slower to read in every other call.
+        source = loads.reshape(-1, topology.size).view(seen_as)
+        target = result.reshape(-1, topology.size).view(seen_as)
+        kernel = _kernel(seen_as, 2, n)
+        if kernel is None:
+            return None
+    found = kernel(source, target, n)
+    if found > 0:
+        _balance_larger(source.reshape(-1), target.reshape(-1), n, found)
+    return result if found >= 0 else None
+
+
+@lru_cache(maxsize=256)
+def _kernel(T: np.dtype[Any], axes: int, n: int) -> Callable[..., int] | None:
+    """Return the kernel that takes plain arrays of a dtype as they come, or None if there is none.
+
+    That is so of unsigned loads, of loads by address, and of those that the whole way widens. The
+    kernel takes a 2-cube by address for two rows, and refuses it.
+    """
+    if SEEN_AS.get(T) != T or not 1 <= axes <= 2:
+        return None
+    if T.kind == "i" and n >= kernels("dem_narrow").LEAST_BITS:
+        checked = kernels("dem_narrow").checked
+    elif T.kind == "f" and n >= kernels("dem").LEAST_REAL:
+        checked = kernels("dem").checked_real
+    elif T.itemsize > 2:
+        checked = kernels("dem").checked
+    else:
+        return None
+    loads = np.empty((1,) * axes, T)
+    return compiled(checked, loads, loads, n)
+
+
+def _balance(source: NDArray[Any], target: NDArray[Any], n: int) -> None:
+    """Balance legal loads (B * N,), bits 0 .. n-1 in order, in the narrowest lanes they fit."""
+    if source.dtype.kind == "i" and n >= kernels("dem_narrow").LEAST_BITS:
+        found = kernels("dem_narrow").dem_narrow(source, target, n)
+        if found > kernels("dem_narrow").TOP:
+            _balance_larger(source, target, n, found)
+    elif source.dtype.kind == "f" and n >= kernels("dem").LEAST_REAL:
+        kernels("dem").dem_real(source, target, n)
+    else:
+        kernels("dem").dem(source, target, n)
+
+
+def _balance_larger(source: NDArray[Any], target: NDArray[Any], n: int, found: int) -> None:
+    """Balance legal loads (B * N,) that do not fit 15 bits; ``found`` is their bitwise or."""
+    if found <= INT32_MAX and source.dtype == np.int64:
+        kernels("dem").dem_halved(source, target, n)
+    else:
+        kernels("dem").dem(source, target, n)
 
 
 def _computing_dtype(rows: NDArray[Any]) -> np.dtype[Any]:

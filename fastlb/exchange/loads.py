@@ -199,7 +199,8 @@ def output_rows(
         raise ValueError("out must be writable, got a read-only array")
     as_they_are = out.flags.c_contiguous and out.dtype == given.rows.dtype
     if as_they_are and (out is loads or not np.may_share_memory(out, given.rows)):
-        return out, out.reshape(given.rows.shape)
+        # As a plain array: a matrix stays two-dimensional when it is flattened for a kernel.
+        return out, np.asarray(out).reshape(given.rows.shape)
     return out, np.empty_like(given.rows)
 
 
@@ -215,12 +216,6 @@ def plain_result(out: NDArray[Any] | None, loads: NDArray[Any]) -> NDArray[Any] 
         return np.empty(loads.shape, loads.dtype)
     plain = type(out) is np.ndarray and out.dtype == loads.dtype and out.flags.carray
     return out if plain and out.shape == loads.shape else None
-
-
-def overlapping(out: NDArray[Any], loads: NDArray[Any]) -> bool:
-    """Tell whether two arrays may share memory; those that own theirs are asked no further."""
-    owners = out.base is None and loads.base is None
-    return not owners and np.may_share_memory(out, loads)
 
 
 def fits(shape: tuple[int, ...], topology: Topology) -> bool:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .loads import RECORDS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from ..topologies.topology import Topology
@@ -51,15 +54,21 @@ RECORDED_WITH = {
 
 INT64_MAX = 2**63 - 1
 
+# What is recorded besides loads alone: a new dict would take a tenth of making the Balance.
+NO_MORE: Mapping[str, Any] = MappingProxyType({})
+
 
 class _Open:
     """A Balance that is being filled: its slots, which can still be set."""
 
-    __slots__ = ("_asked", "_fields", "loads")
+    __slots__ = ("_fields", "loads", "method", "record", "topology")
 
-    _asked: tuple[str, Topology, str]
-    _fields: dict[str, Any]
+    method: str
+    topology: Topology
+    record: str
     loads: NDArray[Any]
+    # What was recorded besides the loads.
+    _fields: Mapping[str, Any]
 
 
 class Balance(_Open):
@@ -137,29 +146,20 @@ class Balance(_Open):
     def __init__(
         self, method: str, topology: Topology, record: str, fields: dict[str, Any]
     ) -> None:
+        others = {name: fields[name] for name in fields if name != "loads"}
         for slot, value in (
-            ("_asked", (method, topology, record)),
-            ("_fields", fields),
+            ("method", method),
+            ("topology", topology),
+            ("record", record),
             ("loads", fields["loads"]),
+            ("_fields", others),
         ):
             object.__setattr__(self, slot, value)
-
-    @property
-    def method(self) -> str:
-        return self._asked[0]
-
-    @property
-    def topology(self) -> Topology:
-        return self._asked[1]
-
-    @property
-    def record(self) -> str:
-        return self._asked[2]
 
     def __getattr__(self, name: str) -> Any:
         # Reached only for names without a slot. Copying and unpickling ask before any is set.
         if name in RECORDED_WITH:
-            fields: dict[str, Any] = self._fields
+            fields: Mapping[str, Any] = self._fields
             if name in fields:
                 return fields[name]
             level = RECORDED_WITH[name]
@@ -180,7 +180,8 @@ class Balance(_Open):
         return [*{*object.__dir__(self), *self._fields}]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Balance, (self.method, self.topology, self.record, self._fields)
+        fields = {"loads": self.loads, **self._fields}
+        return Balance, (self.method, self.topology, self.record, fields)
 
     def __repr__(self) -> str:
         shown = [f"{self.method} on {self.topology!r}", f"loads{self.loads.shape}"]
@@ -192,7 +193,8 @@ class Balance(_Open):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything recorded as JSON-ready lists, numbers and strings."""
-        named = {name: _plain(self._fields[name]) for name in RECORDED_WITH if name in self._fields}
+        fields = {"loads": self.loads, **self._fields}
+        named = {name: _plain(fields[name]) for name in RECORDED_WITH if name in fields}
         return {"method": self.method, "topology": self.topology.spec, **named}
 
 
@@ -201,12 +203,15 @@ def loads_alone(method: str, topology: Topology, loads: NDArray[Any]) -> Balance
 
     Filled while it is open, then closed: half the 0.2 us that the slots' own setters take.
     """
-    made = _Open()
-    made._asked = method, topology, "loads"
-    made._fields = {"loads": loads}
+    made: Any = _Open()
+    made.method = method
+    made.topology = topology
+    made.record = "loads"
     made.loads = loads
+    made._fields = NO_MORE
     made.__class__ = Balance
-    return cast("Balance", made)
+    balance: Balance = made
+    return balance
 
 
 class FrozenDict(dict[str, Any]):
