@@ -18,10 +18,10 @@ BEGIN, END = "<!-- performance: begin -->", "<!-- performance: end -->"
 
 # What a line says, and the rows of the whole table that it sums up.
 LINES = {
-    "DEM, batches of 6- to 14-cubes": r"DEM \d+-cube, batch of \d+, \w+$",
+    "DEM, batches of small cubes": r"DEM \d+-cube, batch of \d+, \w+$",
     "DEM, loads of 30 and of 60 bits": r"DEM \d+-cube, batch of \d+, loads of",
     "DEM, one cube of 2^17 to 2^24 nodes": r"DEM (17|20|24)-cube, single",
-    "DEM, one 6- to 14-cube a call": r"DEM (6|10|14)-cube, single",
+    "DEM, one small cube a call": r"DEM (6|10|14)-cube, single",
     "DEM, a 10-cube in every step of a program": r"DEM 10-cube, one call",
     "DDE, 16x16x16 torus": r"DDE 16x16x16 torus",
     "DDE, (5,7,9) grid and 1024-ring": r"DDE (\(5|1024)",
