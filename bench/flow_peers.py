@@ -99,12 +99,13 @@ def igraph(problem):
 
 
 def networkx(problem):
-    """Return the search by networkx's preflow-push."""
+    """Return the search by networkx's preflow-push, or None without it."""
+    if find_spec("networkx") is None:
+        return None
     import networkx as nx
 
-    graph = nx.DiGraph()
-    graph.add_edges_from(zip(problem.tails.tolist(), problem.heads.tolist(), strict=True))
     pairs = list(zip(problem.tails.tolist(), problem.heads.tolist(), strict=True))
+    graph = nx.DiGraph(pairs)
 
     def solve(beta):
         capacity = dict(zip(pairs, problem.capacities(beta).tolist(), strict=True))

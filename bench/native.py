@@ -14,7 +14,13 @@ import numpy as np
 
 FOLDER = Path(__file__).parent
 FLAGS = ("-O3", "-march=native", "-std=c11", "-shared", "-fPIC")
-LOADS = {"int32": "int32_t", "int64": "int64_t", "float32": "float", "float64": "double"}
+LOADS = {
+    "int16": "int16_t",
+    "int32": "int32_t",
+    "int64": "int64_t",
+    "float32": "float",
+    "float64": "double",
+}
 
 
 @cache

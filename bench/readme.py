@@ -18,26 +18,31 @@ BEGIN, END = "<!-- performance: begin -->", "<!-- performance: end -->"
 
 # What a line says, and the rows of the whole table that it sums up.
 LINES = {
-    "DEM, batches of 6- and 10-cubes": r"DEM \d+-cube, batch of \d+, \w+$",
+    "DEM, batches of small cubes": r"DEM \d+-cube, batch of \d+, \w+$",
     "DEM, loads of 30 and of 60 bits": r"DEM \d+-cube, batch of \d+, loads of",
     "DEM, one cube of 2^17 to 2^24 nodes": r"DEM (17|20|24)-cube, single",
-    "DEM, one small cube a call": r"DEM (6|10)-cube, single",
+    "DEM, one small cube a call": r"DEM (6|10|14)-cube, single",
     "DEM, a 10-cube in every step of a program": r"DEM 10-cube, one call",
     "DDE, 16x16x16 torus": r"DDE 16x16x16 torus",
     "DDE, (5,7,9) grid and 1024-ring": r"DDE (\(5|1024)",
     "GDE, batches": r"GDE .*batch of \d{2,}",
     "GDE, one 8x8 mesh a call": r"GDE 8x8 mesh, batch of 1,",
     "fault-tolerant DEM": r"fault-tolerant DEM",
+    "making the plan for faulty links": r"plan of a",
     "Hexa-Cell, batches": r"HHC . d=\d+, batch",
     "Hexa-Cell, one network": r"HHC . d=\d+, single",
+    "Hexa-Cell, loads of 40 bits": r"HHC . d=\d+, loads to",
+    "Hexa-Cell, all that is counted": r"HHC . d=\d+, all counters",
     "Monte Carlo: draw, balance, measure": r"Monte Carlo.*(?<!threads)$",
     "Monte Carlo on two threads": r"Monte Carlo.* threads$",
+    "statistics of a study": r"statistics of a figure",
     "random numbers": r"random ",
     "minimax: least contention": r"minimax .*: beta$",
     "minimax: least contention and a plan": r"minimax .*: beta and a plan",
     "minimax: least traffic": r"minimax .*: least traffic",
     "0-1 programs, batches": r"0-1 batch",
-    "0-1 programs, one at a time": r"0-1 single",
+    "0-1 programs of 13 to 40 variables, one at a time": r"0-1 single, \w+, \d+ rows",
+    "0-1 programs of the literature": r"0-1 single, (mknap1|p0033|stein27)",
     "simulated search": r"simulated search",
     "import and first call": r"import fastlb|first call",
     "memory": r".*memory",
@@ -85,7 +90,7 @@ def comparisons(rows: list[dict[str, Any]]) -> list[Against]:
 def table(measured: dict[str, Any]) -> str:
     """Return the Markdown between the markers."""
     about = "; ".join(f"{key} {value}" for key, value in measured["environment"].items())
-    lines = [f"Measured in one run: {about}.", ""]
+    lines = [f"Measured in one run: {about}. {repeats(measured['rows'])}", ""]
     lines += ["| work | against | times faster | aim |", "| --- | --- | --- | --- |"]
     for line, pattern in LINES.items():
         rows = [row for row in measured["rows"] if re.match(pattern, row["name"])]
@@ -94,6 +99,19 @@ def table(measured: dict[str, Any]) -> str:
             lines.append(f"| {line if not i else ''} | {against.label} | {ratio} | {against.aim} |")
     lines += ["", *losses(measured["rows"])]
     return "\n".join(lines)
+
+
+def repeats(rows: list[dict[str, Any]]) -> str:
+    """Return a sentence on how often all was run, and how near to the median it came."""
+    rounds = sorted(row["rounds"] for row in rows)
+    ratios = [ratio for row in rows for ratio in (row["faster_than"] | row["times_of"]).values()]
+    spreads = sorted((ratio["high"] - ratio["low"]) / ratio["median"] / 2 for ratio in ratios)
+    middle, most = spreads[len(spreads) // 2], spreads[-1]
+    return (
+        f"A row's ratio is the median of {rounds[0]} to {rounds[-1]} rounds, in the middle "
+        f"{rounds[len(rounds) // 2]}; half of its rounds lie within {middle:.1%} of it in the "
+        f"middle row, within {most:.1%} in every row."
+    )
 
 
 def losses(rows: list[dict[str, Any]]) -> list[str]:

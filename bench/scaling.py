@@ -1,14 +1,14 @@
 """Time and memory against size, as figures: ``python -m bench.scaling FOLDER``.
 
-Writes ``dem.svg``, ``minimax.svg``, ``trials.svg`` and ``scaling.json`` with the numbers behind
-them. A point is the least of a few runs, so that other people's work on the machine shows less.
+Writes ``dem.svg``, ``minimax.svg``, ``trials.svg``, ``memory.svg`` and ``scaling.json`` with the
+numbers behind them. A point is the least of a few runs, so that other people's work on the machine
+shows less.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import resource
 import subprocess
 import sys
 import time
@@ -20,20 +20,16 @@ import numpy as np
 
 import fastlb as lb
 from bench import flow_peers, numpy_peers
+from bench.memory import peak
 from bench.table import environment
 
-# What Linux counts by ``getrusage`` begins with the memory of the process that started this one.
 MEMORY = """
-import resource, sys
-from pathlib import Path
+import sys
 import fastlb as lb
+from bench.memory import peak
 topology, trials = sys.argv[1], int(sys.argv[2])
 lb.run(lb.Study("memory", [topology], ["dde"], "uniform:1000", trials=trials), rows=False)
-status = Path("/proc/self/status")
-if status.exists():
-    print(status.read_text().partition("VmHWM:")[2].split()[0])
-else:
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+print(peak())
 """
 
 Curve = dict[str, list[float]]
@@ -117,7 +113,7 @@ def memory(largest: int) -> dict[str, Curve]:
         command = [sys.executable, "-c", MEMORY, "mesh:8x8", str(count)]
         done = subprocess.run(command, capture_output=True, check=True)
         curve["size"].append(count)
-        curve["MiB"].append(int(done.stdout) / 1024)
+        curve["MiB"].append(int(done.stdout) / 2**20)
         count *= 10
     return {"DDE, one thread": curve}
 
@@ -166,8 +162,7 @@ def main() -> None:
         found[name] = measure(size)
         draw(name, found[name], unit, title, arguments.folder)
         file.write_text(json.dumps(found, indent=1) + "\n")
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-        print(f"{name}: done, {peak:.1f} GiB at most so far")
+        print(f"{name}: done, {peak() / 2**30:.1f} GiB at most so far")
 
 
 if __name__ == "__main__":

@@ -9,22 +9,25 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import fastlb
 from bench import native
 from bench.race import Row
 
 # Ratios of one run wander by a tenth on a busy machine.
 SLACK = 0.25
+# Whose versions a table gives, where they are installed; HiGHS is scipy's.
+LIBRARIES = ("numpy", "numba", "scipy", "ortools", "igraph", "networkx")
 
 
 def as_markdown(rows: list[Row]) -> str:
     """Return the table: one row a line of work, peers as columns."""
     peers = list(dict.fromkeys(peer for row in rows for peer in row.faster_than))
     yardsticks = list(dict.fromkeys(y for row in rows for y in row.times_of))
-    heads = ["work", "ns/node", *(f"faster than {p}" for p in peers)]
+    heads = ["work", "rounds", "ns/node", *(f"faster than {p}" for p in peers)]
     heads += [f"{y}, fewer is better" for y in yardsticks]
     lines = [" | ".join(heads), " | ".join("---" for _ in heads)]
     for row in rows:
-        cells = [row.name, f"{row.nanoseconds_per_node:.3g}"]
+        cells = [row.name, f"{row.rounds}", f"{row.nanoseconds_per_node:.3g}"]
         cells += [_cell(row, peer, row.faster_than.get(peer), ">=") for peer in peers]
         cells += [_cell(row, y, row.times_of.get(y), "<=") for y in yardsticks]
         lines.append(" | ".join(cells))
@@ -59,10 +62,11 @@ def fallen(rows: list[Row], earlier: dict[str, Any]) -> list[str]:
 
 def environment() -> dict[str, str]:
     """Return machine, versions and date."""
-    versions = {name: metadata.version(name) for name in ("numpy", "numba")}
+    versions = {name: version for name in LIBRARIES if (version := _version(name))}
     return {
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "machine": _processor(),
+        "fastlb": fastlb.__version__,
         "python": platform.python_version(),
         **versions,
         "C": native.version(),
@@ -74,6 +78,13 @@ def _cell(row: Row, label: str, ratio: Any, relation: str) -> str:
         return ""
     target = row.targets.get(label)
     return f"{ratio}" + (f", aim {relation} {target:g}" if target is not None else "")
+
+
+def _version(library: str) -> str:
+    try:
+        return metadata.version(library)
+    except metadata.PackageNotFoundError:
+        return ""
 
 
 def _processor() -> str:

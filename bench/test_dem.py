@@ -7,9 +7,10 @@ import fastlb as lb
 from bench import native, numpy_peers
 from bench.native import number, pointer
 
-DTYPES = ["int32", "int64", "float32"]
+# Unsigned loads are computed as signed ones of their width.
+DTYPES = ["int16", "int32", "int64", "float32", "float64"]
 # Batches of small cubes are about 4 MiB, so that they come from the L3 cache at best.
-BATCHES = {6: 2**14, 10: 2**10}
+BATCHES = {6: 2**14, 10: 2**10, 14: 2**6}
 
 
 def programs(loads, n):
@@ -46,7 +47,7 @@ def test_batch(race, quick, n, dtype):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("n", [6, 10, 17, 20, 24])
+@pytest.mark.parametrize("n", [6, 10, 14, 17, 20, 24])
 def test_single(race, quick, n, dtype):
     if quick:
         n = min(n, 19)

@@ -6,9 +6,10 @@ import sys
 import numpy as np
 
 PEAK = """
-import resource, sys
+import sys
 import numpy as np
 import fastlb as lb
+from bench.memory import peak
 n = int(sys.argv[1])
 cube = lb.Hypercube(n)
 lb.dem(np.ones(2, np.int32), lb.Hypercube(1), record="loads")
@@ -18,8 +19,7 @@ total = int(loads.sum(dtype=np.int64))
 balanced = lb.dem(loads, cube, record="loads", out=loads).loads
 assert np.shares_memory(balanced, loads)
 assert int(loads.sum(dtype=np.int64)) == total and int(np.ptp(loads)) <= n
-after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-print(after * 1024)
+print(peak())
 """
 
 

@@ -1,7 +1,9 @@
 """0-1 programs by enumeration and by depth-first search.
 
 Both end in blocks of 64 patterns, alive or not in one 64-bit word: a row strikes out of it all
-that fall short, in one comparison over vector lanes.
+that fall short, in one comparison over vector lanes. As a loop over lanes that comparison makes a
+search take 1.1 times as long and an enumeration 1.4 to 1.6; as loops the sums over lanes make an
+enumeration of 5 variables take 8.6 times as long, of 9 4.8, of 12 twice, of 16 1.08.
 """
 
 import numpy as np
@@ -25,11 +27,6 @@ def _fill_lanes(sums, row, v0, v1, v2, v3, v4, v5):
     """Fill sums[row] (64,) with the sums of the values over the bits of the lane number."""
     values = np.array([v0, v1, v2, v3, v4, v5], dtype=sums.dtype)
     sums[row] = (np.arange(LANES)[:, None] >> np.arange(LOW) & 1) @ values
-
-
-def _lowest(word):
-    """Return the number of the lowest bit set in a word that is not 0."""
-    return (int(word) & -int(word)).bit_length() - 1
 
 
 def _lane_pointer(context, builder, array_type, array, row):
@@ -80,14 +77,6 @@ def _fill_lanes_vector(_typing, sums, row, v0, v1, v2, v3, v4, v5):
     return types.void(sums, types.intp, *[sums.dtype] * LOW), generate
 
 
-@intrinsic
-def _lowest_vector(_typing, word):
-    def generate(context, builder, signature, args):
-        return builder.cttz(args[0], cgutils.true_bit)
-
-    return types.int64(types.uint64), generate
-
-
 @overload(_lanes_up_to)
 def _vector_up_to(sums, row, most):
     return lambda sums, row, most: _lanes_up_to_vector(sums, row, most)  # type: ignore[call-arg]
@@ -100,9 +89,16 @@ def _vector_fill(sums, row, v0, v1, v2, v3, v4, v5):
     )
 
 
-@overload(_lowest)
-def _vector_lowest(word):
-    return lambda word: _lowest_vector(word)  # type: ignore[call-arg]
+@njit(cache=True, nogil=True)
+def _lowest(word):
+    """Return the number of the lowest bit set in a word that is not 0.
+
+    The machine's instruction for it gains nothing.
+    """
+    bit = 0
+    while not word >> np.uint64(bit) & np.uint64(1):
+        bit += 1
+    return bit
 
 
 @njit(cache=True, nogil=True)

@@ -11,7 +11,8 @@ import numpy as np
 from numba import njit, types
 from numba.extending import overload
 
-# Nodes of a block, as bits: it is turned while it is in cache.
+# Nodes of a block, as bits: it is turned while it is in cache. With 10 cubes take 1.0 to 1.4 times
+# as long, with 14 0.95 to 1.0, with 16 up to 1.5, pair by pair 3 to 5.
 BLOCK_BITS = 12
 # Smaller blocks of a larger cube go pair by pair: turned, those of 5 bits take twice as long.
 LEAST_TURNED = 6

@@ -2,7 +2,9 @@
 
 What the lanes have in common is the pattern tried, so that a row costs one addition for a whole
 vector of programs and nothing ever branches on what they hold. Lanes that are patterns of one
-program take two to three times as long with 5 to 9 variables and 4 to 10 rows.
+program take two to three times as long with 5 to 9 variables and 4 to 10 rows. Laid out by plain
+loops, programs of 5 variables take 6 times as long, of 9 twice; tried by plain loops, 20 and 70
+times.
 """
 
 import numpy as np

@@ -33,6 +33,8 @@ from numba import njit, types
 from numba.extending import overload
 
 A, B, C = 0, 1, 2
+# Loads of a block whose dimensions are done while it is in the L2 cache: without, 12 million nodes
+# take 1.1 times as long, 2**18 nodes 0.9 to 1.0.
 BLOCK = 2**16
 # Three loads up to this and 2 add up in 32 bits.
 NARROW = (2**31 - 3) // 3
@@ -42,7 +44,8 @@ PART = 6 << 9
 # As many loads are balanced with their checks in one call.
 SMALL = 2**14
 # At least so many networks of up to 32 cells lie side by side, up to 64 of them. 64 single cells
-# are balanced eight times as fast so, two networks of 32 cells a quarter as fast.
+# are balanced eight times as fast so, two networks of 32 cells a quarter as fast. With 128 lanes
+# networks of 1 to 4 cells take 0.9 of the time, of 32 cells twice as long.
 FEWEST, LANES, LARGEST = 8, 64, 6 << 5
 
 
@@ -244,7 +247,11 @@ def _rows(loads, run, above, never):
 
 @njit(cache=True, nogil=True)
 def _pairs_of_rows(loads, run, above, never):
-    """Exchange every two neighbouring runs, and then every two neighbouring pairs of runs."""
+    """Exchange every two neighbouring runs, and then every two neighbouring pairs of runs.
+
+    Run by run the dimensions above a part take 1.4 to 1.5 times as long where the higher keeps the
+    odd unit, else 0.95 to 1.3.
+    """
     for base in range(0, loads.size, 4 * run):
         a = loads[base : base + run]
         b = loads[base + run : base + 2 * run]

@@ -16,6 +16,7 @@ from numba import njit, types
 from numba.extending import intrinsic, overload
 
 LANES = 16
+# Stages balanced at a time: one by one takes 1.4 to 1.6 times as long.
 GROUPED = 2
 A, B, C = 0, 1, 2
 # Messages that the nodes of a triangle send and receive before any load.

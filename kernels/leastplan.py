@@ -7,7 +7,8 @@ links and 0 on arcs that stand for none. Taking flow back costs -1. All amounts 
 import numpy as np
 from numba import njit
 
-# Distances are searched this far at a time; what lies beyond is raised and searched again.
+# Distances are searched this far at a time; what lies beyond is raised and searched again. From 16
+# to 2048 it makes no difference; 2**14, with as many empty buckets to look into, takes up to 1.08.
 HORIZON = 512
 # The cost of a unit on an arc that takes no more, above any sum of costs.
 FULL = np.int64(2**62)

@@ -4,6 +4,9 @@ import numpy as np
 from numba import njit
 
 FREE = np.int8(-1)
+# The step is halved after so many iterations without gain. Whole searches of 14 programs take, on
+# average, with 6 of them 0.89 times as long (0.55 to 1.35), with 24 1.03 (0.32 to 1.76); with
+# directions that keep nothing of the last one 1.08, with 0.8 of it 1.05.
 STALLS = 12
 
 
@@ -163,7 +166,7 @@ def multipliers(c, A, b, start, x, cost, found, iterations):
     c (n,) >= 0, A (m, n), b (m,): int64. The multipliers begin at ``start``. x (n,) int8 is the
     incumbent or a cheaper feasible Lagrangian solution met on the way. The bound is
     y.b + sum min(0, c - y.A); rows are normalised, a direction keeps half of the last one, and
-    the step is halved after 12 iterations without gain.
+    the step is halved after ``STALLS`` iterations without gain.
     """
     m, n = A.shape
     rows = np.empty((m, n))

@@ -127,11 +127,10 @@ def load(rows, tiles, place):
         first = t * W
         width = min(W, B - first)
         square = width // SIDE * SIDE
-        # Two squares along a row: one leaves the next cache line to be asked for again.
-        for pair in range(0, whole, 2 * SIDE):
-            for w in range(0, square, SIDE):
-                for i in range(pair, min(pair + 2 * SIDE, whole), SIDE):
-                    _transpose(source, (first + w) * N + i, N, tile, place, i, W, w, True)
+        # Along the rows: across them takes up to 1.5 times as long, by two squares 1.1.
+        for w in range(0, square, SIDE):
+            for i in range(0, whole, SIDE):
+                _transpose(source, (first + w) * N + i, N, tile, place, i, W, w, True)
         filled = square
         if square < width:
             filled += SIDE
@@ -143,7 +142,7 @@ def load(rows, tiles, place):
         for i in range(whole if filled < W else 0):
             tile[place[i] * W + filled : (place[i] + 1) * W] = 0
         if whole < N:
-            # Of all nodes: where N is not known to be positive this takes twice as long.
+            # Of all nodes: from ``whole`` on it takes 1.1 times as long, in ``store`` two thirds.
             for i in range(N):
                 if i >= whole:
                     lanes, nodes = tile[place[i] * W :], source[first * N + i :]
@@ -176,9 +175,7 @@ def store(tiles, rows, place):
             last = target[(first + square) * N :]
             for j in range(last.size):
                 last[j] = left[j]
-        if whole < N:
-            for i in range(N):
-                if i >= whole:
-                    lanes, nodes = tile[place[i] * W :], target[first * N + i :]
-                    for w in range(width):
-                        nodes[w * N] = T(lanes[w])
+        for i in range(whole, N):
+            lanes, nodes = tile[place[i] * W :], target[first * N + i :]
+            for w in range(width):
+                nodes[w * N] = T(lanes[w])

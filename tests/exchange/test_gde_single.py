@@ -180,3 +180,18 @@ def test_units_beyond_int64_are_refused_and_nothing_is_written() -> None:
         lb.gde(loads, lb.Chain(64), out=loads)
     assert np.array_equal(loads, before)
     assert lb.gde(loads, lb.Chain(64), record="loads", out=loads).loads.sum() == 2**62
+
+
+@pytest.mark.parametrize("top", [2001, 2**27])
+@pytest.mark.parametrize("trials", [17, 32, 70])
+@pytest.mark.parametrize("topology", NETWORKS, ids=str)
+def test_batches_of_all_widths(topology: Any, trials: int, top: int) -> None:
+    loads = np.random.default_rng(trials).integers(0, top, (trials, *topology.shape))
+    batch = lb.gde(loads, topology, lam="723/1000")
+    ends = lb.gde(loads, topology, lam="723/1000", record="loads").loads
+    for i in range(trials):
+        alone = lb.gde(loads[i], topology, lam="723/1000")
+        assert np.array_equal(batch.loads[i], alone.loads)
+        assert np.array_equal(ends[i], alone.loads)
+        for name in ("moved", "local", "sweeps"):
+            assert getattr(batch, name)[i] == getattr(alone, name)
