@@ -1,6 +1,7 @@
 """Monte Carlo studies: draw, balance and measure every trial."""
 
 import os
+import shutil
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -240,6 +241,24 @@ def test_whole_runs_on_two_threads(race, quick, benchmark, topology, method, row
     kept = "rows" if rows else "statistics"
     name = f"Monte Carlo, run to {kept}, {method.partition(':')[0].upper()} {topology.spec}"
     compare(race, f"{name}, 2 threads", both, alone, trials * topology.size)
+
+
+def test_a_store_on_two_threads(race, quick, benchmark, tmp_path):
+    """The rows in Parquet files, flushed to the disk."""
+    pytest.importorskip("pyarrow")
+    trials = 2**12 if quick else 2**21
+    study = lb.Study("race", ["mesh:8x8"], ["dde"], lb.Uniform(MEAN), trials=trials, seed=SEED)
+
+    def kept(threads):
+        shutil.rmtree(tmp_path / "store", ignore_errors=True)
+        return lb.run(study, store=tmp_path / "store", threads=threads, rows=False)
+
+    both, alone = interleaved(quick, lambda: kept(2), lambda: kept(1))
+    assert both.answer.summary() == alone.answer.summary()
+    assert lb.read_store(tmp_path / "store", rows=False).summary() == alone.answer.summary()
+    benchmark.pedantic(lambda: None)
+    name = "Monte Carlo, run into a store, DDE mesh:8x8, 2 threads"
+    compare(race, name, both, alone, trials * 64)
 
 
 @dataclass(frozen=True)

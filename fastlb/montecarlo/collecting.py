@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -16,6 +17,8 @@ from .tally import Column, Histogram, Moments
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from ..random_loads.distributions import Distribution
+    from ..topologies.topology import Topology
     from .chunks import Chunk
     from .parts import Layout
     from .study import Cell, Group, Study
@@ -138,13 +141,14 @@ class Tally:
 class Tallies:
     """Running statistics of every figure, and of its differences between methods.
 
-    Trials may be added from any thread: each adds to a tally that no other has in hand, and they
-    are merged when they are asked for, which is after all threads are done.
+    Trials may be added from any thread: each has tallies of its own, and they are merged when they
+    are asked for, which is after all threads are done. Threads that took the one which happened to
+    be free would take its megabytes of histograms from each other's caches.
     """
 
     def __init__(self, study: Study) -> None:
         self._groups = study.groups
-        self._tallies: dict[Group, list[Tally]] = {group: [] for group in study.groups}
+        self._tallies: dict[Group, dict[int, Tally]] = {group: {} for group in study.groups}
 
     def covers(self, chunk: Chunk) -> bool:
         """Return whether a chunk is of all methods of its group: no others can be added."""
@@ -152,31 +156,23 @@ class Tallies:
 
     def add(self, cells: Sequence[Cell], found: Sequence[Columns]) -> None:
         """Take further trials of combinations that share their loads, a column a figure."""
-        tallies = self._tallies[cells[0].topology, cells[0].loads]
-        try:
-            tally = tallies.pop()
-        except IndexError:
-            tally = Tally()
-        tally.add([cell.method for cell in cells], found)
-        tallies.append(tally)
+        self._own(cells[0].topology, cells[0].loads).add([cell.method for cell in cells], found)
 
     def merge(self, group: Group, tally: Tally) -> None:
         """Take further trials of the combinations of a group, added up elsewhere."""
-        self._tallies[group].append(tally)
-        self.settle(group)
+        self._own(*group).merge(tally)
 
     def settle(self, group: Group) -> None:
         """Merge what threads have added to the tallies of a group, once they are done."""
         tallies = self._tallies[group]
         while len(tallies) > 1:
-            further = tallies.pop()
-            tallies[0].merge(further)
+            _, further = tallies.popitem()
+            next(iter(tallies.values())).merge(further)
 
     def dropped(self, group: Group) -> Dropped:
         """Return how many bits the histograms of a group have dropped, where they have any."""
         self.settle(group)
-        tallies = self._tallies[group]
-        return tallies[0].dropped() if tallies else {}
+        return next((tally.dropped() for tally in self._tallies[group].values()), {})
 
     def trials(self, cell: Cell) -> int:
         """Return how many trials of a combination were run."""
@@ -199,10 +195,18 @@ class Tallies:
         """Return the moments of one figure's differences between two methods."""
         return self._tally(first).pairs[first.method, second.method][figure]
 
+    def _own(self, topology: Topology, loads: Distribution) -> Tally:
+        """Return the tally of a group that this thread adds to."""
+        tallies = self._tallies[topology, loads]
+        thread = threading.get_ident()
+        if thread not in tallies:
+            tallies[thread] = Tally()
+        return tallies[thread]
+
     def _tally(self, cell: Cell) -> Tally:
         group = cell.topology, cell.loads
         self.settle(group)
-        return self._tallies[group][0]
+        return next(iter(self._tallies[group].values()))
 
     def _figures(self, cell: Cell) -> dict[str, tuple[Moments, Histogram]]:
         return self._tally(cell).figures[cell.method]

@@ -49,12 +49,15 @@ def run_chunks(
         return
     here = isinstance(executor, ThreadPoolExecutor | ProcessPoolExecutor)
     most = POOL_AHEAD if here else CLUSTER_AHEAD
+    # While this thread sends all that, threads that have their first chunk wait for the
+    # interpreter, some milliseconds: a pool gets one more ahead whenever one comes back.
+    room = LEAST_AHEAD if here else MOST_AHEAD
     waiting = iter(chunks)
     sent: deque[tuple[Chunk, Sent]] = deque()
     rows = 0
     try:
         while True:
-            while len(sent) < LEAST_AHEAD or (rows < most and len(sent) < MOST_AHEAD):
+            while len(sent) < LEAST_AHEAD or (rows < most and len(sent) < room):
                 following = next(waiting, None)
                 if following is None:
                     break
@@ -64,6 +67,7 @@ def run_chunks(
                 return
             first, future = sent.popleft()
             rows -= first.trials * len(first.methods)
+            room = min(room + 1, MOST_AHEAD)
             yield first, _received(executor, first, wanted, future)
     finally:
         for _, future in sent:

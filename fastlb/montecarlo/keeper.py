@@ -6,8 +6,10 @@ import hashlib
 import re
 import time
 from bisect import bisect_right, insort
+from collections import deque
 from collections.abc import Generator, Iterable, Iterator
-from contextlib import closing
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice, pairwise, tee
@@ -36,8 +38,12 @@ PART = re.compile(r"part-(\d{6,})-([0-9a-f]{32})\.parquet")
 # loses, beside what is under way, a second, a fiftieth of its time or a minute; and one of ten days
 # leaves 15,000 files.
 SOONEST, SHARE, LATEST = 1.0, 0.02, 60.0
-# Rows that wait to be written: some 30 MB.
+# Rows that wait to be written: some 30 MB. Where so many come before a part would be due, threads
+# take turns in making parts of them, of which so many wait for the ones before.
 PART_ROWS = 2**18
+PARTS_AHEAD = 2
+# The bytes of a part and their hash.
+_Encoded = tuple[bytes, str]
 # Chunks looked at before the first of them is handed on, at most.
 CHUNKS_AHEAD = 2**12
 
@@ -83,6 +89,28 @@ class _Piece:
     missing: Chunk | None
 
 
+@dataclass
+class _Part:
+    """Pieces that are written together, and what makes bytes of their rows: a thread, or nobody."""
+
+    pieces: list[tuple[_Piece, MethodColumns]]
+    encoded: Future[_Encoded] | None = None
+
+    @property
+    def ready(self) -> bool:
+        """Whether there is no thread to wait for."""
+        return self.encoded is None or self.encoded.done()
+
+    def rows(self) -> list[Stretch]:
+        """Return what of the pieces was run."""
+        return [
+            Stretch(cell, piece.missing.start, piece.missing.trials, columns)
+            for piece, found in self.pieces
+            if piece.missing
+            for cell, columns in zip(piece.missing.cells, found, strict=True)
+        ]
+
+
 class Store:
     """The trials in a folder; :func:`~fastlb.montecarlo.store.open_store` opens one.
 
@@ -109,6 +137,7 @@ class Store:
         self._complete = complete
         self._spans: dict[Cell, list[tuple[Span, Path]]] = {cell: [] for cell in form.study.cells}
         self._number = 0
+        self._refused = False
         self._opened = self._written = time.monotonic()
         self._table = lru_cache(2)(_read_table)
         for path in sorted(folder.iterdir()):
@@ -139,20 +168,42 @@ class Store:
         pieces, ahead = tee(self._pieces(chunks))
         missing = (piece.missing for piece in ahead if piece.missing is not None)
         waiting: list[tuple[_Piece, MethodColumns]] = []
+        parts: deque[_Part] = deque()
         with closing(run_chunks(missing, executor, Wanted(tallies))) as computed:
-            for piece in pieces:
-                try:
-                    columns = next(computed)[1] if piece.missing else []
-                except BaseException:
-                    self._write(waiting)
-                    raise
-                waiting.append((piece, columns))
-                if self._due(waiting):
-                    self._write(waiting)
-                    yield from self._handed(waiting, tallies)
-                    waiting = []
-            self._write(waiting)
-            yield from self._handed(waiting, tallies)
+            try:
+                for piece in pieces:
+                    waiting.append((piece, next(computed)[1] if piece.missing else []))
+                    if not self._due(waiting):
+                        continue
+                    # An interrupt between these lines must not find pieces in two places.
+                    part, waiting = _Part(waiting), []
+                    parts.append(part)
+                    self._begin(part, executor)
+                    at_once = part.encoded is None
+                    while parts and (at_once or parts[0].ready or len(parts) > PARTS_AHEAD):
+                        yield from self._kept(parts.popleft(), tallies)
+                part, waiting = _Part(waiting), []
+                parts.append(part)
+                self._begin(part, executor)
+                while parts:
+                    yield from self._kept(parts.popleft(), tallies)
+            except BaseException:
+                parts.append(_Part(waiting))
+                while parts and not self._refused:
+                    self._write(parts.popleft())
+                raise
+
+    def _begin(self, part: _Part, executor: Executor | None) -> None:
+        """Let a thread make bytes of a part, if others will soon follow."""
+        soon = time.monotonic() - self._written < SOONEST
+        if soon and isinstance(executor, ThreadPoolExecutor) and (rows := part.rows()):
+            with suppress(RuntimeError):  # one that takes no more work
+                part.encoded = executor.submit(_encode, self._format, rows)
+
+    def _kept(self, part: _Part, tallies: Tallies | None) -> Iterator[tuple[Chunk, MethodColumns]]:
+        """Write a part, and yield its pieces."""
+        self._write(part)
+        yield from self._handed(part.pieces, tallies)
 
     def _handed(
         self, kept: Iterable[tuple[_Piece, MethodColumns]], tallies: Tallies | None
@@ -217,18 +268,20 @@ class Store:
         row = span.row + chunk.start - span.start
         return self._format.decode(self._table(path), cell, row, chunk.trials)
 
-    def _write(self, waiting: list[tuple[_Piece, MethodColumns]]) -> None:
-        """Write what was run as a part; when this returns it is safe."""
-        rows = [
-            Stretch(cell, piece.missing.start, piece.missing.trials, columns)
-            for piece, found in waiting
-            if piece.missing
-            for cell, columns in zip(piece.missing.cells, found, strict=True)
-        ]
-        if rows:
-            content = self._format.encode(rows)
-            path = self._folder / f"part-{self._number:06}-{_hash(content)}.parquet"
-            put(path, content)
+    def _write(self, part: _Part) -> None:
+        """Write what was run of a part; when this returns it is safe."""
+        if rows := part.rows():
+            # A thread that has not begun comes too late: the chunks before may take their time.
+            if part.encoded is None or part.encoded.cancel():
+                content, digest = _encode(self._format, rows)
+            else:
+                content, digest = part.encoded.result()
+            path = self._folder / f"part-{self._number:06}-{digest}.parquet"
+            try:
+                put(path, content)
+            except OSError:
+                self._refused = True
+                raise
             self._number += 1
             self._add(path, content)
         self._written = time.monotonic()
@@ -262,6 +315,12 @@ def put(path: Path, content: bytes) -> None:
 
 def _first_trial(kept: tuple[Span, Path]) -> int:
     return kept[0].start
+
+
+def _encode(form: Format, rows: list[Stretch]) -> _Encoded:
+    """Return rows as the bytes of a part, and their hash."""
+    content = form.encode(rows)
+    return content, _hash(content)
 
 
 def _hash(content: bytes) -> str:

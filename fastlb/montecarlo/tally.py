@@ -34,19 +34,29 @@ _WORD = 32
 _HALF = 26
 
 
+# Least and largest exponent field, least and largest key: see ``kernels/tally.py``.
+Survey = tuple[int, int, int, int]
+
+
 class Column(NamedTuple):
-    """One value a trial, as floats: ``values``, each ``times`` times."""
+    """One value a trial, as floats: ``values``, each ``times`` times.
+
+    ``surveyed`` is what the kernel says of all values, where it was asked already.
+    """
 
     values: NDArray[np.float64]
     times: int = 1
+    surveyed: Survey | None = None
 
     @classmethod
     def of(cls, values: NDArray[Any]) -> Column:
         """Take numbers of any kind; -0.0 becomes 0.0, and one value for all is kept once."""
         one = len(values) > 0 and values.strides == (0,)
         column = np.add(values[:1] if one else values, 0.0, dtype=np.float64)
-        _, _, low, high = kernels("tally").survey(column.view(np.int64))
-        return cls(column[:1], len(values)) if low == high else cls(column)
+        surveyed = _, _, low, high = kernels("tally").survey(column.view(np.int64))
+        if low == high:
+            return cls(column[:1], len(values), surveyed)
+        return cls(column, surveyed=surveyed if len(column) <= BLOCK else None)
 
     def __sub__(self, other: Column) -> Column:
         """Return the differences, trial by trial."""
@@ -71,13 +81,13 @@ class Moments:
     def add(self, column: Column) -> None:
         """Add one value a trial."""
         for start in range(0, len(column.values), BLOCK):
-            self._add(column.values[start : start + BLOCK], column.times)
+            self._add(column.values[start : start + BLOCK], column.times, column.surveyed)
 
-    def _add(self, values: NDArray[np.float64], times: int) -> None:
+    def _add(self, values: NDArray[np.float64], times: int, surveyed: Survey | None) -> None:
         tally = kernels("tally")
         self.trials += len(values) * times
         bits = values.view(np.int64)
-        least, largest, *ends = map(int, tally.survey(bits))
+        least, largest, *ends = map(int, surveyed or tally.survey(bits))
         if largest == tally.EXPONENTS:
             self._reach(values.min(), values.max())
             finite = np.isfinite(values)

@@ -4,6 +4,7 @@ import pickle
 import tracemalloc
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
+from threading import Barrier
 
 import numpy as np
 import pytest
@@ -12,6 +13,8 @@ import fastlb as lb
 from fastlb.montecarlo.chunks import plan
 from fastlb.montecarlo.collecting import Rows, Tallies, Tally
 from fastlb.montecarlo.executors import run_elsewhere
+from fastlb.montecarlo.measuring import run_chunk
+from fastlb.montecarlo.results import Results
 
 STUDY = lb.Study(
     "small",
@@ -121,6 +124,26 @@ def test_a_tally_for_another_process_is_small_however_many_trials_it_has():
     assert again.dropped() == dropped
     kept.merge(chunk.group, again)
     assert kept.trials(MANY.cells[0]) == 60_000
+
+
+def test_threads_add_to_tallies_of_their_own():
+    """At the same time and in turn, and the pool's next thread after the last one ended."""
+    chunks = list(plan(MANY, 5_000))
+    together = Barrier(2)
+    kept, alone = Tallies(MANY), Tallies(MANY)
+
+    def add(chunk):
+        together.wait(60)
+        kept.add(chunk.cells, run_chunk(chunk))
+
+    for half in (chunks[:6], chunks[6:]):
+        with ThreadPoolExecutor(2) as threads:
+            list(threads.map(add, half))
+    for chunk in chunks:
+        alone.add(chunk.cells, run_chunk(chunk))
+    found, expected = Results(MANY, kept), Results(MANY, alone)
+    assert found.summary() == expected.summary()
+    assert found.compare() == expected.compare()
 
 
 def test_memory_does_not_grow_with_the_trials():

@@ -147,3 +147,18 @@ def test_pools_of_this_machine_are_kept_busy_but_not_flooded(
         next(found)
         assert taken == max(executors.LEAST_AHEAD, executors.POOL_AHEAD // 2**15)
         found.close()
+
+
+def test_pools_begin_before_all_is_handed_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pool gets one chunk more ahead whenever one comes back, up to what it may have."""
+    monkeypatch.setattr(executors, "run_chunk", lambda chunk: [])
+    monkeypatch.setattr(executors, "POOL_AHEAD", 160 * executors.LEAST_AHEAD)
+    taken = []
+    chunks = plan(dataclasses.replace(STUDY, trials=10**6), 10)
+    with ThreadPoolExecutor(2) as executor:
+        found = executors.run_chunks((taken.append(chunk) or chunk for chunk in chunks), executor)
+        for received in range(1, 12 * executors.LEAST_AHEAD):
+            next(found)
+            ahead = len(taken) - received + 1
+            assert ahead == min(executors.LEAST_AHEAD + received - 1, 8 * executors.LEAST_AHEAD)
+        found.close()

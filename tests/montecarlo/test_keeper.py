@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import threading
 import time
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +16,7 @@ import fastlb as lb
 from fastlb.montecarlo import keeper, store
 from fastlb.montecarlo.results import Results
 
-from .stores import STUDY, parts, same
+from .stores import STUDY, broken_off, parts, same
 
 pytest.importorskip("pyarrow")
 
@@ -151,3 +154,108 @@ def test_parts_are_written_less_often_as_time_goes_by(monkeypatch: pytest.Monkey
     ):
         clock[0], kept._written = now, written
         assert kept._due([]) is due
+
+
+@pytest.fixture
+def by_rows(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Make parts of some rows, however long they take; return which threads do, as they do."""
+    threads: list[int] = []
+    encode = keeper._encode
+
+    def told(*given: Any) -> Any:
+        threads.append(threading.get_ident())
+        return encode(*given)
+
+    monkeypatch.setattr(keeper, "SOONEST", 1e9)
+    monkeypatch.setattr(keeper, "PART_ROWS", 250)
+    monkeypatch.setattr(keeper, "_encode", told)
+    return threads
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in parts(folder)}
+
+
+def test_parts_are_the_same_whoever_makes_them(
+    results: Results, tmp_path: Path, by_rows: list[int]
+) -> None:
+    lb.run(STUDY, store=tmp_path / "alone", chunk=20)
+    assert set(by_rows) == {threading.get_ident()}
+    expected = contents(tmp_path / "alone")
+    assert len(expected) > 4
+    by_rows.clear()
+    found = lb.run(STUDY, store=tmp_path / "threads", chunk=20, threads=2)
+    assert same(found, results)
+    assert contents(tmp_path / "threads") == expected
+    with ThreadPoolExecutor(3) as executor:
+        lb.run(STUDY, store=tmp_path / "pool", chunk=20, executor=executor, rows=False)
+    assert contents(tmp_path / "pool") == expected
+    assert same(lb.read_store(tmp_path / "pool"), results)
+
+
+class Busy(Executor):
+    """What a pool looks like that never comes to make a part, or takes none."""
+
+    def __init__(self, refuses: bool) -> None:
+        self.refuses = refuses
+        self.asked = 0
+
+    def submit(self, function: Any, /, *given: Any, **named: Any) -> Future[Any]:
+        self.asked += 1
+        if self.refuses:
+            raise RuntimeError("cannot schedule new futures after shutdown")
+        return Future()
+
+
+@pytest.mark.parametrize("refuses", [False, True])
+def test_no_part_waits_for_a_busy_pool(
+    results: Results, tmp_path: Path, by_rows: list[int], monkeypatch: pytest.MonkeyPatch,
+    refuses: bool,
+) -> None:  # fmt: skip
+    busy = Busy(refuses)
+
+    class Pool(ThreadPoolExecutor):
+        def submit(self, function: Any, /, *given: Any, **named: Any) -> Future[Any]:
+            chosen = busy if function is keeper._encode else super()
+            return chosen.submit(function, *given, **named)
+
+    with Pool(2) as executor:
+        found = lb.run(STUDY, store=tmp_path, chunk=20, executor=executor)
+    assert busy.asked > 4
+    assert set(by_rows) == {threading.get_ident()}
+    assert same(found, results)
+    assert same(lb.read_store(tmp_path), results)
+
+
+@pytest.mark.usefixtures("by_rows")
+@pytest.mark.parametrize("after", [1, 700, 1200])
+def test_an_interrupt_loses_no_part_and_keeps_none_twice(
+    results: Results, tmp_path: Path, after: int
+) -> None:
+    arrow = pytest.importorskip("pyarrow.parquet")
+    told = broken_off(tmp_path, after, threads=2, chunk=20)
+    kept = arrow.read_table(tmp_path).select(["topology", "method", "loads", "trial"]).to_pylist()
+    assert len(kept) >= told
+    assert len({tuple(row.values()) for row in kept}) == len(kept)
+    assert same(lb.run(STUDY, store=tmp_path, resume=True, threads=2), results)
+
+
+@pytest.mark.usefixtures("by_rows")
+def test_a_full_disk_is_not_tried_again(
+    results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put, tried = keeper.put, []
+
+    def full(path: Path, content: bytes) -> None:
+        tried.append(path)
+        if len(tried) > 2:
+            raise OSError(28, "No space left on device")
+        put(path, content)
+
+    monkeypatch.setattr(keeper, "put", full)
+    with pytest.raises(OSError, match="No space left"):
+        lb.run(STUDY, store=tmp_path, chunk=20, threads=2)
+    assert len(tried) == 3
+    assert len(parts(tmp_path)) == 2
+    monkeypatch.undo()
+    assert same(lb.run(STUDY, store=tmp_path, resume=True), results)
