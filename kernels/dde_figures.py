@@ -13,7 +13,7 @@ LARGEST = np.int64(2**63 - 1)
 
 @njit(cache=True, nogil=True)
 def figures(found, moved, rounds, size, steps, information, whole, real):
-    """Work out the figures, as ``result.figures`` has them; tell whether all units fit int64.
+    """Work out the figures, as ``result.figures`` has them; False where units pass int64.
 
     ``found`` (6, B): units that never left, least and largest load, and before balancing total,
     least and largest load. ``moved``, ``rounds`` (B, S) of each axis; ``size`` nodes, ``steps``
@@ -21,11 +21,11 @@ def figures(found, moved, rounds, size, steps, information, whole, real):
     after and before, units moved and local, 1 sweep, steps, rounds and simulated steps; ``real``
     (4, B) the imbalances after and before, cost and locality.
     """
-    fit = True
     for b in range(found.shape[1]):
         units = taken = np.int64(0)
         for s in range(moved.shape[1]):
-            fit = fit and moved[b, s] <= LARGEST - units
+            if moved[b, s] > LARGEST - units:
+                return False
             units += moved[b, s]
             taken += rounds[b, s]
         local, least, most, total, first_least, first_most = found[:, b]
@@ -45,4 +45,4 @@ def figures(found, moved, rounds, size, steps, information, whole, real):
         real[1, b] = np.float64(first_most) / mean - 1.0
         real[2, b] = np.float64(units) / np.float64(total)
         real[3, b] = np.float64(local) / np.float64(total)
-    return fit
+    return True
