@@ -146,8 +146,8 @@ def test_figures_in_one_kernel_are_those_of_numpy() -> None:
     least, most = chance.integers(0, 5, (2, 2, 50)) * np.minimum(total, 1)
     found = np.array([total // 3, least[1], most[1], total, least[0], most[0]])
     whole, real = np.empty((8, 50), np.int64), np.empty((4, 50))
-    figures = kernels("dde_figures").figures
-    assert figures(found, units, units // 2**55, 77, 5, 6, whole, real)
+    figures, rounds = kernels("dde_figures").figures, units // 2**55
+    assert figures(found, units, rounds, 77, 5, 6, whole, real)
     names = direct_exchange.WHOLE + direct_exchange.REAL
     given = dict(zip(names, (*whole, *real), strict=True))
     before, after = Survey(total, least[0], most[0]), Survey(total, least[1], most[1])
@@ -155,12 +155,12 @@ def test_figures_in_one_kernel_are_those_of_numpy() -> None:
     for name, values in expected.items():
         assert given[name].tobytes() == values.tobytes()
     assert given["steps"].tolist() == [5] * 50
-    assert np.array_equal(given["rounds"], (units // 2**55).sum(axis=1))
+    assert np.array_equal(given["rounds"], rounds.sum(axis=1))
     assert np.array_equal(given["simulated_steps"], given["rounds"] + 6)
     units[7] = 2**61, 2**62, 2**61 - 1
-    assert figures(found, units, units, 77, 5, 6, whole, real)
+    assert figures(found, units, rounds, 77, 5, 6, whole, real)
     units[7, 0] += 1
-    assert not figures(found, units, units, 77, 5, 6, whole, real)
+    assert not figures(found, units, rounds, 77, 5, 6, whole, real)
 
 
 @pytest.mark.parametrize("above", [0, 1])
