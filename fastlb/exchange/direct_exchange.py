@@ -183,9 +183,10 @@ def _in_one_go(
     if (B != 1 or topology.ndim == 1) if alone else (B == 0 or N > LARGE_NETWORK):
         return None
     result = plain_result(out, loads)
+    if result is None:
+        return None
     # Of one network all loads are read before one is written.
-    apart = B == 1 or out is None or out is loads or not np.may_share_memory(out, loads)
-    if result is None or not apart:
+    if B > 1 and result is out and out is not loads and np.may_share_memory(out, loads):
         return None
     plan = _plan(shape, topology.wrap, None, B >= FEWEST_TRIALS)
     source, target = loads.reshape(B, N), result.reshape(B, N)
