@@ -36,6 +36,14 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 EXCHANGES = ("rbs", "sbr")
+# Loads that are balanced as they are.
+PLAIN = np.dtype(np.int64), np.dtype(np.int32)
+# Figures of integer loads, in the order of ``dde_figures``.
+WHOLE = (
+    "difference", "initial_difference", "moved", "local",
+    "sweeps", "steps", "rounds", "simulated_steps",
+)  # fmt: skip
+REAL = "imbalance", "initial_imbalance", "cost", "locality"
 # Trials lie side by side in networks small enough that a tile of them, what they keep and their
 # flows stay about in the L2 cache, unless the lines of every axis fill the lanes of a vector
 # anyway. With fewer trials, one network after the other is as fast: 6.5 ns a node of a 5x7x9
@@ -103,10 +111,10 @@ def dde(
     (array([5, 5, 5, 5, 5, 4, 4, 4]), 17)
     """
     # An array would be compared word by word.
-    if type(record) is str and record == "loads" and axes is None and isinstance(topology, Grid):
-        balanced = _in_one_go(loads, topology, exchange, out)
+    if type(record) is str and axes is None and isinstance(topology, Grid):
+        balanced = _in_one_go(loads, topology, exchange, record, out)
         if balanced is not None:
-            return loads_alone("dde", topology, balanced)
+            return balanced
     if isinstance(topology, Hypercube):
         if topology.faults:
             raise ValueError(f"topology must have no faulty links for dde, got {topology!r}")
@@ -117,7 +125,7 @@ def dde(
         raise TypeError(f"topology must be a Grid or Hypercube for dde, got {topology!r}")
     check_record(record)
     one_of("exchange", exchange, EXCHANGES)
-    order = check_order("axes", axes, topology.ndim)
+    order = None if axes is None else check_order("axes", axes, topology.ndim)
     given = read_loads(loads, topology)
     plan = _plan(topology.shape, wrap, order, len(given.rows) >= FEWEST_TRIALS)
     # A line is added up at a time, and its units are at most its length times the total.
@@ -140,60 +148,95 @@ def dde(
     # Where units may be too many, nothing is written before they are found to fit.
     target = rows if T is np.int32 else np.empty_like(rows)
     counted = _run(given.rows, target, plan, T, exchange, record)
-    moved = sum_moved(counted.moved)
+    counted.found[3:] = before.total, before.smallest, before.largest
+    fields = _fields(topology, plan, record, counted, given.batch, given.shape)
     if target is not rows:
         np.copyto(rows, target)
-    after = Survey(before.total, counted.least, counted.most)
-    shared = figures(before, after, topology.size, moved, counted.local)
-    steps, information = steps_of(topology.shape, wrap), sum(topology.shape)
-    if len(rows) == 1:
-        # As numbers, a tenth of the time.
-        rounds: Any = sum(counted.rounds[0].tolist())
-        shared["steps"] = steps
-    else:
-        rounds = counted.rounds.sum(axis=1)
-        shared["steps"] = np.full(len(rows), steps)
-    shared["rounds"] = rounds
-    shared["simulated_steps"] = rounds + information
-    fields = per_batch(shared, given.batch)
-    if record == "flows":
-        axes_first = (topology.ndim, *given.batch)
-        fields["stages"] = counted.stages.reshape(topology.ndim, *given.shape)
-        fields["moved_per_stage"] = counted.moved.T.reshape(axes_first)
-        fields["rounds_per_stage"] = counted.rounds.T.reshape(axes_first)
-        fields["flows"] = counted.flows.reshape(*given.batch, topology.ndim, *topology.shape)
     return Balance("dde", topology, record, {"loads": finished(result, rows), **fields})
 
 
 def _in_one_go(
-    loads: ArrayLike, topology: Grid, exchange: str, out: NDArray[Any] | None
-) -> NDArray[Any] | None:
-    """Balance one plain network with the least of Python around the kernel, or return None.
+    loads: ArrayLike, topology: Grid, exchange: str, record: str, out: NDArray[Any] | None
+) -> Balance | None:
+    """Balance plain arrays of small loads with little Python around the kernels, or return None.
 
-    For a host program that balances in every step; the whole way is for what is refused,
-    is not int64 or does not fit int32. All loads are read before one is written, so ``out`` may
-    overlap them.
+    For a host program that balances in every step: one 16x16x16 torus with flows takes 17 us for
+    28. The whole way is for what is refused, is no plain array or does not fit int32.
     """
-    ndim, shape = topology.ndim, topology.shape
     if (
         type(loads) is not np.ndarray
-        or loads.dtype != np.int64
-        or not loads.flags.carray
-        or loads.size != topology.size
-        or not (loads.shape[loads.ndim - ndim :] == shape or loads.shape[-1] == loads.size)
+        or loads.dtype not in PLAIN
         or type(exchange) is not str
         or exchange not in EXCHANGES
-        or ndim == 1
+        or record not in RECORDS
     ):
+        return None
+    shape, N = topology.shape, topology.size
+    lead = loads.ndim - topology.ndim
+    if loads.shape[lead:] == shape:
+        batch = loads.shape[:lead]
+    elif loads.shape[-1:] == (N,):
+        batch = loads.shape[:-1]
+    else:
+        return None
+    B, alone = loads.size // N, record == "loads"
+    if (B != 1 or topology.ndim == 1) if alone else (B == 0 or N > LARGE_NETWORK):
         return None
     result = plain_result(out, loads)
     if result is None:
         return None
-    plan = _plan(shape, topology.wrap, tuple(range(ndim)), False)
-    done = kernels("dde").final_loads(
-        loads.reshape(1, -1), result.reshape(1, -1), *plan.arguments("loads", np.int32), plan.top
-    )
-    return result if done else None
+    # Of one network all loads are read before one is written.
+    if B > 1 and result is out and out is not loads and np.may_share_memory(out, loads):
+        return None
+    plan = _plan(shape, topology.wrap, None, B >= FEWEST_TRIALS)
+    source, target = loads.reshape(B, N), result.reshape(B, N)
+    if alone:
+        scratch = plan.arguments(record, np.int32)
+        done = kernels("dde").final_loads(source, target, *scratch, plan.top)
+        return loads_alone("dde", topology, result) if done else None
+    counted = _run(source, target, plan, np.int32, exchange, record, plan.top // N)
+    if counted.refused:
+        return None
+    fields = _fields(topology, plan, record, counted, batch, loads.shape)
+    fields["loads"] = result
+    return Balance("dde", topology, record, fields)
+
+
+def _fields(
+    topology: Topology, plan: _Plan, record: str, counted: _Counted,
+    batch: tuple[int, ...], shape: tuple[int, ...],
+) -> dict[str, Any]:  # fmt: skip
+    """Return the figures, and with ``record="flows"`` flows and stages, of loads of this shape."""
+    ndim, N = topology.ndim, topology.size
+    moved, rounds, found = counted.moved, counted.rounds, counted.found
+    if found.dtype.kind == "f":
+        before, after = Survey(*found[3:]), Survey(found[3], *found[1:3])
+        shared = figures(before, after, N, sum_moved(moved), found[0])
+        # Of one network as numbers, a tenth of the time.
+        alone = len(moved) == 1
+        taken: Any = sum(rounds[0].tolist()) if alone else rounds.sum(axis=1)
+        shared["steps"] = plan.steps if alone else np.full(len(moved), plan.steps)
+        shared["rounds"], shared["simulated_steps"] = taken, taken + plan.information
+        fields = per_batch(shared, batch)
+    else:
+        whole = np.empty((len(WHOLE), len(moved)), np.int64)
+        real = np.empty((len(REAL), len(moved)))
+        if not kernels("dde_figures").figures(
+            found, moved, rounds, N, plan.steps, plan.information, whole, real
+        ):
+            sum_moved(moved)  # raises, and tells how many
+        if batch:
+            whole, real = whole.reshape(len(WHOLE), *batch), real.reshape(len(REAL), *batch)
+            values = *whole, *real
+        else:
+            values = *whole[:, 0].tolist(), *real[:, 0].tolist()
+        fields = dict(zip(WHOLE + REAL, values, strict=True))
+    if record == "flows":
+        fields["stages"] = counted.stages.reshape(ndim, *shape)
+        fields["moved_per_stage"] = moved.T.reshape(ndim, *batch)
+        fields["rounds_per_stage"] = rounds.T.reshape(ndim, *batch)
+        fields["flows"] = counted.flows.reshape(*batch, ndim, *topology.shape)
+    return fields
 
 
 def steps_of(shape: tuple[int, ...], wrap: tuple[bool, ...]) -> int:
@@ -212,23 +255,26 @@ class _Plan:
     rooms : scratch for the kernels at each level of ``record``
     axes, sorters : see the kernel
     top : largest load with which lines of integers add up to int32
+    steps, information : by the paper's formula, and those in which loads are told
     """
 
     W: int
-    rooms: tuple[int, ...]
+    rooms: dict[str, int]
     axes: NDArray[np.int64]
     sorters: NDArray[np.int64]
     top: int
+    steps: int
+    information: int
 
     def arguments(self, record: str, T: type[np.generic]) -> tuple[Any, ...]:
         """Return a kernel's scratch, and the plan."""
-        memory: NDArray[Any] = np.empty(self.rooms[RECORDS.index(record)], T)
+        memory: NDArray[Any] = np.empty(self.rooms[record], T)
         return memory, self.W, self.axes, self.sorters
 
 
 @lru_cache(maxsize=64)
 def _plan(
-    shape: tuple[int, ...], wrap: tuple[bool, ...], order: tuple[int, ...], many: bool
+    shape: tuple[int, ...], wrap: tuple[bool, ...], order: tuple[int, ...] | None, many: bool
 ) -> _Plan:
     N = math.prod(shape)
     in_bundles = shape[-1:] and shape[-1] % LANES == 0 and N // shape[-1] % LANES == 0
@@ -236,56 +282,63 @@ def _plan(
     sorters, starts = ring_sorters(shape, wrap)
     axes = [
         (a, shape[a], math.prod(shape[a + 1 :]), wrap[a] and shape[a] > 2, *starts[a : a + 2])
-        for a in order
+        for a in (range(len(shape)) if order is None else order)
     ]
     table = np.array(axes, dtype=np.int64).reshape(-1, 6)
-    rooms = tuple(int(kernels("dde").room(tiles, N, W, table)) for tiles in (1, 2, 3))
-    return _Plan(W, rooms, table, sorters, INT32_MAX // max(shape, default=1))
+    rooms = {r: int(kernels("dde").room(i + 1, N, W, table)) for i, r in enumerate(RECORDS)}
+    top = INT32_MAX // max(shape, default=1)
+    return _Plan(W, rooms, table, sorters, top, steps_of(shape, wrap), sum(shape))
 
 
 class _Counted(NamedTuple):
     """What is found besides the final loads.
 
-    moved, rounds (B, S), local, least, most (B,), flows (B, d, N), stages (S, B, N).
+    moved, rounds (B, S), found (6, B), as the kernel has them, flows (B, d, N), stages (S, B, N);
+    refused: nothing, as loads are above the ``top``.
     """
+
+    refused: bool
 
     moved: NDArray[Any]
     rounds: NDArray[np.int64]
-    local: NDArray[Any]
-    least: NDArray[Any]
-    most: NDArray[Any]
+    found: NDArray[Any]
     flows: NDArray[Any]
     stages: NDArray[Any]
 
 
 def _run(
     rows: NDArray[Any], target: NDArray[Any], plan: _Plan, T: type[np.generic],
-    exchange: str, record: str,
+    exchange: str, record: str, top: int = -1,
 ) -> _Counted:  # fmt: skip
-    """Balance rows into ``target``; flows and stages are empty unless recorded."""
+    """Balance rows into ``target``; flows and stages are empty unless recorded.
+
+    Unless there is a ``top``, loads are legal, and what was found before is left to the caller.
+    """
     (B, N), S = rows.shape, len(plan.axes)
     unit = units_dtype(rows)
     flows, stages = _room_for_stages(B if record == "flows" else 0, S, N, unit, rows.dtype)
     moved: NDArray[Any] = np.zeros((B, S), unit)
     rounds = np.zeros((B, S), np.int64)
-    found: NDArray[Any] = np.empty((B, 3), unit)
-    over = kernels("dde").dde(
+    kernel = kernels("dde")
+    found: NDArray[Any] = np.empty((kernel.FIGURES, B), unit)
+    over = kernel.dde(
         rows, target, flows, stages, *plan.arguments(record, T), exchange == "sbr", moved,
-        rounds, found,
+        rounds, found, top,
     )  # fmt: skip
     if over >= 0:
         raise OverflowError(f"moved must fit int64, got more units in row {over}")
-    local, least, most = found.T
-    return _Counted(moved, rounds, local, least, most, flows, stages)
+    return _Counted(over == kernel.REFUSED, moved, rounds, found, flows, stages)
 
 
 def _room_for_stages(
     B: int, S: int, N: int, unit: type, T: np.dtype[Any]
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return arrays for flows (B, S, N) and stages (S, B, N), which share one block of memory."""
+    """Return arrays for flows (B, S, N) and stages (S, B, N), large ones in one block of memory."""
     cut = B * S * N * np.dtype(unit).itemsize
     size = cut + B * S * N * T.itemsize
-    block = handed_out(size) if size > SMALL_RESULT else np.empty(size, np.uint8)
+    if size <= SMALL_RESULT:
+        return np.empty((B, S, N), unit), np.empty((S, B, N), T)
+    block = handed_out(size)
     return block[:cut].view(unit).reshape(B, S, N), block[cut:].view(T).reshape(S, B, N)
 
 

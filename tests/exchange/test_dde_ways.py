@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import fastlb as lb
-from fastlb.exchange import scratch
+from fastlb.accelerate import kernels
+from fastlb.exchange import direct_exchange, result, scratch
+from fastlb.exchange.loads import Survey
 from tests.oracles import dde
 
 INT32_MAX = 2**31 - 1
@@ -75,6 +77,90 @@ def test_one_network_and_arguments_that_do_not_fit() -> None:
         lb.dde(np.ones((2, 8), np.int64), torus, record="loads")
     with pytest.raises(ValueError, match="out must have"):
         lb.dde(loads, torus, record="loads", out=np.ones((4, 5), np.int64))
+
+
+def same(a: Any, b: Any) -> bool:
+    """Tell whether two results are equal, their figures of the same types."""
+    kinds = [
+        [type(getattr(b, name)) for name in result.RECORDED_WITH if name in dir(b)] for b in (a, b)
+    ]
+    return kinds[0] == kinds[1] and a.to_dict() == b.to_dict()
+
+
+@pytest.mark.parametrize("exchange", ["rbs", "sbr"])
+@pytest.mark.parametrize("batch", [(), (1,), (3,), (2, 9)])
+@pytest.mark.parametrize("shape", [(7,), (16, 16, 3), (3, 16, 16), (16, 1, 32), (5, 4)])
+def test_small_plain_loads_and_the_whole_way(shape: Any, batch: Any, exchange: str) -> None:
+    grid = lb.Grid(shape, wrap=[axis != 1 for axis in range(len(shape))])
+    chance = np.random.default_rng(7)
+    limit = INT32_MAX // max(shape) // grid.size
+    for top in (0, 9, limit, limit + 1):
+        loads = chance.integers(0, top, (*batch, *shape), endpoint=True)
+        loads.flat[-1] = top
+        for record in ("metrics", "flows"):
+            whole = lb.dde(loads, grid, axes=range(len(shape)), exchange=exchange, record=record)
+            for kind in (np.int64, np.int32):
+                plain = loads.astype(kind)
+                b = lb.dde(plain, grid, exchange=exchange, record=record)
+                assert b.loads.dtype == kind
+                assert same(b, whole)
+                assert (
+                    lb.dde(plain, grid, exchange=exchange, record=record, out=plain).loads is plain
+                )
+                assert np.array_equal(plain, whole.loads)
+            flat = loads.reshape(*batch, -1)
+            assert np.array_equal(
+                lb.dde(flat, grid, record=record).loads.ravel(), whole.loads.ravel()
+            )
+    row = loads.reshape(-1, grid.size)[-1].tolist()
+    twin = dde.dde(row, shape, grid.wrap, mode=exchange)
+    assert whole.flows.reshape(-1, len(shape), grid.size)[-1].tolist() == twin.flows
+    assert (np.ravel(whole.moved)[-1], np.ravel(whole.local)[-1]) == (twin.moved, twin.local)
+
+
+def test_networks_whose_results_overlap_the_loads_of_the_next() -> None:
+    room = np.random.default_rng(8).integers(0, 99, 5 * 64)
+    loads, out = room[:256].reshape(4, 8, 8), room[40:296].reshape(4, 8, 8)
+    whole = lb.dde(loads.copy(), lb.Torus(8, 8), record="flows")
+    found = lb.dde(loads, lb.Torus(8, 8), record="flows", out=out)
+    assert found.loads is out
+    assert same(found, whole)
+
+
+@pytest.mark.parametrize("place", [0, 271, 272 + 15, 2 * 272 - 1])
+@pytest.mark.parametrize("trials", [1, 2])
+def test_what_is_refused_with_figures_leaves_all_as_it_is(place: int, trials: int) -> None:
+    loads = np.ones((trials, 17, 16), np.int64)
+    loads.flat[place % loads.size] = -1
+    before = loads.copy()
+    with pytest.raises(ValueError, match="got -1 at node"):
+        lb.dde(loads, lb.Torus(17, 16), out=loads)
+    assert np.array_equal(loads, before)
+
+
+def test_figures_in_one_kernel_are_those_of_numpy() -> None:
+    chance = np.random.default_rng(9)
+    total, units = chance.integers(0, 3, 50), chance.integers(0, 2**60, (50, 3))
+    total[total == 2] = 2**62 + 1
+    units[total == 0] = 0
+    least, most = chance.integers(0, 5, (2, 2, 50)) * np.minimum(total, 1)
+    found = np.array([total // 3, least[1], most[1], total, least[0], most[0]])
+    whole, real = np.empty((8, 50), np.int64), np.empty((4, 50))
+    figures, rounds = kernels("dde_figures").figures, units // 2**55
+    assert figures(found, units, rounds, 77, 5, 6, whole, real)
+    names = direct_exchange.WHOLE + direct_exchange.REAL
+    given = dict(zip(names, (*whole, *real), strict=True))
+    before, after = Survey(total, least[0], most[0]), Survey(total, least[1], most[1])
+    expected = result.figures(before, after, 77, units, found[0])
+    for name, values in expected.items():
+        assert given[name].tobytes() == values.tobytes()
+    assert given["steps"].tolist() == [5] * 50
+    assert np.array_equal(given["rounds"], rounds.sum(axis=1))
+    assert np.array_equal(given["simulated_steps"], given["rounds"] + 6)
+    units[7] = 2**61, 2**62, 2**61 - 1
+    assert figures(found, units, rounds, 77, 5, 6, whole, real)
+    units[7, 0] += 1
+    assert not figures(found, units, rounds, 77, 5, 6, whole, real)
 
 
 @pytest.mark.parametrize("above", [0, 1])
