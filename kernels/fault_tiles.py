@@ -451,6 +451,8 @@ def carry_out_one(loads, out, room, passes, deepest, top, found):
     W = room.shape[2]
     lane = room[0].reshape(-1)[: loads.size * W]
     tiles = lane.reshape(1, loads.size, W)
+    for i in range(lane.size):
+        lane[i] = 0
     for i in range(loads.size):
         lane[i * W] = loads[i]
     if found is None:

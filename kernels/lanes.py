@@ -152,6 +152,12 @@ def _quotient(units, total, of_nothing, out):
 
 
 @njit(cache=True, nogil=True)
+def _copy(units, out):
+    for b in range(out.size):
+        out[b] = units[b]
+
+
+@njit(cache=True, nogil=True)
 def figures(before, after, moved, local, size, first, whole, real):
     """Work out the figures of trials that follow from totals, extremes and units.
 
@@ -167,8 +173,8 @@ def figures(before, after, moved, local, size, first, whole, real):
     total, least, most = before[0], before[1], before[2]
     _difference(most, least, whole[0, first:last])
     _difference(after[1], after[0], whole[1, first:last])
-    whole[2, first:last] = moved
-    whole[3, first:last] = local
+    _copy(moved, whole[2, first:last])
+    _copy(local, whole[3, first:last])
     _imbalance(most, total, size, real[0, first:last])
     _imbalance(after[1], total, size, real[1, first:last])
     _quotient(moved, total, 0.0, real[2, first:last])

@@ -27,14 +27,17 @@ def _transpose(rows, at, step, tile, place, i, W, w, seen, networks, to_tile):
     The bits of all loads are added to those ``seen`` (SIDE,), unless this is None.
     """
     for r in range(SIDE * networks):
-        for c in range(SIDE // networks):
-            here, there = at + r * step + c, place[i + c] * W + w + r
+        line = rows[at + r * step : at + r * step + SIDE // networks]
+        # Of loads too large for the tile, which are refused, the lowest bits.
+        fitting = line.astype(tile.dtype)
+        for c in range(line.size):
+            there = place[i + c] * W + w + r
             if to_tile:
-                tile[there] = rows[here]
+                tile[there] = fitting[c]
                 if seen is not None:
-                    seen[c] |= rows[here]
+                    seen[c] |= line[c]
             else:
-                rows[here] = tile[there]
+                line[c] = tile[there]
 
 
 def _machine_transpose(networks, to_tile):

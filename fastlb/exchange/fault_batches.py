@@ -42,6 +42,8 @@ NARROW_TILE = 2**20
 # Lanes of a tile for one network: a vector of int64.
 LONE = 8
 INTEGERS = tuple(np.dtype(f"{kind}{width}") for kind in "iu" for width in (1, 2, 4, 8))
+# Networks whose figures are worked out together, while the surveys they take are in cache.
+SURVEYED = 2**15
 # Most nodes of a batch whose tiles are all laid out before any is balanced: they stay in the L3
 # cache, and a batch of int64 is read once instead of twice.
 NARROW_NODES = 2**21
@@ -218,18 +220,22 @@ def narrowly(
     lanes, tiles = kernels("lanes"), kernels("tiles")
     if not tiles.load_within(rows, tile, ready.place, top):
         return None
-    columns = room_for_figures(B if booked else 0)
-    moved, local = columns[0][2:]
-    if booked:
-        surveyed = scratch("surveyed", (2, 3, B), np.int64)
-        total, _ = lanes.survey(tile, surveyed[0])
-        carry_out(plan, ready.passes, tile, True, total, moved, local)
-        lanes.survey(tile, surveyed[1])
-        lanes.figures(surveyed[0], surveyed[1, 1:], moved, local, N, 0, *columns)
-    else:
+    if not booked:
         carry_out(plan, ready.passes, tile, True, 0, None, None)
-    tiles.store(tile, out, ready.place)
-    return Carried(0, moved, local, figures_in(columns) if booked else None)
+        tiles.store(tile, out, ready.place)
+        return Carried(0, np.empty(0), np.empty(0))
+    columns = room_for_figures(B)
+    step = max(1, SURVEYED // W)
+    for k in range(0, len(tile), step):
+        part, networks = tile[k : k + step], slice(k * W, min((k + step) * W, B))
+        moved, local = columns[0][2:, networks]
+        surveyed = scratch("surveyed", (2, 3, len(moved)), np.int64)
+        total, _ = lanes.survey(part, surveyed[0])
+        carry_out(plan, ready.passes, part, True, total, moved, local)
+        lanes.survey(part, surveyed[1])
+        lanes.figures(surveyed[0], surveyed[1, 1:], moved, local, N, k * W, *columns)
+        tiles.store(part, out[networks], ready.place)
+    return Carried(0, *columns[0][2:], figures_in(columns))
 
 
 def alone(
