@@ -158,7 +158,7 @@ def _in_one_go(
 ) -> Balance | None:
     """Balance one small network with the least of Python around the kernel, or return None.
 
-    The whole way is for all that is refused or takes a conversion: 45 us a 10-cube for 7.
+    The whole way is for all that is refused or takes a conversion: 45 us a 10-cube for 10.
     """
     if type(loads) is not np.ndarray or loads.size > ALONE_UP_TO or loads.dtype.kind not in "iu":
         return None
