@@ -118,6 +118,37 @@ def test_plan(race, quick, n, record, dtype):
     )
 
 
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+@pytest.mark.parametrize("record", ["loads", "metrics"])
+@pytest.mark.parametrize("n", [6, 10])
+def test_one_network(race, n, record, dtype):
+    """One small network a call, as from a host program's own loop."""
+    loads = np.random.default_rng(1993).integers(0, 1001, 2**n).astype(dtype)
+    plan = lb.fault_plan(faulty_cube(n))
+    ours, theirs = np.empty_like(loads), np.empty_like(loads)
+    booked = record == "metrics"
+    moved, local = (np.empty(1, np.int64) if booked else None for _ in range(2))
+    compiled = native.library("fault_tolerant_dem", dtype)
+    arguments = pointer(loads), pointer(theirs), number(1), number(n)
+    arguments += pointer(plan.program), number(len(plan.program)), pointer(moved), pointer(local)
+
+    def fastlb():
+        b = plan.apply(loads, record=record, out=ours)
+        return (b.loads, b.moved, b.local) if booked else b.loads
+
+    def c():
+        compiled.fault_tolerant_dem(*arguments)
+        return (theirs, moved, local) if booked else theirs
+
+    race(
+        f"fault-tolerant DEM {n}-cube, {n - 1} faults, one, {record}, {dtype}",
+        fastlb,
+        {"C": c if compiled else None},
+        nodes=loads.size,
+        targets={"C": 4},
+    )
+
+
 @pytest.mark.parametrize("n", [10, 20, 62])
 def test_planning(race, n):
     """Making a plan, against balancing one 10-cube by it: it grows with the faults alone."""

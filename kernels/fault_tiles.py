@@ -75,6 +75,20 @@ class _Vectors:
     def update(self, place, join, vector):
         self.store(join(self.load(place), vector), place)
 
+    def count_units(self, number, lane, moved):
+        """Add to the units in the array that is this argument, of this dtype or a wider one."""
+        dtype = self.signature.args[number].dtype
+        if dtype.bitwidth == 8 * self.align:
+            self.update(self.places(number, lane)[0], self.add, moved)
+            return
+        array = self.context.make_array(self.signature.args[number])
+        data = array(self.context, self.builder, self.arguments[number]).data
+        wide = ir.VectorType(self.context.get_data_type(dtype), self.count)
+        place = self.builder.bitcast(self.builder.gep(data, [lane]), wide.as_pointer())
+        units = self.builder.load(place, align=dtype.bitwidth // 8)
+        units = self.builder.add(units, self.builder.sext(moved, wide))
+        self.builder.store(units, place, align=dtype.bitwidth // 8)
+
     def add(self, a, b):
         return self.builder.fadd(a, b) if self.real else self.builder.add(a, b)
 
@@ -157,7 +171,7 @@ def _machine_across(_typing, tile, least, units, _base, strides, _w):
         for row, place in zip(rows + lows, places + low_places, strict=True):
             v.store(row, place)
         if booked:
-            v.update(v.places(2, arguments[5])[0], v.add, moved)
+            v.count_units(2, arguments[5], moved)
         return context.get_dummy_value()
 
     return types.none(tile, least, units, types.int64, strides, types.int64), generate
@@ -194,7 +208,7 @@ def _machine_register(_typing, tile, least, units, notes, _a, _d, _w, _i):
         if units != types.none:
             v.store(v.most(v.zero, v.negative(pegs)), noted[HOLES])
             v.store(held, noted[LOW])
-            v.update(v.places(2, w)[0], v.add, v.absolute(pegs))
+            v.count_units(2, w, v.absolute(pegs))
             v.update(v.places(1, a)[0], v.least, held)
         return context.get_dummy_value()
 
@@ -232,7 +246,7 @@ def _machine_shift(_typing, units, notes, _w, _i, _j):
             if units != types.none:
                 v.update(node[LOW], v.least, v.add(v.add(own, now), v.load(node[HOLES])))
         if units != types.none:
-            v.update(v.places(0, arguments[2])[0], v.add, v.absolute(sent))
+            v.count_units(0, arguments[2], v.absolute(sent))
         return context.get_dummy_value()
 
     index = types.int64
@@ -373,14 +387,18 @@ def _kept(least, sums, local):
 
 @njit(cache=True, nogil=True)
 def carry_out(tiles, passes, ascending, deepest, within, least, units, moved, local):
-    """Carry out a plan on every cube of ``tiles`` (K, N, W) int32, int64 or float64, in place.
+    """Carry out a plan on every cube of ``tiles`` (K, N, W) in place.
 
-    ``W`` is a multiple of 16, and each total fits the dtype. ``passes`` (P, 6) int64: rows
+    These are int16, int32, int64 or float64, ``W`` of them a multiple of a vector's lanes, and each
+    total fits the dtype of ``units``. ``passes`` (P, 6) int64: rows
     ``EXCHANGE, base, others, bits`` or ``LEVEL, base, free, bit``, missing bits are -1. A donor is
     levelled from its lowest bit on if ``ascending``; ``deepest`` is the dimension of the largest.
-    What ``within`` passes move fits the dtype. ``moved`` and ``local`` (B,), int64 or float64,
-    receive the units that move and those that never leave; ``least`` (N * W,) and ``units`` (W,) of
-    the tiles' dtype are used up. All four may be None. Return the largest load after a repair.
+    What ``within`` passes move fits that dtype too. ``moved`` and ``local`` (B,), int64 or float64,
+    receive the units that move and those that never leave; ``least`` (N * W,) of the tiles' dtype
+    and ``units`` (W,) of the same, or int32 for int16, are used up. All four may be None. Return
+    the largest load after a repair.
+
+    Of int16, no load may be above a sixth of the largest: a pass moves twelve halves.
     """
     W, V = tiles.shape[2], VECTOR // tiles.itemsize
     peak, notes = np.zeros(V, tiles.dtype), np.empty(NOTES * V << deepest, tiles.dtype)
@@ -403,3 +421,48 @@ def carry_out(tiles, passes, ascending, deepest, within, least, units, moved, lo
             _add_up(units, moved[k * W : (k + 1) * W])
             _kept(least, units, local[k * W : (k + 1) * W])
     return peak.max()
+
+
+@njit(cache=True, nogil=True)
+def _survey(lane, W, found):
+    """Set ``found`` (3,) to the total, the least and the largest of every W-th load."""
+    total, least, most = 0, lane[0], lane[0]
+    for i in range(0, lane.size, W):
+        total += lane[i]
+        least = min(least, lane[i])
+        most = max(most, lane[i])
+    found[0], found[1], found[2] = total, least, most
+
+
+@njit(cache=True, nogil=True)
+def carry_out_one(loads, out, room, passes, deepest, top, found):
+    """Carry out a plan on one network of integers (N,); return False unless all are in 0 .. top.
+
+    Then nothing is written. ``top`` is one less than a power of two. ``room`` (2, R, W), W a vector
+    of int64 and R >= N, is used up. ``out`` (N,) receives the final loads, and ``found`` (8,)
+    int64, which may be None, the total, the least and the largest load before and after, then the
+    units that move and those that never leave.
+    """
+    bits = loads[0]
+    for i in range(loads.size):
+        bits |= loads[i]
+    if bits < 0 or bits > top:
+        return False
+    W = room.shape[2]
+    lane = room[0].reshape(-1)[: loads.size * W]
+    tiles = lane.reshape(1, loads.size, W)
+    for i in range(lane.size):
+        lane[i] = 0
+    for i in range(loads.size):
+        lane[i * W] = loads[i]
+    if found is None:
+        carry_out(tiles, passes, True, deepest, 1, None, None, None, None)
+    else:
+        _survey(lane, W, found[:3])
+        least, units = room[1].reshape(-1)[: lane.size], np.empty(W, room.dtype)
+        within, moved, local = passes.shape[0] + 1, found[6:7], found[7:8]
+        carry_out(tiles, passes, True, deepest, within, least, units, moved, local)
+        _survey(lane, W, found[3:6])
+    for i in range(loads.size):
+        out[i] = lane[i * W]
+    return True

@@ -26,7 +26,7 @@ def _columns(tile, w, W, found, count):
     Summed up are the low 16 bits, and apart from them what lies above.
     """
     lanes = slice(w, w + count * LANES)
-    rows = tile.reshape(-1, W)[:, lanes]
+    rows = tile.reshape(-1, W)[:, lanes].astype(found.dtype)
     low = rows & (2**HALF - 1)
     found[:, lanes] = low.sum(axis=0), (rows >> HALF).sum(axis=0), rows.min(0), rows.max(0)
 
@@ -42,29 +42,36 @@ def _machine_columns(count):
                 for number in (0, 3)
             ]
             rows, out = (array.data for array in arrays)
-            element = context.get_data_type(tile.dtype)
-            vector, align = ir.VectorType(element, LANES), element.width // 8
+            given, vector = (
+                ir.VectorType(context.get_data_type(array.dtype), LANES) for array in (tile, found)
+            )
             width = arguments[2]
             lanes = [
                 builder.add(arguments[1], ir.Constant(width.type, LANES * c)) for c in range(count)
             ]
 
-            def place(data, index):
-                return builder.bitcast(builder.gep(data, [index]), vector.as_pointer())
+            def load(index):
+                place = builder.bitcast(builder.gep(rows, [index]), given.as_pointer())
+                row = builder.load(place, align=given.element.width // 8)
+                return builder.sext(row, vector) if given != vector else row
+
+            def store(lanes, index):
+                place = builder.bitcast(builder.gep(out, [index]), vector.as_pointer())
+                builder.store(lanes, place, align=vector.element.width // 8)
 
             def constant(value):
                 return ir.Constant(vector, [value] * LANES)
 
             registers = []
             for lane in lanes:
-                first = builder.load(place(rows, lane), align=align)
+                first = load(lane)
                 starts = constant(0), constant(0), first, first
                 registers.append([cgutils.alloca_once_value(builder, start) for start in starts])
             nodes = builder.sdiv(builder.extract_value(arrays[0].shape, 0), width)
             with cgutils.for_range(builder, nodes) as loop:
                 for lane, own in zip(lanes, registers, strict=True):
                     index = builder.add(builder.mul(loop.index, width), lane)
-                    row = builder.load(place(rows, index), align=align)
+                    row = load(index)
                     low, high, least, most = (builder.load(register) for register in own)
                     news = (
                         builder.add(low, builder.and_(row, constant(2**HALF - 1))),
@@ -76,7 +83,7 @@ def _machine_columns(count):
                         builder.store(new, register)
             for index, own in zip(lanes, registers, strict=True):
                 for register in own:
-                    builder.store(builder.load(register), place(out, index), align=align)
+                    store(builder.load(register), index)
                     index = builder.add(index, width)
             return context.get_dummy_value()
 
@@ -98,12 +105,14 @@ def _choose_columns(tile, w, W, found, count):
 def survey(tiles, out):
     """Set ``out`` (3, B) int64 to the total, the least and the largest load of each trial.
 
-    Tiles are int32 or int64, ``N`` below ``2**15``; the totals fit int64. Return the largest
+    Tiles are int16, int32 or int64, ``N`` below ``2**15``; the totals fit int64. Return the largest
     total and the largest load of all trials.
     """
     top = peak = np.int64(0)
     W = tiles.shape[2]
-    found = np.empty((4, W), tiles.dtype)
+    # Of int32 at least: sums of halves of int16 loads need as much.
+    wide = np.empty(0, np.int32) + np.empty(0, tiles.dtype)
+    found = np.empty((4, W), wide.dtype)
     low, high, least, most = found[0], found[1], found[2], found[3]
     for k in range(tiles.shape[0]):
         tile = tiles[k].reshape(-1)
@@ -144,6 +153,12 @@ def _quotient(units, total, of_nothing, out):
 
 
 @njit(cache=True, nogil=True)
+def _copy(units, out):
+    for b in range(out.size):
+        out[b] = units[b]
+
+
+@njit(cache=True, nogil=True)
 def figures(before, after, moved, local, size, first, whole, real):
     """Work out the figures of trials that follow from totals, extremes and units.
 
@@ -159,8 +174,8 @@ def figures(before, after, moved, local, size, first, whole, real):
     total, least, most = before[0], before[1], before[2]
     _difference(most, least, whole[0, first:last])
     _difference(after[1], after[0], whole[1, first:last])
-    whole[2, first:last] = moved
-    whole[3, first:last] = local
+    _copy(moved, whole[2, first:last])
+    _copy(local, whole[3, first:last])
     _imbalance(most, total, size, real[0, first:last])
     _imbalance(after[1], total, size, real[1, first:last])
     _quotient(moved, total, 0.0, real[2, first:last])

@@ -32,7 +32,21 @@ LANES = 512
 SIDE_BY_SIDE_UP_TO = 2**14
 FEWEST = 4
 NODES_UP_TO = 2**8
+INT16_MAX = 2**15 - 1
 INT32_MAX = 2**31 - 1
+# The same in 16-bit lanes, which a vector has twice as many of. A tile of 10-cubes then stays in
+# the L2 cache, and takes 0.9 of the time of one with 512 networks in the order of positions.
+NARROW_VECTOR = 32
+NARROW_LANES = 256
+NARROW_TILE = 2**20
+# Lanes of a tile for one network: a vector of int64.
+LONE = 8
+INTEGERS = tuple(np.dtype(f"{kind}{width}") for kind in "iu" for width in (1, 2, 4, 8))
+# Networks whose figures are worked out together, while the surveys they take are in cache.
+SURVEYED = 2**15
+# Most nodes of a batch whose tiles are all laid out before any is balanced: they stay in the L3
+# cache, and a batch of int64 is read once instead of twice.
+NARROW_NODES = 2**21
 
 
 @dataclass(frozen=True)
@@ -126,6 +140,131 @@ def side_by_side(
     return Carried(largest, summed[0], summed[1], figures_in(columns) if measured else None)
 
 
+@dataclass(frozen=True)
+class Prepared:
+    """What of a plan the short ways need.
+
+    Attributes
+    ----------
+    passes : (P, 6) int64
+    place : (N,) int64
+        The row of each node in a tile.
+    deepest : int
+        The dimension of the largest stuck subcube.
+    tops : dict of int
+        By the dtype of integer loads the largest, with all bits set, for which neither that dtype
+        nor int32 is too narrow for anything that comes up.
+    narrow_tops : dict of int
+        The same for int16, where the final loads alone are wanted.
+    """
+
+    passes: NDArray[np.int64]
+    place: NDArray[np.int64]
+    deepest: int
+    tops: dict[np.dtype[Any], int]
+    narrow_tops: dict[np.dtype[Any], int]
+
+
+@lru_cache(maxsize=64)
+def prepared(plan: FaultPlan) -> Prepared:
+    """Return what of a plan is the same for all loads, nodes in their own order."""
+    passes = plan_passes(plan, in_positions=False)
+    times = growth(plan)
+    tops, narrow_tops = (
+        {dtype: _filled(min(within, int(np.iinfo(dtype).max)) // times) for dtype in INTEGERS}
+        for within in (INT32_MAX, INT16_MAX)
+    )
+    return Prepared(passes, _places(plan.topology.n, False), largest_stuck(plan), tops, narrow_tops)
+
+
+def growth(plan: FaultPlan) -> int:
+    """Return how many times the largest load anything may become that a plan works out.
+
+    Exchanges lower the largest load. A repair leaves the stuck subcube what its donor had, and
+    the donor at most both together, to which the holes, as many as the donor had, are added.
+    """
+    most, known = 1, [(0, plan.topology.size - 1, 1)]
+    for repair in plan.repairs:
+        own, given = (
+            max(bound for base, free, bound in known if not (base ^ part.base) & ~free & ~part.free)
+            for part in (repair.stuck, repair.donor)
+        )
+        known += [
+            (repair.stuck.base, repair.stuck.free, given),
+            (repair.donor.base, repair.donor.free, own + given),
+        ]
+        most = max(most, own + 2 * given)
+    return most
+
+
+def narrowly(
+    plan: FaultPlan, rows: NDArray[Any], out: NDArray[Any], booked: bool
+) -> Carried | None:
+    """Do as ``side_by_side`` in 16-bit lanes, or return None and leave ``out`` as it was.
+
+    That is where rows are too many, or loads no integers so small that whatever comes up fits 15
+    bits and the loads' own dtype. They are looked at while they are laid out. Measured on loads up
+    to 1000 in no cache, against 32-bit lanes: 3- to 14-cubes 1.3 to 1.8 times as fast.
+    """
+    B, N = rows.shape
+    if rows.dtype.kind == "f" or rows.size > NARROW_NODES:
+        return None
+    ready = prepared(plan)
+    top = ready.narrow_tops[rows.dtype]
+    if booked:
+        # A pass moves twelve halves of loads.
+        top = min(top, _filled(INT16_MAX // 6))
+    in_hand = max(1, NARROW_TILE // (N * 2 * NARROW_VECTOR))
+    W = NARROW_VECTOR * min(in_hand, NARROW_LANES // NARROW_VECTOR, -(-B // NARROW_VECTOR))
+    tile = scratch("tiles", (-(-B // W), N, W), np.int16)
+    lanes, tiles = kernels("lanes"), kernels("tiles")
+    if not tiles.load_within(rows, tile, ready.place, top):
+        return None
+    if not booked:
+        carry_out(plan, ready.passes, tile, True, 0, None, None)
+        tiles.store(tile, out, ready.place)
+        return Carried(0, np.empty(0), np.empty(0))
+    columns = room_for_figures(B)
+    step = max(1, SURVEYED // W)
+    for k in range(0, len(tile), step):
+        part, networks = tile[k : k + step], slice(k * W, min((k + step) * W, B))
+        moved, local = columns[0][2:, networks]
+        surveyed = scratch("surveyed", (2, 3, len(moved)), np.int64)
+        total, _ = lanes.survey(part, surveyed[0])
+        carry_out(plan, ready.passes, part, True, total, moved, local)
+        lanes.survey(part, surveyed[1])
+        lanes.figures(surveyed[0], surveyed[1, 1:], moved, local, N, k * W, *columns)
+        tiles.store(part, out[networks], ready.place)
+    return Carried(0, columns[0][2], columns[0][3], figures_in(columns))
+
+
+def alone(
+    plan: FaultPlan, loads: NDArray[Any], out: NDArray[Any], found: NDArray[np.int64] | None
+) -> bool:
+    """Balance one network of integers into ``out``, which may overlap the loads, if they are small.
+
+    Otherwise return False and leave ``out`` as it was. ``found`` (8,) receives the total, the
+    extremes before, the total and the extremes after, and the units that moved and that stayed.
+
+    The kernel takes 6.4 us a 10-cube for 27 in ``one_by_one``, whose stretches of nodes are short.
+    From 12-cubes on that is faster.
+    """
+    ready = prepared(plan)
+    # Apart by more than a power of two, or loads and the least fall to the same lines of the L1
+    # cache: 1.4 times as long.
+    room = scratch("tiles", (2, loads.size + LONE, LONE), np.int64)
+    done: bool = kernels("fault_tiles").carry_out_one(
+        loads.reshape(-1), out.reshape(-1), room, ready.passes, ready.deepest,
+        ready.tops[loads.dtype], found,
+    )  # fmt: skip
+    return done
+
+
+def _filled(most: int) -> int:
+    """Return the largest number up to ``most`` of which all bits are set."""
+    return (1 << (most + 1).bit_length() - 1) - 1
+
+
 def carry_out(
     plan: FaultPlan,
     passes: NDArray[np.int64],
@@ -143,8 +282,9 @@ def carry_out(
     _, N, W = tiles.shape
     within, least, units = INT64_MAX, None, None
     if moved is not None:
-        least, units = scratch("least", (N * W,), tiles.dtype), scratch("units", (W,), tiles.dtype)
-        if tiles.dtype == np.int32:
+        counted = np.dtype(np.int32) if tiles.dtype == np.int16 else tiles.dtype
+        least, units = scratch("least", (N * W,), tiles.dtype), scratch("units", (W,), counted)
+        if counted == np.int32:
             within = INT32_MAX // (max(1, total) * times_moved(plan))
     return kernels("fault_tiles").carry_out(
         tiles, passes, ascending, largest_stuck(plan), within, least, units, moved, local

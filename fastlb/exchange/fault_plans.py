@@ -141,7 +141,7 @@ class FaultPlan:
         """The donor of each stuck subcube."""
         return tuple(repair.donor for repair in self.repairs)
 
-    @property
+    @cached_property
     def steps(self) -> int:
         """Communication steps: 3 an exchange, as DEM counts them.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import weakref
 from collections.abc import Callable
@@ -34,7 +35,7 @@ def scratch(name: str, shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]
     time of balancing them once. It begins with a cache line: vectors that straddle two take up to
     a third longer.
     """
-    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    size = math.prod(shape) * np.dtype(dtype).itemsize
     kept = _kept.bytes.get(name)
     if kept is None or kept.size < size:
         kept = _kept.bytes[name] = _fresh(size, LINE)

@@ -23,8 +23,14 @@ CUBES = [
     lb.Hypercube(3, faults=[(0, 1), (0, 4)]),
     lb.Hypercube(5, faults=[(0, 1), (0, 2), (8, 12), (16, 24)]),
 ]
+# Donors that repair one stuck subcube after the other: loads may grow more than twofold.
+CHAINED = lb.Hypercube(
+    5, faults=[(0, 4), (0, 16), (1, 17), (2, 3), (3, 7), (3, 19), (5, 21), (28, 30)]
+)
 EDGES = [1, 2, 15, 16, 17, 63, 64, 65, 200]
+INT16_MAX = 2**15 - 1
 INT32_MAX = 2**31 - 1
+ROWS_AND_TILES = [(8, 40, 16), (8, 70, 32), (8, 9, 96), (13, 33, 48), (16, 17, 32), (64, 100, 64)]
 
 
 def assert_same(cube: lb.Hypercube, loads: Any, **options: Any) -> None:
@@ -78,6 +84,63 @@ def test_totals_up_to_the_limits_of_int32(batch: int) -> None:
         assert_same(cube, loads + times)
 
 
+@pytest.mark.parametrize("cube", [*CUBES, CHAINED], ids=repr)
+def test_loads_around_the_limits_of_int16(cube: lb.Hypercube) -> None:
+    """Nothing that comes up is beyond 15 bits where rows are balanced in such lanes."""
+    ready = fault_batches.prepared(lb.fault_plan(cube))
+    rng = np.random.default_rng(8)
+    for dtype in ("int16", "uint16", "int64", "uint64"):
+        limit = ready.narrow_tops[np.dtype(dtype)]
+        for top in (limit, min(limit + 1, INT16_MAX), 4095, 4096):
+            # Nodes empty and full: pegs and holes are as large as can be.
+            loads = (rng.integers(0, 2, (70, cube.size)) * top).astype(dtype)
+            loads[3:] -= (loads[3:] > 5) * rng.integers(0, 3, (67, cube.size)).astype(dtype)
+            assert_same(cube, loads)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "int64", "uint64"])
+@pytest.mark.parametrize("cube", [*CUBES, CHAINED], ids=repr)
+def test_one_network(cube: lb.Hypercube, dtype: str) -> None:
+    """The short way gives what a batch of one does, up to its limit and beyond."""
+    plan = lb.fault_plan(cube)
+    top = fault_batches.prepared(plan).tops[np.dtype(dtype)]
+    rng = np.random.default_rng(5)
+    for most in (0, 1, top, min(top + 1, int(np.iinfo(dtype).max) // cube.size)):
+        loads = (rng.integers(0, 2, cube.size) * most).astype(dtype)
+        expected = plan.apply(loads[None], record="flows")
+        for shape in (loads.shape, cube.shape):
+            b = plan.apply(loads.reshape(shape))
+            for name in FIGURES:
+                assert np.array_equal(np.ravel(getattr(b, name)), np.ravel(getattr(expected, name)))
+            assert type(b.moved) is type(b.steps) is int
+            assert type(b.cost) is float
+            assert b.loads.shape == shape
+        given = loads.copy()
+        b = plan.apply(given, record="loads", out=given)
+        assert b.loads is given
+        assert np.array_equal(given, expected.loads[0])
+
+
+def test_one_network_into_memory_it_shares() -> None:
+    cube = CUBES[1]
+    memory = np.arange(12)
+    expected = lb.fault_tolerant_dem(memory[:8].copy(), cube).loads
+    out = lb.fault_tolerant_dem(memory[:8], cube, out=memory[3:11]).loads
+    assert np.array_equal(out, expected)
+    assert memory.tolist() == [0, 1, 2, *expected.tolist(), 11]
+
+
+@pytest.mark.parametrize("batch", [(), (3,), (70,)])
+def test_a_negative_load_leaves_out_as_it_was(batch: tuple[int, ...]) -> None:
+    loads = np.ones((*batch, 8), np.int64)
+    loads[..., 5] = -1
+    out = np.full_like(loads, 7)
+    for record in ("loads", "metrics"):
+        with pytest.raises(ValueError, match="got -1 at node 5"):
+            lb.fault_tolerant_dem(loads, CUBES[1], record=record, out=out)
+        assert (out == 7).all()
+
+
 @pytest.mark.parametrize("dtype", ["int8", "uint16", "int32", "uint32", "int64", "uint64"])
 @pytest.mark.parametrize("cube", CUBES, ids=repr)
 def test_loads_near_the_limits_of_the_dtype(cube: lb.Hypercube, dtype: str) -> None:
@@ -96,9 +159,7 @@ def test_loads_near_the_limits_of_the_dtype(cube: lb.Hypercube, dtype: str) -> N
 
 @pytest.mark.parametrize("batch", [5, 70])
 def test_a_load_beyond_the_dtype_leaves_the_batch_as_it_was(batch: int) -> None:
-    cube = lb.Hypercube(
-        5, faults=[(0, 4), (0, 16), (1, 17), (2, 3), (3, 7), (3, 19), (5, 21), (28, 30)]
-    )
+    cube = CHAINED
     below = [0, 0, 0, 2, 0, 1, 2, 1, 0, 0, 0, 2, 1, 1, 2, 1, 2, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 1]
     loads = np.full((batch, 32), 3, np.int8)
     loads[-1] = 127 - np.array([*below, 0, 2, 1, 0])
@@ -139,7 +200,7 @@ def test_views_and_batches_of_several_axes() -> None:
 
 
 @pytest.mark.parametrize("dtype", [("int32", "int32"), ("int64", "int32"), ("uint8", "int64")])
-@pytest.mark.parametrize(("N", "B", "W"), [(8, 40, 16), (13, 33, 48), (16, 17, 32), (64, 100, 64)])
+@pytest.mark.parametrize(("N", "B", "W"), ROWS_AND_TILES)
 def test_rows_go_to_tiles_and_back(N: int, B: int, W: int, dtype: tuple[str, str]) -> None:
     tiles = kernels("tiles")
     rng = np.random.default_rng(N)
@@ -152,3 +213,8 @@ def test_rows_go_to_tiles_and_back(N: int, B: int, W: int, dtype: tuple[str, str
     back = np.empty_like(rows)
     tiles.store(tile, back, place)
     assert np.array_equal(back, rows)
+    within = np.full_like(tile, 7)
+    assert tiles.load_within(rows, within, place, 255)
+    assert np.array_equal(within, tile)
+    rows[-1, -1] = 256 if rows.dtype != np.uint8 else 128
+    assert not tiles.load_within(rows, within, place, 127)
