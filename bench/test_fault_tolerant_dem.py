@@ -74,22 +74,16 @@ def numpy_peer(loads, n, program):
     return cube.reshape(loads.shape)
 
 
-@pytest.mark.parametrize("dtype", ["int32", "int64"])
-@pytest.mark.parametrize("record", ["loads", "metrics"])
-@pytest.mark.parametrize("n", SIZES)
-def test_plan(race, quick, n, record, dtype):
-    if quick:
-        n = min(n, 14)
-    count = 3 if quick else SIZES[n]
-    loads = np.random.default_rng(1993).integers(0, 1001, (count, 2**n)).astype(dtype)
-    plan = lb.fault_plan(faulty_cube(n))
+def programs(plan, loads, booked):
+    """Return fastlb and C, carrying out a plan on ``loads`` (B, 2**n) or (2**n,)."""
     ours, theirs = np.empty_like(loads), np.empty_like(loads)
-    booked = record == "metrics"
+    n = plan.topology.n
+    count = loads.size >> n
     moved, local = (np.empty(count, np.int64) if booked else None for _ in range(2))
-    compiled = native.library("fault_tolerant_dem", dtype)
+    compiled = native.library("fault_tolerant_dem", loads.dtype.name)
 
     def fastlb():
-        b = plan.apply(loads, record=record, out=ours)
+        b = plan.apply(loads, record="metrics" if booked else "loads", out=ours)
         return (b.loads, b.moved, b.local) if booked else b.loads
 
     def c():
@@ -105,13 +99,24 @@ def test_plan(race, quick, n, record, dtype):
         )
         return (theirs, moved, local) if booked else theirs
 
+    return fastlb, c if compiled else None
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+@pytest.mark.parametrize("record", ["loads", "metrics"])
+@pytest.mark.parametrize("n", SIZES)
+def test_plan(race, quick, n, record, dtype):
+    if quick:
+        n = min(n, 14)
+    count = 3 if quick else SIZES[n]
+    loads = np.random.default_rng(1993).integers(0, 1001, (count, 2**n)).astype(dtype)
+    plan = lb.fault_plan(faulty_cube(n))
+    booked = record == "metrics"
+    fastlb, c = programs(plan, loads, booked)
     race(
         f"fault-tolerant DEM {n}-cube, {n - 1} faults, batch of {count}, {record}, {dtype}",
         fastlb,
-        {
-            "C": c if compiled else None,
-            "NumPy": None if booked else lambda: numpy_peer(loads, n, plan.program),
-        },
+        {"C": c, "NumPy": None if booked else lambda: numpy_peer(loads, n, plan.program)},
         nodes=loads.size,
         copied=loads.nbytes,
         targets={"C": 4} | ({} if booked else {"NumPy": 10}),
@@ -124,26 +129,11 @@ def test_plan(race, quick, n, record, dtype):
 def test_one_network(race, n, record, dtype):
     """One small network a call, as from a host program's own loop."""
     loads = np.random.default_rng(1993).integers(0, 1001, 2**n).astype(dtype)
-    plan = lb.fault_plan(faulty_cube(n))
-    ours, theirs = np.empty_like(loads), np.empty_like(loads)
-    booked = record == "metrics"
-    moved, local = (np.empty(1, np.int64) if booked else None for _ in range(2))
-    compiled = native.library("fault_tolerant_dem", dtype)
-    arguments = pointer(loads), pointer(theirs), number(1), number(n)
-    arguments += pointer(plan.program), number(len(plan.program)), pointer(moved), pointer(local)
-
-    def fastlb():
-        b = plan.apply(loads, record=record, out=ours)
-        return (b.loads, b.moved, b.local) if booked else b.loads
-
-    def c():
-        compiled.fault_tolerant_dem(*arguments)
-        return (theirs, moved, local) if booked else theirs
-
+    fastlb, c = programs(lb.fault_plan(faulty_cube(n)), loads, record == "metrics")
     race(
         f"fault-tolerant DEM {n}-cube, {n - 1} faults, one, {record}, {dtype}",
         fastlb,
-        {"C": c if compiled else None},
+        {"C": c},
         nodes=loads.size,
         targets={"C": 4},
     )
