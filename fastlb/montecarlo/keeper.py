@@ -8,7 +8,7 @@ import time
 from bisect import bisect_right, insort
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -137,7 +137,7 @@ class Store:
         self._complete = complete
         self._spans: dict[Cell, list[tuple[Span, Path]]] = {cell: [] for cell in form.study.cells}
         self._number = 0
-        self._refused = False
+        self._failed = False
         self._opened = self._written = time.monotonic()
         self._table = lru_cache(2)(_read_table)
         for path in sorted(folder.iterdir()):
@@ -167,29 +167,24 @@ class Store:
         """Do so with chunks that are all looked at before the first of them is handed on."""
         pieces, ahead = tee(self._pieces(chunks))
         missing = (piece.missing for piece in ahead if piece.missing is not None)
-        waiting: list[tuple[_Piece, MethodColumns]] = []
-        parts: deque[_Part] = deque()
+        parts = deque([_Part([])])  # in order; the last one still grows
         with closing(run_chunks(missing, executor, Wanted(tallies))) as computed:
             try:
                 for piece in pieces:
-                    waiting.append((piece, next(computed)[1] if piece.missing else []))
-                    if not self._due(waiting):
+                    last = parts[-1]
+                    last.pieces.append((piece, next(computed)[1] if piece.missing else []))
+                    if not self._due(last):
                         continue
-                    # An interrupt between these lines must not find pieces in two places.
-                    part, waiting = _Part(waiting), []
-                    parts.append(part)
-                    self._begin(part, executor)
-                    at_once = part.encoded is None
-                    while parts and (at_once or parts[0].ready or len(parts) > PARTS_AHEAD):
+                    self._begin(last, executor)
+                    parts.append(_Part([]))
+                    most = 1 if last.encoded is None else 1 + PARTS_AHEAD
+                    while len(parts) > 1 and (parts[0].ready or len(parts) > most):
                         yield from self._kept(parts.popleft(), tallies)
-                part, waiting = _Part(waiting), []
-                parts.append(part)
-                self._begin(part, executor)
+                self._begin(parts[-1], executor)
                 while parts:
                     yield from self._kept(parts.popleft(), tallies)
             except BaseException:
-                parts.append(_Part(waiting))
-                while parts and not self._refused:
+                while parts and not self._failed:
                     self._write(parts.popleft())
                 raise
 
@@ -248,11 +243,11 @@ class Store:
             if spans[i][0].stop > start:
                 yield spans[i]
 
-    def _due(self, waiting: list[tuple[_Piece, MethodColumns]]) -> bool:
+    def _due(self, part: _Part) -> bool:
         now = time.monotonic()
         if now - self._written >= min(max(SOONEST, SHARE * (now - self._opened)), LATEST):
             return True
-        rows = sum(piece.chunk.trials * len(piece.chunk.methods) for piece, _ in waiting)
+        rows = sum(piece.chunk.trials * len(piece.chunk.methods) for piece, _ in part.pieces)
         return rows >= PART_ROWS
 
     def _whole(self, piece: _Piece, columns: MethodColumns) -> MethodColumns:
@@ -270,21 +265,26 @@ class Store:
 
     def _write(self, part: _Part) -> None:
         """Write what was run of a part; when this returns it is safe."""
-        if rows := part.rows():
-            # A thread that has not begun comes too late: the chunks before may take their time.
-            if part.encoded is None or part.encoded.cancel():
-                content, digest = _encode(self._format, rows)
-            else:
-                content, digest = part.encoded.result()
-            path = self._folder / f"part-{self._number:06}-{digest}.parquet"
-            try:
+        if part.rows():
+            try:  # an interrupt says nothing of the parts that follow, an error does
+                content, digest = self._encoded(part)
+                path = self._folder / f"part-{self._number:06}-{digest}.parquet"
                 put(path, content)
-            except OSError:
-                self._refused = True
+            except Exception:
+                self._failed = True
                 raise
             self._number += 1
             self._add(path, content)
         self._written = time.monotonic()
+
+    def _encoded(self, part: _Part) -> _Encoded:
+        """Return the bytes that a thread made of a part, or make them here."""
+        # A thread that has not begun comes too late: the chunks before may take their time. In
+        # a broken pool none comes, and what was run is kept all the same.
+        if part.encoded is not None and not part.encoded.cancel():
+            with suppress(BrokenExecutor):
+                return part.encoded.result()
+        return _encode(self._format, part.rows())
 
     def _find(self, path: Path, named: str) -> None:
         content = path.read_bytes()
