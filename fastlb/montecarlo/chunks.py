@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 # Loads of a chunk: 4 milliseconds of work or more, beside which the Python around it and the
 # statistics, a fifth of a millisecond, do not show. Few trials are divided further, so that there
 # is something for all workers, but not below the time of that Python. Shorter chunks at the end of
-# a group gain nothing: runs of 0.1 to 0.8 s on two threads took 0 to 2 % longer.
+# a group gain nothing: on two threads runs of 0.1 to 0.8 s took as long, or 2 % longer.
 CHUNK_LOADS = 2**22
 LEAST_LOADS = 2**20
 PIECES = 32

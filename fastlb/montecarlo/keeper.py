@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import islice, pairwise, tee
 from pathlib import Path
@@ -93,7 +93,8 @@ class _Piece:
 class _Part:
     """Pieces that are written together, and what makes bytes of their rows: a thread, or nobody."""
 
-    pieces: list[tuple[_Piece, MethodColumns]]
+    pieces: list[tuple[_Piece, MethodColumns]] = field(default_factory=list)
+    rows: int = 0
     encoded: Future[_Encoded] | None = None
 
     @property
@@ -101,7 +102,12 @@ class _Part:
         """Whether there is no thread to wait for."""
         return self.encoded is None or self.encoded.done()
 
-    def rows(self) -> list[Stretch]:
+    def add(self, piece: _Piece, columns: MethodColumns) -> None:
+        """Take a further piece, with the columns of what of it was run."""
+        self.pieces.append((piece, columns))
+        self.rows += piece.chunk.trials * len(piece.chunk.methods)
+
+    def stretches(self) -> list[Stretch]:
         """Return what of the pieces was run."""
         return [
             Stretch(cell, piece.missing.start, piece.missing.trials, columns)
@@ -167,16 +173,16 @@ class Store:
         """Do so with chunks that are all looked at before the first of them is handed on."""
         pieces, ahead = tee(self._pieces(chunks))
         missing = (piece.missing for piece in ahead if piece.missing is not None)
-        parts = deque([_Part([])])  # in order; the last one still grows
+        parts = deque([_Part()])  # in order; the last one still grows
         with closing(run_chunks(missing, executor, Wanted(tallies))) as computed:
             try:
                 for piece in pieces:
                     last = parts[-1]
-                    last.pieces.append((piece, next(computed)[1] if piece.missing else []))
+                    last.add(piece, next(computed)[1] if piece.missing else [])
                     if not self._due(last):
                         continue
                     self._begin(last, executor)
-                    parts.append(_Part([]))
+                    parts.append(_Part())
                     most = 1 if last.encoded is None else 1 + PARTS_AHEAD
                     while len(parts) > 1 and (parts[0].ready or len(parts) > most):
                         yield from self._kept(parts.popleft(), tallies)
@@ -191,7 +197,7 @@ class Store:
     def _begin(self, part: _Part, executor: Executor | None) -> None:
         """Let a thread make bytes of a part, if others will soon follow."""
         soon = time.monotonic() - self._written < SOONEST
-        if soon and isinstance(executor, ThreadPoolExecutor) and (rows := part.rows()):
+        if soon and isinstance(executor, ThreadPoolExecutor) and (rows := part.stretches()):
             with suppress(RuntimeError):  # one that takes no more work
                 part.encoded = executor.submit(_encode, self._format, rows)
 
@@ -247,8 +253,7 @@ class Store:
         now = time.monotonic()
         if now - self._written >= min(max(SOONEST, SHARE * (now - self._opened)), LATEST):
             return True
-        rows = sum(piece.chunk.trials * len(piece.chunk.methods) for piece, _ in part.pieces)
-        return rows >= PART_ROWS
+        return part.rows >= PART_ROWS
 
     def _whole(self, piece: _Piece, columns: MethodColumns) -> MethodColumns:
         """Return the columns of all methods of a piece, those that were not run read."""
@@ -265,7 +270,7 @@ class Store:
 
     def _write(self, part: _Part) -> None:
         """Write what was run of a part; when this returns it is safe."""
-        if part.rows():
+        if part.stretches():
             try:  # an interrupt says nothing of the parts that follow, an error does
                 content, digest = self._encoded(part)
                 path = self._folder / f"part-{self._number:06}-{digest}.parquet"
@@ -284,7 +289,7 @@ class Store:
         if part.encoded is not None and not part.encoded.cancel():
             with suppress(BrokenExecutor):
                 return part.encoded.result()
-        return _encode(self._format, part.rows())
+        return _encode(self._format, part.stretches())
 
     def _find(self, path: Path, named: str) -> None:
         content = path.read_bytes()
