@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
@@ -282,3 +284,27 @@ def test_what_makes_no_part_is_told_once(tmp_path: Path, monkeypatch: pytest.Mon
         lb.run(STUDY, store=tmp_path, chunk=20, threads=2)
     assert raised.value.__context__ is None
     assert len(parts(tmp_path)) == 1
+
+
+def test_threads_that_make_parts_import_nothing(tmp_path: Path) -> None:
+    """What was imported before the first part is all that parts need, in a fresh interpreter."""
+    code = f"""
+import sys
+import fastlb as lb
+from fastlb.montecarlo import keeper
+
+encode, before, after = keeper._encode, [], []
+
+def told(*given):
+    before.append(set(sys.modules))
+    made = encode(*given)
+    after.append(set(sys.modules))
+    return made
+
+keeper._encode = told
+lb.run(lb.Study("s", ["ring:8"], ["dde"], "uniform:9", trials=50), store={str(tmp_path / "s")!r})
+further = after[0] - before[0]
+assert not any(name.partition(".")[0] in ("pandas", "pyarrow") for name in further), further
+"""
+    root = Path(lb.__file__).parents[1]
+    subprocess.run([sys.executable, "-c", code], cwd=root, check=True, timeout=120)
