@@ -17,14 +17,11 @@ if TYPE_CHECKING:
 
 # Loads of a chunk: 4 milliseconds of work or more, beside which the Python around it and the
 # statistics, a fifth of a millisecond, do not show. Few trials are divided further, so that there
-# is something for all workers, but not below the time of that Python.
+# is something for all workers, but not below the time of that Python. Shorter chunks at the end of
+# a group gain nothing: on two threads runs of 0.1 to 0.8 s took as long, or 2 % longer.
 CHUNK_LOADS = 2**22
 LEAST_LOADS = 2**20
 PIECES = 32
-
-# A chunk is at most this part of what is left of its group, down to the least: so that all workers
-# end at about the same time, in a run of a tenth of a second as well.
-LEFT = 4
 
 # Loads of a chunk of an experiment, of which a trial may take long, whatever its network.
 EXPERIMENT_LOADS = 2**19
@@ -88,13 +85,10 @@ def plan(
         elif tallied:
             least, most, rows = CHUNK_LOADS, TALLY_LOADS, TALLY_LOADS
         fair = min(max(len(wanted) * topology.size // PIECES, least), most)
-        start = wanted.start
-        while start < wanted.stop:
-            left = wanted.stop - start
-            fitted = min(fair, max(left * topology.size // LEFT, least))
-            count = min(size or fitting(fitted, topology.size, rows // len(methods)), left)
+        step = size or fitting(fair, topology.size, rows // len(methods))
+        for start in wanted[::step]:
+            count = min(step, wanted.stop - start)
             yield Chunk(topology, loads, methods, study.seed, start, count)
-            start += count
 
 
 def pieces(chunk: Chunk, loads: int, rows: int = CHUNK_ROWS) -> Iterator[Chunk]:

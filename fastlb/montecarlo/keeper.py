@@ -8,9 +8,9 @@ import time
 from bisect import bisect_right, insort
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import islice, pairwise, tee
 from pathlib import Path
@@ -93,7 +93,8 @@ class _Piece:
 class _Part:
     """Pieces that are written together, and what makes bytes of their rows: a thread, or nobody."""
 
-    pieces: list[tuple[_Piece, MethodColumns]]
+    pieces: list[tuple[_Piece, MethodColumns]] = field(default_factory=list)
+    rows: int = 0
     encoded: Future[_Encoded] | None = None
 
     @property
@@ -101,7 +102,12 @@ class _Part:
         """Whether there is no thread to wait for."""
         return self.encoded is None or self.encoded.done()
 
-    def rows(self) -> list[Stretch]:
+    def add(self, piece: _Piece, columns: MethodColumns) -> None:
+        """Take a further piece, with the columns of what of it was run."""
+        self.pieces.append((piece, columns))
+        self.rows += piece.chunk.trials * len(piece.chunk.methods)
+
+    def stretches(self) -> list[Stretch]:
         """Return what of the pieces was run."""
         return [
             Stretch(cell, piece.missing.start, piece.missing.trials, columns)
@@ -137,7 +143,7 @@ class Store:
         self._complete = complete
         self._spans: dict[Cell, list[tuple[Span, Path]]] = {cell: [] for cell in form.study.cells}
         self._number = 0
-        self._refused = False
+        self._failed = False
         self._opened = self._written = time.monotonic()
         self._table = lru_cache(2)(_read_table)
         for path in sorted(folder.iterdir()):
@@ -167,36 +173,31 @@ class Store:
         """Do so with chunks that are all looked at before the first of them is handed on."""
         pieces, ahead = tee(self._pieces(chunks))
         missing = (piece.missing for piece in ahead if piece.missing is not None)
-        waiting: list[tuple[_Piece, MethodColumns]] = []
-        parts: deque[_Part] = deque()
+        parts = deque([_Part()])  # in order; the last one still grows
         with closing(run_chunks(missing, executor, Wanted(tallies))) as computed:
             try:
                 for piece in pieces:
-                    waiting.append((piece, next(computed)[1] if piece.missing else []))
-                    if not self._due(waiting):
+                    last = parts[-1]
+                    last.add(piece, next(computed)[1] if piece.missing else [])
+                    if not self._due(last):
                         continue
-                    # An interrupt between these lines must not find pieces in two places.
-                    part, waiting = _Part(waiting), []
-                    parts.append(part)
-                    self._begin(part, executor)
-                    at_once = part.encoded is None
-                    while parts and (at_once or parts[0].ready or len(parts) > PARTS_AHEAD):
+                    self._begin(last, executor)
+                    parts.append(_Part())
+                    most = 1 if last.encoded is None else 1 + PARTS_AHEAD
+                    while len(parts) > 1 and (parts[0].ready or len(parts) > most):
                         yield from self._kept(parts.popleft(), tallies)
-                part, waiting = _Part(waiting), []
-                parts.append(part)
-                self._begin(part, executor)
+                self._begin(parts[-1], executor)
                 while parts:
                     yield from self._kept(parts.popleft(), tallies)
             except BaseException:
-                parts.append(_Part(waiting))
-                while parts and not self._refused:
+                while parts and not self._failed:
                     self._write(parts.popleft())
                 raise
 
     def _begin(self, part: _Part, executor: Executor | None) -> None:
         """Let a thread make bytes of a part, if others will soon follow."""
         soon = time.monotonic() - self._written < SOONEST
-        if soon and isinstance(executor, ThreadPoolExecutor) and (rows := part.rows()):
+        if soon and isinstance(executor, ThreadPoolExecutor) and (rows := part.stretches()):
             with suppress(RuntimeError):  # one that takes no more work
                 part.encoded = executor.submit(_encode, self._format, rows)
 
@@ -248,12 +249,11 @@ class Store:
             if spans[i][0].stop > start:
                 yield spans[i]
 
-    def _due(self, waiting: list[tuple[_Piece, MethodColumns]]) -> bool:
+    def _due(self, part: _Part) -> bool:
         now = time.monotonic()
         if now - self._written >= min(max(SOONEST, SHARE * (now - self._opened)), LATEST):
             return True
-        rows = sum(piece.chunk.trials * len(piece.chunk.methods) for piece, _ in waiting)
-        return rows >= PART_ROWS
+        return part.rows >= PART_ROWS
 
     def _whole(self, piece: _Piece, columns: MethodColumns) -> MethodColumns:
         """Return the columns of all methods of a piece, those that were not run read."""
@@ -270,21 +270,26 @@ class Store:
 
     def _write(self, part: _Part) -> None:
         """Write what was run of a part; when this returns it is safe."""
-        if rows := part.rows():
-            # A thread that has not begun comes too late: the chunks before may take their time.
-            if part.encoded is None or part.encoded.cancel():
-                content, digest = _encode(self._format, rows)
-            else:
-                content, digest = part.encoded.result()
-            path = self._folder / f"part-{self._number:06}-{digest}.parquet"
-            try:
+        if part.stretches():
+            try:  # an interrupt says nothing of the parts that follow, an error does
+                content, digest = self._encoded(part)
+                path = self._folder / f"part-{self._number:06}-{digest}.parquet"
                 put(path, content)
-            except OSError:
-                self._refused = True
+            except Exception:
+                self._failed = True
                 raise
             self._number += 1
             self._add(path, content)
         self._written = time.monotonic()
+
+    def _encoded(self, part: _Part) -> _Encoded:
+        """Return the bytes that a thread made of a part, or make them here."""
+        # A thread that has not begun comes too late: the chunks before may take their time. In
+        # a broken pool none comes, and what was run is kept all the same.
+        if part.encoded is not None and not part.encoded.cancel():
+            with suppress(BrokenExecutor):
+                return part.encoded.result()
+        return _encode(self._format, part.stretches())
 
     def _find(self, path: Path, named: str) -> None:
         content = path.read_bytes()

@@ -13,6 +13,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from .. import arguments
 from .._version import __version__
 from ..accelerate import extra
@@ -77,6 +79,9 @@ def open_store(
         yield Memory()
         return
     extra("pyarrow.parquet")
+    # With its first array pyarrow imports pandas, where that is installed: now, not while threads
+    # are at work, of which one would wait for ever for the lock of an import that Ctrl-C broke off.
+    extra("pyarrow").array(np.zeros(1))
     described = describe(study)
     _check_folder(folder, resume)
     if not folder.is_dir():

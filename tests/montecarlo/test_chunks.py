@@ -47,18 +47,6 @@ def test_chunks_fit(topology, trials, tallied):
         assert step % 64 == 0 or step in (16, 32, 48)
 
 
-@pytest.mark.parametrize("trials", [2**16 + 1, 2**20, 2**21 + 65])
-def test_the_last_chunks_are_short(trials):
-    """Whoever comes last has no long chunk left to himself."""
-    chunks = list(plan(study_of("mesh:8x8", trials)))
-    starts = np.cumsum([0, *(chunk.trials for chunk in chunks)])
-    assert [*(chunk.start for chunk in chunks), trials] == starts.tolist()
-    sizes = [chunk.trials for chunk in chunks]
-    assert sizes == sorted(sizes, reverse=True)
-    assert sizes[-1] * 64 <= LEAST_LOADS
-    assert len(chunks) <= trials / sizes[0] + 7
-
-
 def test_a_cube_of_24_dimensions_does_not_take_gigabytes():
     (_, *_, last) = chunks = list(plan(study_of("hypercube:24", 7)))
     assert [chunk.trials for chunk in chunks] == [2, 2, 2, 1]

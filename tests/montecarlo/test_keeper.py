@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures.thread import BrokenThreadPool
 from pathlib import Path
 from typing import Any
 
@@ -153,7 +156,7 @@ def test_parts_are_written_less_often_as_time_goes_by(monkeypatch: pytest.Monkey
         (1e6, 1e6 - 60, True),
     ):
         clock[0], kept._written = now, written
-        assert kept._due([]) is due
+        assert kept._due(keeper._Part()) is due
 
 
 @pytest.fixture
@@ -182,7 +185,10 @@ def test_parts_are_the_same_whoever_makes_them(
     lb.run(STUDY, store=tmp_path / "alone", chunk=20)
     assert set(by_rows) == {threading.get_ident()}
     expected = contents(tmp_path / "alone")
-    assert len(expected) > 4
+    arrow = pytest.importorskip("pyarrow.parquet")
+    *rows, _ = (arrow.read_metadata(path).num_rows for path in parts(tmp_path / "alone"))
+    assert len(rows) >= 4
+    assert all(250 <= count < 250 + 20 * 4 for count in rows)
     by_rows.clear()
     found = lb.run(STUDY, store=tmp_path / "threads", chunk=20, threads=2)
     assert same(found, results)
@@ -194,25 +200,27 @@ def test_parts_are_the_same_whoever_makes_them(
 
 
 class Busy(Executor):
-    """What a pool looks like that never comes to make a part, or takes none."""
+    """What a pool looks like that never comes to make a part, takes none, or breaks over it."""
 
-    def __init__(self, refuses: bool) -> None:
-        self.refuses = refuses
+    def __init__(self, how: str) -> None:
+        self.how = how
         self.asked = 0
 
     def submit(self, function: Any, /, *given: Any, **named: Any) -> Future[Any]:
         self.asked += 1
-        if self.refuses:
+        if self.how == "refuses":
             raise RuntimeError("cannot schedule new futures after shutdown")
-        return Future()
+        made: Future[Any] = Future()
+        if self.how == "breaks":
+            made.set_exception(BrokenThreadPool("a thread initializer failed"))
+        return made
 
 
-@pytest.mark.parametrize("refuses", [False, True])
-def test_no_part_waits_for_a_busy_pool(
-    results: Results, tmp_path: Path, by_rows: list[int], monkeypatch: pytest.MonkeyPatch,
-    refuses: bool,
-) -> None:  # fmt: skip
-    busy = Busy(refuses)
+@pytest.mark.parametrize("how", ["waits", "refuses", "breaks"])
+def test_no_part_needs_the_pool(
+    results: Results, tmp_path: Path, by_rows: list[int], how: str
+) -> None:
+    busy = Busy(how)
 
     class Pool(ThreadPoolExecutor):
         def submit(self, function: Any, /, *given: Any, **named: Any) -> Future[Any]:
@@ -259,3 +267,44 @@ def test_a_full_disk_is_not_tried_again(
     assert len(parts(tmp_path)) == 2
     monkeypatch.undo()
     assert same(lb.run(STUDY, store=tmp_path, resume=True), results)
+
+
+@pytest.mark.usefixtures("by_rows")
+def test_what_makes_no_part_is_told_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The parts that follow, of which threads have some in hand, are not tried."""
+    encode = keeper._encode
+
+    def fails(form: Any, rows: list[Any]) -> Any:
+        if rows[0].cell != STUDY.cells[0] or rows[0].start > 0:
+            raise OverflowError("moved must fit float64")
+        return encode(form, rows)
+
+    monkeypatch.setattr(keeper, "_encode", fails)
+    with pytest.raises(OverflowError, match="moved must fit") as raised:
+        lb.run(STUDY, store=tmp_path, chunk=20, threads=2)
+    assert raised.value.__context__ is None
+    assert len(parts(tmp_path)) == 1
+
+
+def test_threads_that_make_parts_import_nothing(tmp_path: Path) -> None:
+    """What was imported before the first part is all that parts need, in a fresh interpreter."""
+    code = f"""
+import sys
+import fastlb as lb
+from fastlb.montecarlo import keeper
+
+encode, before, after = keeper._encode, [], []
+
+def told(*given):
+    before.append(set(sys.modules))
+    made = encode(*given)
+    after.append(set(sys.modules))
+    return made
+
+keeper._encode = told
+lb.run(lb.Study("s", ["ring:8"], ["dde"], "uniform:9", trials=50), store={str(tmp_path / "s")!r})
+further = after[0] - before[0]
+assert not any(name.partition(".")[0] in ("pandas", "pyarrow") for name in further), further
+"""
+    root = Path(lb.__file__).parents[1]
+    subprocess.run([sys.executable, "-c", code], cwd=root, check=True, timeout=120)
