@@ -16,13 +16,12 @@ from .loads import (
     check_order,
     check_record,
     check_values,
-    finished,
     fits,
-    output_rows,
     read_loads,
     survey,
     survey_after,
 )
+from .outputs import finished, output_rows
 from .result import INT64_MAX, Balance, figures, loads_alone, per_batch, units_dtype
 
 if TYPE_CHECKING:

@@ -21,12 +21,10 @@ from .loads import (
     check_record,
     check_values,
     computing_dtype,
-    finished,
-    output_rows,
-    plain_result,
     read_loads,
     survey,
 )
+from .outputs import finished, output_rows, plain_result
 from .result import INT64_MAX, Balance, figures, loads_alone, per_batch, sum_moved, units_dtype
 from .scratch import handed_out
 

@@ -27,13 +27,11 @@ from .loads import (
     all_within,
     check_record,
     check_values,
-    finished,
-    output_rows,
-    plain_result,
     read_loads,
     survey,
     survey_after,
 )
+from .outputs import finished, output_rows, plain_result
 from .result import (
     INT64_MAX,
     Balance,
