@@ -10,7 +10,6 @@ from ..accelerate import kernels
 from ..errors import FaultError
 from ..memory import require_memory
 from .fault_batches import (
-    INT32_MAX,
     Carried,
     alone,
     fit_side_by_side,
@@ -33,6 +32,7 @@ from .loads import (
 )
 from .outputs import finished, output_rows, plain_result
 from .result import (
+    INT32_MAX,
     INT64_MAX,
     Balance,
     figures,
