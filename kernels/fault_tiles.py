@@ -15,7 +15,7 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic, overload
 
-# Bytes of a vector.
+# Bytes of a vector: with half 1.08 to 1.18 times as long, with twice as many 0.96 to 1.00.
 VECTOR = 64
 # First column of a pass that exchanges; all others level, which repairs a stuck subcube.
 EXCHANGE = 0

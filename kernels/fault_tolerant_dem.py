@@ -13,7 +13,9 @@ from numba.extending import overload
 
 SPLIT = 0
 WHOLE = 1
-# Positions balanced in cache before the next ones are touched: 2**12, and inside those 2**5.
+# Positions balanced in cache before the next ones are touched: 2**12, and inside those 2**5. A
+# 19-cube takes 1.14 times as long with 2**13, 1.02 with 2**10. The inner ones make no difference
+# in time, only in the order in which floats are added up (``fault_passes.py`` has it as well).
 OUTER = 12
 INNER = 5
 
@@ -68,7 +70,10 @@ def _exchange(A, B):
 
 @njit(cache=True, nogil=True)
 def _exchange_twice(A, B, C, D):
-    """Two dimensions in one pass: A with C and B with D, then A with B and C with D."""
+    """Two dimensions in one pass: A with C and B with D, then A with B and C with D.
+
+    One by one they take 1.2 times as long on the 23-cube, 1.02 on those in cache.
+    """
     for u in range(A.size):
         a, c = _even(A[u], C[u])
         b, d = _even(B[u], D[u])

@@ -16,14 +16,13 @@ from .loads import (
     check_order,
     check_record,
     check_values,
-    finished,
     fits,
-    output_rows,
     read_loads,
     survey,
     survey_after,
 )
-from .result import INT64_MAX, Balance, figures, loads_alone, per_batch, units_dtype
+from .outputs import finished, output_rows
+from .result import INT32_MAX, INT64_MAX, Balance, figures, loads_alone, per_batch, units_dtype
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -40,7 +39,6 @@ SEEN_AS: dict[np.dtype[Any], np.dtype[Any]] = {
         (np.float32, np.float32), (np.float64, np.float64),
     )
 }  # fmt: skip
-INT32_MAX = 2**31 - 1
 
 
 def dem(

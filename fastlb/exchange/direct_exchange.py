@@ -21,13 +21,20 @@ from .loads import (
     check_record,
     check_values,
     computing_dtype,
-    finished,
-    output_rows,
-    plain_result,
     read_loads,
     survey,
 )
-from .result import INT64_MAX, Balance, figures, loads_alone, per_batch, sum_moved, units_dtype
+from .outputs import finished, output_rows, plain_result
+from .result import (
+    INT32_MAX,
+    INT64_MAX,
+    Balance,
+    figures,
+    loads_alone,
+    per_batch,
+    sum_moved,
+    units_dtype,
+)
 from .scratch import handed_out
 
 if TYPE_CHECKING:
@@ -54,7 +61,6 @@ FEWEST_TRIALS = 4
 # Up to this length the two middle flows of a ring are found by a sorting network, which takes as
 # long as halving their range does for 40 small numbers, and not longer for large ones.
 LONGEST_SORTED = 64
-INT32_MAX = 2**31 - 1
 # The allocator hands out less than this again by itself.
 SMALL_RESULT = 2**18
 
@@ -148,7 +154,7 @@ def dde(
     # Where units may be too many, nothing is written before they are found to fit.
     target = rows if T is np.int32 else np.empty_like(rows)
     counted = _run(given.rows, target, plan, T, exchange, record)
-    counted.found[3:] = before.total, before.smallest, before.largest
+    counted.found[kernels("dde").BEFORE :] = before.total, before.smallest, before.largest
     fields = _fields(topology, plan, record, counted, given.batch, given.shape)
     if target is not rows:
         np.copyto(rows, target)
@@ -210,8 +216,9 @@ def _fields(
     ndim, N = topology.ndim, topology.size
     moved, rounds, found = counted.moved, counted.rounds, counted.found
     if found.dtype.kind == "f":
-        before, after = Survey(*found[3:]), Survey(found[3], *found[1:3])
-        shared = figures(before, after, N, sum_moved(moved), found[0])
+        local, least, most, total, first_least, first_most = found
+        before, after = Survey(total, first_least, first_most), Survey(total, least, most)
+        shared = figures(before, after, N, sum_moved(moved), local)
         # Of one network as numbers, a tenth of the time.
         alone = len(moved) == 1
         taken: Any = sum(rounds[0].tolist()) if alone else rounds.sum(axis=1)
@@ -284,7 +291,7 @@ def _plan(
         (a, shape[a], math.prod(shape[a + 1 :]), wrap[a] and shape[a] > 2, *starts[a : a + 2])
         for a in (range(len(shape)) if order is None else order)
     ]
-    table = np.array(axes, dtype=np.int64).reshape(-1, 6)
+    table = np.array(axes, dtype=np.int64).reshape(-1, kernels("dde").COLUMNS)
     rooms = {r: int(kernels("dde").room(i + 1, N, W, table)) for i, r in enumerate(RECORDS)}
     top = INT32_MAX // max(shape, default=1)
     return _Plan(W, rooms, table, sorters, top, steps_of(shape, wrap), sum(shape))
@@ -298,7 +305,6 @@ class _Counted(NamedTuple):
     """
 
     refused: bool
-
     moved: NDArray[Any]
     rounds: NDArray[np.int64]
     found: NDArray[Any]

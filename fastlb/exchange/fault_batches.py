@@ -14,7 +14,7 @@ import numpy as np
 from ..accelerate import kernels
 from .fault_passes import plan_passes
 from .loads import Survey, all_within
-from .result import INT64_MAX, figures_in, room_for_figures, units_dtype
+from .result import INT32_MAX, INT64_MAX, figures_in, room_for_figures, units_dtype
 from .scratch import scratch
 from .tiling import VECTOR
 
@@ -33,7 +33,6 @@ SIDE_BY_SIDE_UP_TO = 2**14
 FEWEST = 4
 NODES_UP_TO = 2**8
 INT16_MAX = 2**15 - 1
-INT32_MAX = 2**31 - 1
 # The same in 16-bit lanes, which a vector has twice as many of. A tile of 10-cubes then stays in
 # the L2 cache, and takes 0.9 of the time of one with 512 networks in the order of positions.
 NARROW_VECTOR = 32

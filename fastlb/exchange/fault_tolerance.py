@@ -10,7 +10,6 @@ from ..accelerate import kernels
 from ..errors import FaultError
 from ..memory import require_memory
 from .fault_batches import (
-    INT32_MAX,
     Carried,
     alone,
     fit_side_by_side,
@@ -27,14 +26,13 @@ from .loads import (
     all_within,
     check_record,
     check_values,
-    finished,
-    output_rows,
-    plain_result,
     read_loads,
     survey,
     survey_after,
 )
+from .outputs import finished, output_rows, plain_result
 from .result import (
+    INT32_MAX,
     INT64_MAX,
     Balance,
     figures,

@@ -1,4 +1,4 @@
-"""The door for loads: what comes in, checked and laid out as rows, and what it goes out into."""
+"""The door for loads: what comes in, checked and laid out as rows."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ import numpy as np
 
 from ..accelerate import kernels
 from ..arguments import one_of
+from .outputs import finished as finished
+from .outputs import output_rows as output_rows
+from .outputs import plain_result as plain_result
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -99,6 +102,15 @@ def batch_shape(shape: tuple[int, ...], topology: Topology) -> tuple[int, ...]:
     raise ValueError(f"loads must have shape {spelled} on {topology!r}, got {shape}")
 
 
+def fits(shape: tuple[int, ...], topology: Topology) -> bool:
+    """Tell whether loads may have this shape, flat or by address.
+
+    Of loads with one or two axes the kernels themselves look at the last one.
+    """
+    on_addresses = shape[max(0, len(shape) - topology.ndim) :] == topology.shape
+    return on_addresses or shape[-1:] == (topology.size,)
+
+
 def survey(rows: NDArray[Any]) -> Survey:
     """Check the values of the rows (B, N) and sum them up.
 
@@ -170,68 +182,6 @@ def computing_dtype(rows: NDArray[Any], largest: float) -> type[np.generic]:
     if rows.dtype.kind == "f":
         return np.float64
     return np.int32 if largest < 2**31 else np.int64
-
-
-def output_rows(
-    out: NDArray[Any] | None, loads: ArrayLike, given: LoadRows
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the array for the result and its rows, ``out`` itself where one is given.
-
-    The rows are a fresh copy, which :func:`finished` copies back, where ``out`` is not in C order
-    or native byte order, or overlaps the loads without being them.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If ``out`` is no writable array of the loads' shape and dtype.
-    """
-    if out is None:
-        rows = np.empty_like(given.rows)
-        return rows.reshape(given.shape), rows
-    if not isinstance(out, np.ndarray) or isinstance(out, np.ma.MaskedArray):
-        raise TypeError(f"out must be an array, got {type(out).__name__}")
-    if out.shape != given.shape or out.dtype.newbyteorder("=") != given.rows.dtype:
-        raise ValueError(
-            f"out must have the loads' shape {given.shape} and dtype {given.rows.dtype}, "
-            f"got {out.shape} and {out.dtype}"
-        )
-    if not out.flags.writeable:
-        raise ValueError("out must be writable, got a read-only array")
-    as_they_are = out.flags.c_contiguous and out.dtype == given.rows.dtype
-    if as_they_are and (out is loads or not np.may_share_memory(out, given.rows)):
-        # As a plain array: a matrix stays two-dimensional when it is flattened for a kernel.
-        return out, np.asarray(out).reshape(given.rows.shape)
-    return out, np.empty_like(given.rows)
-
-
-def plain_result(out: NDArray[Any] | None, loads: NDArray[Any]) -> NDArray[Any] | None:
-    """Return the array for the result if kernels may take it and the loads as they are, or None.
-
-    A new one, or an ``out`` as plain as the loads; whether they overlap is another question, which
-    a kernel answers at no cost (``numpy.may_share_memory`` takes 0.15 us).
-    """
-    if not loads.flags.carray:
-        return None
-    if out is None:
-        return np.empty(loads.shape, loads.dtype)
-    plain = type(out) is np.ndarray and out.dtype == loads.dtype and out.flags.carray
-    return out if plain and out.shape == loads.shape else None
-
-
-def fits(shape: tuple[int, ...], topology: Topology) -> bool:
-    """Tell whether loads may have this shape, flat or by address.
-
-    Of loads with one or two axes the kernels themselves look at the last one.
-    """
-    on_addresses = shape[max(0, len(shape) - topology.ndim) :] == topology.shape
-    return on_addresses or shape[-1:] == (topology.size,)
-
-
-def finished(result: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:
-    """Return the result of :func:`output_rows`, the rows copied into it where they are apart."""
-    if not np.may_share_memory(result, rows):
-        np.copyto(result, rows.reshape(result.shape))
-    return result
 
 
 def check_record(record: str) -> None:

@@ -52,7 +52,7 @@ RECORDED_WITH = {
     "after_cell": "flows",
 }
 
-INT64_MAX = 2**63 - 1
+INT32_MAX, INT64_MAX = 2**31 - 1, 2**63 - 1
 
 # What is recorded besides loads alone: a new dict would take a tenth of making the Balance.
 NO_MORE: Mapping[str, Any] = MappingProxyType({})

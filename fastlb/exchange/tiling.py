@@ -11,7 +11,8 @@ from ..accelerate import kernels
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# Lanes of a tile: a multiple of a vector's, and no more than fill a few cache lines.
+# Lanes of a tile: a multiple of a vector's, and no more than fill a few cache lines. GDE of 64
+# nodes takes 1.1 times as long with 32, 1.3 with 16, and 0.97 to 1.24 with 128.
 VECTOR = 16
 LANES = 64
 

@@ -10,14 +10,12 @@ from ..accelerate import kernels
 from ..exchange.loads import (
     check_record,
     check_values,
-    finished,
     fits,
-    output_rows,
-    plain_result,
     read_loads,
     survey,
     survey_after,
 )
+from ..exchange.outputs import finished, output_rows, plain_result
 from ..exchange.result import INT64_MAX, Balance, FrozenDict, figures, loads_alone, per_batch
 from ..topologies.hexa_cell_topology import HyperHexaCell
 from .hexa_cell_run import (

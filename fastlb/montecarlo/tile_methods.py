@@ -21,7 +21,7 @@ from ..exchange.fault_passes import plan_passes
 from ..exchange.fault_plans import fault_plan
 from ..exchange.gde_share import integer_factor, read_share
 from ..exchange.loads import check_order
-from ..exchange.result import INT64_MAX
+from ..exchange.result import INT32_MAX, INT64_MAX
 from ..exchange.tiling import LANES
 from ..hexa_cells.hexa_cell_exchange import hexa_cell
 from ..hexa_cells.hexa_cell_run import STEPS, counters, prepared
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
-INT32_MAX = 2**31 - 1
 
 Found = dict[str, "NDArray[Any]"]
 

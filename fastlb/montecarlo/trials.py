@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 TILE_BYTES = 2**19
 
 # Bytes of the tiles drawn at a time. More of them are fewer calls of kernels, between which threads
-# wait for each other.
+# wait for each other; with one thread or two it makes no difference from 2**19 to 2**22 (0.93 to
+# 1.05 times as long).
 TILES_BYTES = 2**21
 
 

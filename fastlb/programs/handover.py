@@ -20,7 +20,7 @@ LARGEST_TRUSTED = 2**30
 MOST_NODES = 2**31 - 1
 
 # Statuses of scipy.optimize.milp.
-_SOLVED, _STOPPED, _INFEASIBLE = 0, 1, 2
+_SOLVED, _INFEASIBLE = 0, 2
 
 
 def hand_over(
