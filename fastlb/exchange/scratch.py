@@ -6,7 +6,8 @@ import math
 import threading
 import weakref
 from collections.abc import Callable
-from typing import Any
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -18,18 +19,50 @@ LINE = 64
 HUGE_PAGE = 2**21
 
 
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+Bytes = NDArray[np.uint8]
+
+
 class _Kept(threading.local):
+    """What a thread has: scratch by name, such that nobody works in, and results' memory.
+
+    What is taken is taken out in one step, as a signal's handler may run between any two.
+    """
+
     def __init__(self) -> None:
-        self.bytes: dict[str, NDArray[np.uint8]] = {}
-        self.handed_out = np.empty(0, np.uint8)
-        self.holder: Callable[[], object] = lambda: None
+        self.bytes: dict[str, Bytes] = {}
+        self.idle: dict[str, dict[str, Bytes]] = {}
+        self.handed_out: dict[str, tuple[Bytes, Callable[[], object]]] = {}
 
 
 _kept = _Kept()
 
 
+def with_own_scratch(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """Let a function have scratch to itself until it returns, through several kernels.
+
+    Meanwhile Python may run a signal's handler or a finaliser, in which loads are balanced too:
+    they find other memory.
+    """
+
+    @wraps(function)
+    def apart(*arguments: Arguments.args, **options: Arguments.kwargs) -> Result:
+        before, own = _kept.bytes, _kept.idle.pop("scratch", {})
+        _kept.bytes = own
+        try:
+            return function(*arguments, **options)
+        finally:
+            _kept.bytes = before
+            _kept.idle["scratch"] = own
+
+    return apart
+
+
 def scratch(name: str, shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
     """Return an array of this thread, whose content is lost at the next call by the same name.
+
+    That may come from a signal's handler: see ``with_own_scratch``.
 
     Fresh arrays beyond the allocator's own store cost a page fault each 4 KiB, a third of the
     time of balancing them once. It begins with a cache line: vectors that straddle two take up to
@@ -51,12 +84,13 @@ def handed_out(size: int) -> NDArray[np.uint8]:
     """
     if size > LARGEST_KEPT:
         return _huge_pages(size)
-    if _kept.handed_out.size < size or _kept.holder() is not None:
-        _kept.handed_out = _huge_pages(size)
+    room, holder = _kept.handed_out.pop("result", (np.empty(0, np.uint8), lambda: None))
+    if room.size < size or holder() is not None:
+        room = _huge_pages(size)
     # NumPy looks for the owner of a view's memory as far as a memoryview, and whoever goes on from
     # there holds what that was made of.
-    lent = _kept.handed_out[:size]
-    _kept.holder = weakref.ref(lent)
+    lent = room[:size]
+    _kept.handed_out["result"] = room, weakref.ref(lent)
     return np.frombuffer(lent.data, np.uint8)
 
 
