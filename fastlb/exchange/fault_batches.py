@@ -15,7 +15,7 @@ from ..accelerate import kernels
 from .fault_passes import plan_passes
 from .loads import Survey, all_within
 from .result import INT32_MAX, INT64_MAX, figures_in, room_for_figures, units_dtype
-from .scratch import scratch
+from .scratch import scratch, with_own_scratch
 from .tiling import VECTOR
 
 if TYPE_CHECKING:
@@ -92,6 +92,7 @@ def times_moved(plan: FaultPlan) -> int:
     return largest_stuck(plan) + 3
 
 
+@with_own_scratch
 def side_by_side(
     plan: FaultPlan,
     rows: NDArray[Any],
@@ -196,6 +197,7 @@ def growth(plan: FaultPlan) -> int:
     return most
 
 
+@with_own_scratch
 def narrowly(
     plan: FaultPlan, rows: NDArray[Any], out: NDArray[Any], booked: bool
 ) -> Carried | None:
@@ -251,7 +253,7 @@ def alone(
     ready = prepared(plan)
     # Apart by more than a power of two, or loads and the least fall to the same lines of the L1
     # cache: 1.4 times as long.
-    room = scratch("tiles", (2, loads.size + LONE, LONE), np.int64)
+    room = scratch("lone", (2, loads.size + LONE, LONE), np.int64)
     done: bool = kernels("fault_tiles").carry_out_one(
         loads.reshape(-1), out.reshape(-1), room, ready.passes, ready.deepest,
         ready.tops[loads.dtype], found,

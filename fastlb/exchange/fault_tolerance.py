@@ -204,8 +204,6 @@ def _carried_out(
     before = survey(given.rows) if exact and not small else None
     if not (exact or small):
         check_values(given.rows)
-    if out is not None and _may_overflow(plan, before, rows.dtype):
-        rows = np.empty_like(rows)
     counted = np.dtype(units_dtype(rows))
     steps = (plan.steps if plan else 0) + (tree.steps if tree else 0)
     # A unit is sent at most once a step: beyond this every addition is watched.
@@ -213,6 +211,9 @@ def _carried_out(
     most = 0 if before is None else before.total.max(initial=0)
     limit = INT64_MAX // max(1, steps) if whole else FLOAT64_MAX / max(1, steps)
     watched = booked and most > limit
+    # Where something may be too large, ``out`` is written last.
+    if out is not None and (watched or _may_overflow(plan, before, rows.dtype)):
+        rows = np.empty_like(rows)
     shared: dict[str, Any] | None = None
     linkwise: dict[str, Any] = {}
     if free is None or watched:
@@ -232,9 +233,9 @@ def _carried_out(
         raise OverflowError(
             f"loads must leave room in {rows.dtype} for what a donor holds, which is {largest}"
         )
-    fields = {"loads": finished(result, rows)}
     if shared is None and before is not None and booked:
         shared = figures(before, survey_after(before, rows), topology.size, moved, local)
+    fields = {"loads": finished(result, rows)}
     if shared is not None:
         fields |= _shared(shared, steps, given.batch)
     if record == "flows":
@@ -313,7 +314,7 @@ def _all_small(plan: FaultPlan | None, rows: NDArray[Any]) -> bool:
 
 
 def _may_overflow(plan: FaultPlan | None, before: Survey | None, dtype: np.dtype[Any]) -> bool:
-    """Tell whether a donor might hold more than the dtype takes: then ``out`` is written last."""
+    """Tell whether a donor might hold more than the dtype takes."""
     if plan is None or before is None or not plan.repairs or dtype.kind == "f":
         return False
     return int(before.largest.max(initial=0)) << len(plan.repairs) > np.iinfo(dtype).max

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..accelerate import kernels
 from ..exchange.result import INT64_MAX, FigureColumns, figures_in, room_for_figures
-from ..exchange.scratch import scratch
+from ..exchange.scratch import scratch, with_own_scratch
 from ..exchange.tiling import VECTOR
 from ..random_loads.distributions import Distribution, Drawn
 from .tile_methods import tile_method
@@ -53,6 +53,7 @@ class Trials(Protocol):
     def trials(self) -> int: ...
 
 
+@with_own_scratch
 def measure_in_tiles(chunk: Trials) -> dict[str, dict[str, Any]]:
     """Return the figures that each method records of a chunk's trials.
 

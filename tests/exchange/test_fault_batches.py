@@ -218,3 +218,16 @@ def test_rows_go_to_tiles_and_back(N: int, B: int, W: int, dtype: tuple[str, str
     assert np.array_equal(within, tile)
     rows[-1, -1] = 256 if rows.dtype != np.uint8 else 128
     assert not tiles.load_within(rows, within, place, 127)
+
+
+@pytest.mark.parametrize("record", ["metrics", "flows"])
+@pytest.mark.parametrize("dtype", [np.int64, np.float64])
+def test_units_that_do_not_fit_leave_the_loads_as_they_are(record: str, dtype: Any) -> None:
+    cube = lb.Hypercube(3, faults=[(2, 6), (4, 6)])
+    loads = np.zeros((3, 8), dtype)
+    # What moves fits in each of the stages, not in all of them together.
+    loads[:, 0] = 2**62 if dtype is np.int64 else np.finfo(dtype).max / 2
+    before = loads.copy()
+    with pytest.raises(OverflowError, match="moved must fit"):
+        lb.fault_tolerant_dem(loads, cube, record=record, out=loads)
+    assert np.array_equal(loads, before)
