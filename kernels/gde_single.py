@@ -172,16 +172,15 @@ def _balance(source, target, plan, sides, max_sweeps, measured):
     least, largest, total = surveyed = _survey(source)
     N = source.size
     width = N + 2 * plan[7]
-    keeping = N if measured else 0
     offsets = plan[8:]
     if least >= 0 and 0 <= total < 2**31 and largest <= plan[2]:
         room = np.zeros((2, width), np.uint32)
-        kept = np.empty(keeping, np.uint32)
+        kept = np.empty(N, np.uint32) if measured else room[0, :0]
         share = np.uint32(plan[0]), np.uint32(plan[1])
         found = _short(source, target, room, kept, offsets, sides, share, max_sweeps)
     elif least >= 0 and total >= 0 and largest <= plan[5]:
         wide_room = np.zeros((2, width), np.uint64)
-        wide_kept = np.empty(keeping, np.uint64)
+        wide_kept = np.empty(N, np.uint64) if measured else wide_room[0, :0]
         wide = np.uint64(plan[3]), np.uint64(plan[4])
         found = _short(source, target, wide_room, wide_kept, offsets, sides, wide, max_sweeps)
     else:
@@ -203,11 +202,9 @@ def small(source, target, plan, sides, max_sweeps):
 
 @njit(cache=True, nogil=True)
 def small_measured(source, target, plan, sides, max_sweeps):
-    """Do as ``small``; return the figures, as ``result.figures`` has them, and last the code.
+    """Do as ``small``; return its code and the figures, as ``result.figures`` has them.
 
-    These are difference, first difference, units moved and local, sweeps, steps, imbalance, first
-    imbalance, cost, locality, whether it stalled and whether it converged: numbers of Python's,
-    as arrays of so few take longer to make and to read than all of the loads.
+    They are numbers of Python's: an array of so few takes longer to make and to read.
     """
     found, surveyed = _balance(source, target, plan, sides, max_sweeps, True)
     code, moved, local, sweeps, flags = found
@@ -225,7 +222,8 @@ def small_measured(source, target, plan, sides, max_sweeps):
         cost = np.float64(moved) / np.float64(total)
         locality = np.float64(local) / np.float64(total)
     return (
-        int(most) - int(least), int(first_most) - int(first_least), int(moved), int(local),
-        int(sweeps), 3 * int(plan[6]) * int(sweeps), float(imbalance), float(first_imbalance),
-        float(cost), float(locality), bool(flags & STALLED), not flags & APART, int(code),
+        int(code), int(first_most) - int(first_least), int(most) - int(least),
+        float(first_imbalance), float(imbalance), int(moved), float(cost), int(local),
+        float(locality), int(sweeps), 3 * int(plan[6]) * int(sweeps),
+        (flags & STALLED) != 0, (flags & APART) == 0,
     )  # fmt: skip

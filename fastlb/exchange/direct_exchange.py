@@ -27,7 +27,16 @@ from .loads import (
     read_loads,
     survey,
 )
-from .result import INT64_MAX, Balance, figures, loads_alone, per_batch, sum_moved, units_dtype
+from .result import (
+    INT64_MAX,
+    Balance,
+    balance_of,
+    figures,
+    loads_alone,
+    per_batch,
+    sum_moved,
+    units_dtype,
+)
 from .scratch import handed_out
 
 if TYPE_CHECKING:
@@ -198,8 +207,7 @@ def _in_one_go(
     if counted.refused:
         return None
     fields = _fields(topology, plan, record, counted, batch, loads.shape)
-    fields["loads"] = result
-    return Balance("dde", topology, record, fields)
+    return balance_of("dde", topology, record, result, fields)
 
 
 def _fields(

@@ -29,11 +29,6 @@ if TYPE_CHECKING:
 COMPILED = np.dtype(np.int64), np.dtype(np.int32)
 # Nodes of a network that is balanced in one go.
 FEW = 2**13
-# Figures in the order of the kernel.
-FIGURES = (
-    "difference", "initial_difference", "moved", "local", "sweeps", "steps",
-    "imbalance", "initial_imbalance", "cost", "locality", "stalled", "converged",
-)  # fmt: skip
 # Types of shares that cannot change, and of which equal ones mean the same.
 SHARES = frozenset({type(None), float, str, Fraction, Decimal, np.float64, np.float32})
 
@@ -161,13 +156,31 @@ def in_one_go(
         result = out
     else:
         return None
-    arguments = loads.reshape(-1), result.reshape(-1), plan.table, plan.sides, most
+    # Flat by ``ravel``, which takes half as long as ``reshape``.
+    arguments = loads.ravel(), result.ravel(), plan.table, plan.sides, most
     if record == "loads":
         return None if plan.small(*arguments) else loads_alone("gde", topology, result)
-    found = plan.measured(*arguments)
-    if found[-1]:
+    (
+        code, first_difference, difference, first_imbalance, imbalance, moved, cost, local,
+        locality, sweeps, steps, stalled, converged,
+    ) = plan.measured(*arguments)  # fmt: skip
+    if code:
         return None
-    fields = dict(zip(FIGURES, found, strict=False))
+    # Written out: half the 0.6 us that it takes to zip them with their names.
+    fields = {
+        "difference": difference,
+        "initial_difference": first_difference,
+        "imbalance": imbalance,
+        "initial_imbalance": first_imbalance,
+        "moved": moved,
+        "cost": cost,
+        "local": local,
+        "locality": locality,
+        "sweeps": sweeps,
+        "steps": steps,
+        "stalled": stalled,
+        "converged": converged,
+    }
     if plan.batch:
         fields = per_batch(fields, plan.batch)
     fields["colours"] = plan.colours
