@@ -141,6 +141,14 @@ def test_shares_that_are_equal_are_not_the_same() -> None:
             lb.gde(loads, mesh, lam=lam)
 
 
+def test_a_pair_of_numpy_integers_does_not_wrap() -> None:
+    loads = np.random.default_rng(6).integers(0, 2**55, 64)
+    for lam in ((1, 3), (723, 1000)):
+        given_as = tuple(np.int64(part) for part in lam)
+        wrapped = lb.gde(loads, lb.Mesh(8, 8), lam=given_as, max_sweeps=9).loads
+        assert np.array_equal(wrapped, lb.gde(loads, lb.Mesh(8, 8), lam=lam, max_sweeps=9).loads)
+
+
 @pytest.mark.parametrize(
     ("options", "kind", "word"),
     [
