@@ -98,17 +98,16 @@ def run_single(
     return np.array([[state[0]], [kept.sum(dtype=np.int64)], [sweeps], [flags]])
 
 
-class Plan(NamedTuple):
+class _Plan(NamedTuple):
     """What is known of a balancing in one go before its loads are.
 
-    small, measured : kernels for final loads alone and with figures, compiled
+    kernel : for final loads alone or with figures, compiled
     table, sides : shares and links, as the kernels take them
     colours : of the links
     batch : leading axes of the loads, all of length 1
     """
 
-    small: Callable[..., Any]
-    measured: Callable[..., Any]
+    kernel: Callable[..., Any]
     table: NDArray[np.int64]
     sides: NDArray[np.int8]
     colours: int
@@ -143,7 +142,7 @@ def in_one_go(
     if type(most) is not int or not 0 <= most <= INT64_MAX:
         return None
     try:
-        plan = _plan(topology, order, T, shape, *share)
+        plan = _plan(record == "metrics", topology, order, T, shape, *share)
     except (TypeError, ValueError):  # refused by their names
         return None
     if plan is None:
@@ -159,11 +158,11 @@ def in_one_go(
     # Flat by ``ravel``, which takes half as long as ``reshape``.
     arguments = loads.ravel(), result.ravel(), plan.table, plan.sides, most
     if record == "loads":
-        return None if plan.small(*arguments) else loads_alone("gde", topology, result)
+        return None if plan.kernel(*arguments) else loads_alone("gde", topology, result)
     (
         code, first_difference, difference, first_imbalance, imbalance, moved, cost, local,
         locality, sweeps, steps, stalled, converged,
-    ) = plan.measured(*arguments)  # fmt: skip
+    ) = plan.kernel(*arguments)  # fmt: skip
     if code:
         return None
     # Written out: half the 0.6 us that it takes to zip them with their names.
@@ -189,8 +188,8 @@ def in_one_go(
 
 @lru_cache(maxsize=64, typed=True)
 def _plan(
-    topology: Any, order: Any, T: np.dtype[Any], shape: tuple[int, ...], *share: Any
-) -> Plan | None:
+    measured: bool, topology: Any, order: Any, T: np.dtype[Any], shape: tuple[int, ...], *share: Any
+) -> _Plan | None:
     """Return how loads of a dtype and shape are balanced in one go, or None if they are not.
 
     Raises ``TypeError`` or ``ValueError`` on arguments that do not fit.
@@ -205,10 +204,10 @@ def _plan(
     pad = int(links.offsets.max(initial=0))
     numbers = *_widest(given, 32), *_widest(given, 64), links.colours, pad, *links.offsets
     table = np.array(numbers, np.int64)
-    kernel, row = kernels("gde_single"), np.empty(1, T)
-    arguments = row, row, table, links.sides, INT64_MAX
-    small, measured = (compiled(k, *arguments) for k in (kernel.small, kernel.small_measured))
-    return Plan(small, measured, table, links.sides, links.colours, batch)
+    module, row = kernels("gde_single"), np.empty(1, T)
+    entry = module.small_measured if measured else module.small
+    kernel = compiled(entry, row, row, table, links.sides, INT64_MAX)
+    return _Plan(kernel, table, links.sides, links.colours, batch)
 
 
 def _widest(share: Fraction, bits: int) -> tuple[int, int, int]:
