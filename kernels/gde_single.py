@@ -23,6 +23,7 @@ STALLED, APART, OVER = 1, 2, 4
 # What one call leaves to others: nothing; all, as loads or units do not fit; and all, as there was
 # no end to it.
 DONE, REFUSED, UNFINISHED = 0, 1, 2
+LARGEST = np.int64(2**63 - 1)
 # Loads that a balancing in one call may read, 1 ms: longer ones must hear Ctrl-C.
 SMALL = 2**22
 
@@ -80,7 +81,7 @@ def gde(room, kept, offsets, sides, share, max_sweeps, state, budget):
             units = _exchange(here, there, offsets[g], sides[g], share)
             moved |= units
             if state[0] >= 0:
-                state[0] += units
+                state[0] = state[0] + units if units <= LARGEST - state[0] else -1
             # Both rows hold loads: looked at together they cost half of what they would one by
             # one (16x16x16 mesh with figures, a tenth of all).
             if kept.size and (g % 2 == 1 or g == offsets.size - 1):
@@ -128,7 +129,7 @@ def _survey(loads):
         least = min(least, loads[i])
         largest = max(largest, loads[i])
     total = np.int64(0)
-    if np.int64(largest) > (2**63 - 1) // loads.size:
+    if np.int64(largest) > LARGEST // loads.size:
         return np.int64(least), np.int64(largest), np.int64(-1)
     for i in range(loads.size):
         total += loads[i]

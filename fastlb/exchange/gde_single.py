@@ -125,7 +125,7 @@ def in_one_go(
 ) -> Balance | None:
     """Balance one plain network that does not take long with little Python, or return None.
 
-    For a host program that balances in every step: ten times as fast on the 8x8 mesh as the whole
+    For a host program that balances in every step: seven times as fast on the 8x8 mesh as the whole
     way, which is for all that is refused, takes a conversion, or takes so long that it is the
     same. Surveying, balancing and figures are one call of a kernel. It takes arrays of its own
     types alone, so that whatever decides which kernel that is must be looked at here.
