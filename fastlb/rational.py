@@ -33,7 +33,9 @@ def read_rational(name: str, value: Any) -> Fraction:
         if isinstance(value, str | Decimal) and has_long_exponent(value):
             raise ValueError("the exponent alone would fill the memory")
         if isinstance(value, tuple | list) and len(value) == 2:
-            return Fraction(*value)
+            share = Fraction(*value)
+            # Parts may be NumPy's, which wrap.
+            return Fraction(int(share.numerator), int(share.denominator))
         if isinstance(value, float | np.floating):
             return Fraction(str(value))
         if isinstance(value, np.integer):

@@ -29,6 +29,7 @@ from .result import (
     INT32_MAX,
     INT64_MAX,
     Balance,
+    balance_of,
     figures,
     loads_alone,
     per_batch,
@@ -204,8 +205,7 @@ def _in_one_go(
     if counted.refused:
         return None
     fields = _fields(topology, plan, record, counted, batch, loads.shape)
-    fields["loads"] = result
-    return Balance("dde", topology, record, fields)
+    return balance_of("dde", topology, record, result, fields)
 
 
 def _fields(

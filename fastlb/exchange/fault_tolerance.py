@@ -35,6 +35,7 @@ from .result import (
     INT32_MAX,
     INT64_MAX,
     Balance,
+    balance_of,
     figures,
     figures_of_one,
     loads_alone,
@@ -173,8 +174,8 @@ def _in_one_go(
         return loads_alone("fault_tolerant_dem", topology, result)
     total, least, most, _, lower, upper, moved, local = found.tolist()
     fields = figures_of_one(total, (least, most), (lower, upper), loads.size, moved, local)
-    fields = {"loads": result, **fields, "steps": plan.steps}
-    return Balance("fault_tolerant_dem", topology, record, fields)
+    fields["steps"] = plan.steps
+    return balance_of("fault_tolerant_dem", topology, record, result, fields)
 
 
 def _carried_out(

@@ -14,7 +14,8 @@ from ..topologies.hypercube import Hypercube
 from ..topologies.topology import Grid, Topology
 from .gde_share import integer_factor, read_share
 from .gde_single import in_one_go, run_single, shifts
-from .loads import check_record, finished, output_rows, read_loads, survey, survey_after
+from .loads import check_record, read_loads, survey, survey_after
+from .outputs import finished, output_rows
 from .result import INT64_MAX, Balance, figures, per_batch, units_dtype
 from .tiling import tiled, untiled
 
@@ -100,12 +101,12 @@ def gde(
     >>> b.loads, b.sweeps
     (array([1011, 1010]), 8)
     """
-    if not isinstance(topology, Topology):
-        raise TypeError(f"topology must be a Topology such as Mesh(8, 8), got {topology!r}")
     if type(loads) is np.ndarray and tol is None:
         balanced = in_one_go(loads, topology, lam, order, max_sweeps, record, out)
         if balanced is not None:
             return balanced
+    if not isinstance(topology, Topology):
+        raise TypeError(f"topology must be a Topology such as Mesh(8, 8), got {topology!r}")
     check_record(record)
     share = read_share(lam, topology)
     most = most_sweeps(max_sweeps)
@@ -126,7 +127,7 @@ def gde(
         alone = shifts(topology, order) if len(rows) == 1 and flows is None else None
         if alone is not None and factor[0].dtype.kind == "u":
             found = run_single(
-                given.rows, rows, alone, np.array(factor), most, SWEPT_AT_ONCE, measured=with_kept
+                given.rows, rows, alone, factor, most, SWEPT_AT_ONCE, measured=with_kept
             )
         else:
             found = _run_integers(

@@ -10,9 +10,6 @@ import numpy as np
 
 from ..accelerate import kernels
 from ..arguments import one_of
-from .outputs import finished as finished
-from .outputs import output_rows as output_rows
-from .outputs import plain_result as plain_result
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -53,6 +53,8 @@ RECORDED_WITH = {
 }
 
 INT32_MAX, INT64_MAX = 2**31 - 1, 2**63 - 1
+# Of the floats above 0.
+SMALLEST = float(np.finfo(np.float64).smallest_subnormal)
 
 # What is recorded besides loads alone: a new dict would take a tenth of making the Balance.
 NO_MORE: Mapping[str, Any] = MappingProxyType({})
@@ -214,6 +216,19 @@ def loads_alone(method: str, topology: Topology, loads: NDArray[Any]) -> Balance
     return balance
 
 
+def balance_of(
+    method: str, topology: Topology, record: str, loads: NDArray[Any], others: dict[str, Any]
+) -> Balance:
+    """Return the Balance of loads and what else was recorded, which is not copied.
+
+    It takes 0.2 us, where the class itself takes 1.2.
+    """
+    balance = loads_alone(method, topology, loads)
+    object.__setattr__(balance, "record", record)
+    object.__setattr__(balance, "_fields", others)
+    return balance
+
+
 class FrozenDict(dict[str, Any]):
     """A dict that cannot be changed, as it is part of a frozen object."""
 
@@ -257,7 +272,7 @@ def figures(
     empty = total == 0
     something = total + empty
     # Not 0 even where the mean of denormal loads is.
-    mean = np.maximum(something / size, np.finfo(np.float64).smallest_subnormal)
+    mean = np.maximum(something / size, SMALLEST)
     moved = sum_moved(moved) if moved.ndim == 2 else moved
     local = kept.sum(axis=1, dtype=moved.dtype) if kept.ndim == 2 else kept
     return {
@@ -304,7 +319,7 @@ def figures_of_one(
     """
     # As NumPy divides integers: as floats, which Python would not.
     something = float(total) if total > 0 else 1.0
-    mean = max(something / size, float(np.finfo(np.float64).smallest_subnormal))
+    mean = max(something / size, SMALLEST)
     return {
         "difference": after[1] - after[0],
         "initial_difference": before[1] - before[0],

@@ -109,15 +109,18 @@ def test_a_long_balancing_comes_back_and_goes_on(monkeypatch: pytest.MonkeyPatch
     loads = np.zeros(600, np.int64)
     loads[0] = 600 * 10**4
     chain, found = lb.Chain(600), []
-    small = kernel.small
+    small = kernel.small_measured
 
     def watched(*arguments: Any) -> Any:
         found.append(small(*arguments))
         return found[-1]
 
-    monkeypatch.setattr(kernel, "small", watched)
+    monkeypatch.setattr(kernel, "small_measured", watched)
+    gde_single._plan.cache_clear()
     whole = lb.gde(loads, chain, lam=(1, 2))
-    assert found.pop()[3] & kernel.UNFINISHED
+    monkeypatch.undo()
+    gde_single._plan.cache_clear()
+    assert found.pop()[0] == kernel.UNFINISHED
     monkeypatch.setattr(generalized_exchange, "SWEPT_AT_ONCE", 10**5)
     pieces = lb.gde(loads, chain, lam=(1, 2))
     for name in ("loads", *FIGURES):
@@ -136,6 +139,14 @@ def test_shares_that_are_equal_are_not_the_same() -> None:
     for lam in ((1.0, 2), (1, 2.0), (0.5,), [0.5], (1, 2, 3), True):
         with pytest.raises((TypeError, ValueError), match="lam"):
             lb.gde(loads, mesh, lam=lam)
+
+
+def test_a_pair_of_numpy_integers_does_not_wrap() -> None:
+    loads = np.random.default_rng(6).integers(0, 2**55, 64)
+    for lam in ((1, 3), (723, 1000)):
+        given_as = tuple(np.int64(part) for part in lam)
+        wrapped = lb.gde(loads, lb.Mesh(8, 8), lam=given_as, max_sweeps=9).loads
+        assert np.array_equal(wrapped, lb.gde(loads, lb.Mesh(8, 8), lam=lam, max_sweeps=9).loads)
 
 
 @pytest.mark.parametrize(
@@ -180,6 +191,27 @@ def test_units_beyond_int64_are_refused_and_nothing_is_written() -> None:
         lb.gde(loads, lb.Chain(64), out=loads)
     assert np.array_equal(loads, before)
     assert lb.gde(loads, lb.Chain(64), record="loads", out=loads).loads.sum() == 2**62
+
+
+def test_units_of_a_short_balancing_beyond_int64_are_refused() -> None:
+    """The total fits, but in the end most of it has crossed many links."""
+    loads = np.repeat([2**59 - 1, 0], 8)
+    before = loads.copy()
+    for shaped in (loads, loads[None]):
+        with pytest.raises(OverflowError, match="moved must fit int64"):
+            lb.gde(shaped, lb.Chain(16), lam=(1, 2), out=shaped)
+        assert np.array_equal(loads, before)
+    assert lb.gde(loads, lb.Chain(16), lam=(1, 2), record="loads").loads.sum() == before.sum()
+
+
+@pytest.mark.parametrize("share", [Fraction(1, 2), Fraction(723, 1000), Fraction(1, 10**9)])
+@pytest.mark.parametrize("bits", [32, 64])
+def test_the_widest_multiplication(share: Fraction, bits: int) -> None:
+    m, s, largest = gde_single._widest(share, bits)
+    assert m * largest < 2**bits
+    rng = np.random.default_rng(bits)
+    some = [largest, 1, *(int(rng.integers(0, 2**62)) % (largest + 1) for _ in range(999))]
+    assert all(m * d >> s == share.numerator * d // share.denominator for d in some)
 
 
 @pytest.mark.parametrize("top", [2001, 2**27])
