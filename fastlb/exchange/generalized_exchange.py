@@ -246,8 +246,10 @@ def _run_to_end(
     place = np.zeros(2, np.int64)
     state = np.zeros((rows_of_state, W), found.dtype)
     budget = SWEPT_AT_ONCE // (N * W + 1024) + 1
-    while not kernel(tiles, kept, flows, *rest, place, state, budget):
-        check_ended()
+    # Units that do not fit turn negative or infinite, of which plain Python would warn.
+    with np.errstate(over="ignore"):
+        while not kernel(tiles, kept, flows, *rest, place, state, budget):
+            check_ended()
 
 
 def _placed(
