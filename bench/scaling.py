@@ -137,7 +137,7 @@ def draw(name: str, curves: dict[str, Curve], unit: str, title: str, folder: Pat
     axes.set(xscale="log", xlabel=unit, ylabel=y, title=title)
     axes.set_yscale("linear" if y == "MiB" else "log")
     if y == "MiB":
-        axes.set_ylim(0)
+        axes.set_ylim(0, 1.2 * axes.get_ylim()[1])
     axes.grid(alpha=0.3)
     axes.legend()
     figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
