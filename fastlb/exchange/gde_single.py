@@ -10,7 +10,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy import ndarray
 
 from ..accelerate import check_ended, compiled, kernels
 from ..rational import floor_share, multiply_shift
@@ -18,6 +17,7 @@ from ..topologies.colouring import colouring
 from ..topologies.topology import Topology
 from .gde_share import read_share
 from .loads import batch_shape
+from .outputs import plain_result
 from .result import INT64_MAX, Balance, balance_of, loads_alone, per_batch
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def in_one_go(
     types alone, so that whatever decides which kernel that is must be looked at here.
     """
     # An array would be compared word by word.
-    if type(record) is not str or record not in ("loads", "metrics") or not loads.flags.carray:
+    if type(record) is not str or record not in ("loads", "metrics"):
         return None
     T, shape = loads.dtype, loads.shape
     # The parts of a pair come one by one, so that they are told apart by their types.
@@ -147,13 +147,8 @@ def in_one_go(
         return None
     if plan is None:
         return None
-    if out is None:
-        result = np.empty_like(loads)
-    elif out is loads or (
-        type(out) is ndarray and out.dtype == T and out.shape == shape and out.flags.carray
-    ):
-        result = out
-    else:
+    result = plain_result(out, loads)
+    if result is None:
         return None
     # Flat by ``ravel``, which takes half as long as ``reshape``.
     arguments = loads.ravel(), result.ravel(), plan.table, plan.sides, most

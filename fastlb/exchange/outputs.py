@@ -54,8 +54,13 @@ def plain_result(out: NDArray[Any] | None, loads: NDArray[Any]) -> NDArray[Any] 
         return None
     if out is None:
         return np.empty(loads.shape, loads.dtype)
-    plain = type(out) is np.ndarray and out.dtype == loads.dtype and out.flags.carray
-    return out if plain and out.shape == loads.shape else None
+    plain = out is loads or (
+        type(out) is np.ndarray
+        and out.dtype == loads.dtype
+        and out.shape == loads.shape
+        and out.flags.carray
+    )
+    return out if plain else None
 
 
 def finished(result: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:
