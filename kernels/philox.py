@@ -17,6 +17,7 @@ product after the other 4 times. Scalar products beside those of the vectors gai
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
+from numba.core.registry import cpu_target
 from numba.extending import intrinsic, overload
 
 MULTIPLIER_0 = np.uint64(0xD2E7470EE14C6C93)
@@ -29,7 +30,8 @@ HALF = np.uint64(32)
 LOW_HALF = np.uint64(0xFFFFFFFF)
 
 # Lanes at once, as a product has to wait for the one before it: with 16 words take 1.4 times as
-# long, with 64 1.06. The last ones of a tile whose width is no multiple of that are fewer.
+# long, with 64 1.06. The last ones of a tile whose width is no multiple of that are fewer, and
+# so are all without the registers of AVX-512.
 LANES, FEWER = 32, 16
 # So many lanes are a vector.
 PART = ir.VectorType(ir.IntType(64), 8)
@@ -154,14 +156,18 @@ def _multiply_fused(builder, a, factor):
     return high, builder.mul(a, _constant(a.type, int(factor)))
 
 
-def _way_to_multiply(context):
-    """Return the fastest way on the processor that is compiled for.
+def _features():
+    """Return those of the processor compiled for; for one with others numba's cache has none."""
+    return cpu_target.target_context.codegen().magic_tuple()[2].split(",")
 
-    The features asked are those that numba's cache goes by: on another processor it compiles
-    anew.
-    """
-    _, _, features = context.codegen().magic_tuple()
-    return _multiply_fused if "+avx512ifma" in features.split(",") else _multiply_halves
+
+def _way_to_multiply():
+    return _multiply_fused if "+avx512ifma" in _features() else _multiply_halves
+
+
+def _lanes():
+    """Return how many lanes fit the registers: too many take 1.4 to 1.5 times as long."""
+    return LANES if "+avx512f" in _features() else FEWER
 
 
 def _shuffled(builder, a, b, lanes):
@@ -176,9 +182,9 @@ def _spread(builder, word):
     return _shuffled(builder, one, one, [0] * PART.count)
 
 
-def _vector_cipher(context, builder, blocks, keys, first):
+def _vector_cipher(builder, blocks, keys, first):
     """Build ``_cipher`` of lists of vectors a, b, c, d, in place; None stands for zeros."""
-    multiply = _way_to_multiply(context)
+    multiply = _way_to_multiply()
 
     def product(words, factor):
         return multiply(builder, words, factor) if words else (None, None)
@@ -240,7 +246,7 @@ def _machine_rounds(lanes):
                 [a, b, builder.xor(c, arrays.load(1, place)), arrays.load(2, place)]
                 for place in places
             ]
-            _vector_cipher(context, builder, blocks, arrays.data(3), 2)
+            _vector_cipher(builder, blocks, arrays.data(3), 2)
             for place, block in zip(places, blocks, strict=True):
                 for words in block:
                     arrays.store(4, place, words)
@@ -252,46 +258,52 @@ def _machine_rounds(lanes):
     return rounds
 
 
-MANY, FEW = _machine_rounds(LANES), _machine_rounds(FEWER)
-
-
 @overload(_rounds, jit_options={"forceinline": True})
 def _choose_rounds(first, high, low, keys, state):
+    lanes = _lanes()
+    many, fewer = _machine_rounds(lanes), _machine_rounds(FEWER)
+
     def rounds(first, high, low, keys, state):
         W = high.size
-        for w in range(0, W - LANES + 1, LANES):
-            MANY(first, high, low, keys, state, w, W)
-        if W % LANES:
-            FEW(first, high, low, keys, state, W - FEWER, W)
+        for w in range(0, W - lanes + 1, lanes):
+            many(first, high, low, keys, state, w, W)
+        if W % lanes:
+            fewer(first, high, low, keys, state, W - FEWER, W)
 
     return rounds
 
 
-@intrinsic
-def _machine_blocks(_typing, numbers, trials, _u, keys, strip):
-    """Do ``LANES`` of ``_blocks`` as vectors, whose words are interleaved at the end."""
+def _machine_blocks(lanes):
+    """Make so many of ``_blocks`` as vectors, whose words are interleaved at the end."""
 
-    def generate(context, builder, signature, arguments):
-        arrays = _Arrays(context, builder, signature, arguments)
-        places = arrays.parts(arguments[2], LANES)
-        blocks = [[arrays.load(0, p), arrays.load(1, p), None, None] for p in places]
-        _vector_cipher(context, builder, blocks, arrays.data(3), 0)
-        both = [n for lane in range(PART.count) for n in (lane, PART.count + lane)]
-        pairs = [n for pair in both for n in (2 * pair, 2 * pair + 1)]
-        for place, (a, b, c, d) in zip(places, blocks, strict=True):
-            ab, cd = _shuffled(builder, a, b, both), _shuffled(builder, c, d, both)
-            words = _shuffled(builder, ab, cd, pairs)
-            arrays.store(4, builder.mul(place, ir.Constant(place.type, 4)), words)
-        return context.get_dummy_value()
+    @intrinsic
+    def blocks(_typing, numbers, trials, _u, keys, strip):
+        def generate(context, builder, signature, arguments):
+            arrays = _Arrays(context, builder, signature, arguments)
+            places = arrays.parts(arguments[2], lanes)
+            blocks = [[arrays.load(0, p), arrays.load(1, p), None, None] for p in places]
+            _vector_cipher(builder, blocks, arrays.data(3), 0)
+            both = [n for lane in range(PART.count) for n in (lane, PART.count + lane)]
+            pairs = [n for pair in both for n in (2 * pair, 2 * pair + 1)]
+            for place, (a, b, c, d) in zip(places, blocks, strict=True):
+                ab, cd = _shuffled(builder, a, b, both), _shuffled(builder, c, d, both)
+                words = _shuffled(builder, ab, cd, pairs)
+                arrays.store(4, builder.mul(place, ir.Constant(place.type, 4)), words)
+            return context.get_dummy_value()
 
-    return types.none(numbers, trials, types.int64, keys, strip), generate
+        return types.none(numbers, trials, types.int64, keys, strip), generate
+
+    return blocks
 
 
 @overload(_blocks, jit_options={"forceinline": True})
 def _choose_blocks(numbers, trials, count, keys, strip):
+    lanes = _lanes()
+    some = _machine_blocks(lanes)
+
     def blocks(numbers, trials, count, keys, strip):
-        for u in range(0, count, LANES):
-            _machine_blocks(numbers, trials, u, keys, strip)  # type: ignore[call-arg]
+        for u in range(0, count, lanes):
+            some(numbers, trials, u, keys, strip)
 
     return blocks
 

@@ -34,7 +34,7 @@ def has_fused_products():
 
 def test_the_way_to_multiply_is_the_processors(philox):
     expected = philox._multiply_fused if has_fused_products() else philox._multiply_halves
-    assert philox._way_to_multiply(cpu_target.target_context) is expected
+    assert philox._way_to_multiply() is expected
 
 
 def compiled(philox, build, factor):
