@@ -9,14 +9,15 @@ Legend: ``B`` trials, ``N`` nodes, ``n`` words of a trial, ``K`` tiles of ``W`` 
 side, ``C`` cells of a table.
 
 Lanes are blocks of one trial after another where loads lie in rows, trials where they lie in
-tiles. As vectors of 32-bit products (``_machine_rounds``) the cipher takes 0.8 ns a word in
-tiles and 1.0 in rows, one 64 x 64 bit product after the other 2.4; plain loops over lanes, which
-LLVM turns into vectors in part, 1.2.
+tiles. As vectors (``_vector_cipher``), on a processor with 52-bit products, words in rows take 0.55
+ns each and uniform loads in tiles 0.26; by 32-bit products 1.25 times as long, one 64 x 64 bit
+product after the other 4 times. Scalar products beside those of the vectors gain nothing.
 """
 
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
+from numba.core.registry import cpu_target
 from numba.extending import intrinsic, overload
 
 MULTIPLIER_0 = np.uint64(0xD2E7470EE14C6C93)
@@ -28,14 +29,18 @@ ROUNDS = 10
 HALF = np.uint64(32)
 LOW_HALF = np.uint64(0xFFFFFFFF)
 
-# With 8 lanes words take 1.2 times as long, with 32 0.94, but not all tiles are as wide.
-LANES = 16
-# Blocks drawn at a time for loads in rows, 2 KiB: with 16 a word takes 1.3 times as long, with 32
-# 1.1, with 128 0.98, and a network of a few nodes draws as many in vain.
+# Lanes at once, as a product has to wait for the one before it: with 16 words take 1.4 times as
+# long, with 64 1.06. The last ones of a tile whose width is no multiple of that are fewer, and
+# so are all without the registers of AVX-512.
+LANES, FEWER = 32, 16
+# So many lanes are a vector.
+PART = ir.VectorType(ir.IntType(64), 8)
+# Blocks drawn at a time for loads in rows, 2 KiB: with 32 a word takes 1.2 times as long, with 128
+# 0.98.
 STRIP = 64
 
-# What is made of a word: two scaled numbers, one, a table's load, or one of given values.
-HALVES, SCALED, TABLE, VALUES = 0, 1, 2, 3
+# What is made of a word: two scaled numbers, one, a table's load, one of given values, or itself.
+HALVES, SCALED, TABLE, VALUES, WORDS = 0, 1, 2, 3, 4
 
 
 def round_keys(seed):
@@ -60,7 +65,7 @@ def _multiply(a, b):
 def _machine_multiply(_typing, _a, _b):
     """Compile ``_multiply`` to one 64 x 64 -> 128 bit multiplication.
 
-    By 32-bit products words in rows take 1.3 times as long.
+    By 32-bit products loads from given values take 1.7 times as long.
     """
     word, double = ir.IntType(64), ir.IntType(128)
 
@@ -80,25 +85,42 @@ def _choose_multiply(a, b):
     return lambda a, b: _machine_multiply(a, b)  # type: ignore[call-arg]
 
 
-def _rounds(state, w, W, keys):
-    """Do the rounds after the second on ``LANES`` lanes of ``state`` (4 W,) from ``w`` on."""
-    for u in range(w, w + LANES):
-        a, b, c, d = state[u], state[W + u], state[2 * W + u], state[3 * W + u]
-        for r in range(2, ROUNDS):
-            high_0, low_0 = _multiply(MULTIPLIER_0, a)
-            high_1, low_1 = _multiply(MULTIPLIER_1, c)
-            a, b, c, d = high_1 ^ b ^ keys[r, 0], low_1, high_0 ^ d ^ keys[r, 1], low_0
-        state[u], state[W + u], state[2 * W + u], state[3 * W + u] = a, b, c, d
+def _cipher(a, b, c, d, keys, first):
+    """Return what the rounds from ``first`` on make of a block."""
+    for r in range(first, ROUNDS):
+        high_0, low_0 = _multiply(MULTIPLIER_0, a)
+        high_1, low_1 = _multiply(MULTIPLIER_1, c)
+        a, b, c, d = high_1 ^ b ^ keys[r, 0], low_1, high_0 ^ d ^ keys[r, 1], low_0
+    return a, b, c, d
 
 
-def _vector_multiply(builder, a, factor):
+def _rounds(first, high, low, keys, state):
+    """Do the rounds after the second on a lane each of ``state`` (4 W,).
+
+    ``first`` is of the block (``_first_rounds``), ``high`` and ``low`` (W,) are of the trials
+    (``_trial_rounds``).
+    """
+    a, b, c = first
+    for w in range(high.size):
+        state[w :: high.size] = _cipher(a, b, c ^ high[w], low[w], keys, 2)
+
+
+def _blocks(numbers, trials, count, keys, strip):
+    """Write ``count`` blocks, of the ``trials`` and with the ``numbers`` given, to ``strip``."""
+    zero = np.uint64(0)
+    for u in range(count):
+        strip[4 * u : 4 * u + 4] = _cipher(numbers[u], trials[u], zero, zero, keys, 0)
+
+
+def _constant(vector, value):
+    return ir.Constant(vector, [value] * vector.count)
+
+
+def _multiply_halves(builder, a, factor):
     """Build ``_multiply`` of a vector and a constant."""
-
-    def constant(value):
-        return ir.Constant(a.type, [value] * LANES)
-
-    half, low_half = constant(32), constant(0xFFFFFFFF)
-    factor_low, factor_high = constant(int(factor) & 0xFFFFFFFF), constant(int(factor) >> 32)
+    half, low_half = _constant(a.type, 32), _constant(a.type, 0xFFFFFFFF)
+    factor_low = _constant(a.type, int(factor) & 0xFFFFFFFF)
+    factor_high = _constant(a.type, int(factor) >> 32)
     a_low, a_high = builder.and_(a, low_half), builder.lshr(a, half)
     low = builder.mul(a_low, factor_low)
     middle = builder.add(builder.mul(a_high, factor_low), builder.lshr(low, half))
@@ -108,47 +130,182 @@ def _vector_multiply(builder, a, factor):
     return high, builder.or_(builder.shl(crossed, half), builder.and_(low, low_half))
 
 
-@intrinsic
-def _machine_rounds(_typing, state, _w, _W, keys):
-    """Compile ``_rounds`` to vectors of all its lanes."""
+def _multiply_fused(builder, a, factor):
+    """Build ``_multiply`` of 8 lanes and a constant from the 52-bit products of AVX-512 IFMA.
 
-    def generate(context, builder, signature, arguments):
-        vector = ir.VectorType(ir.IntType(64), LANES)
-        undefined = ir.Constant(vector, ir.Undefined)
-        first = ir.Constant(ir.VectorType(ir.IntType(32), LANES), None)
+    Let ``a = 2**52 top + rest`` and ``factor = 2**12 begin + end``. Then ``a * factor >> 12`` is
+    ``2**52 (top begin + (rest begin >> 52)) + below``, where ``below`` is the low 52 bits of
+    ``rest begin``, ``2**40 top end``, and ``rest end >> 12``. It is less than ``2**64``, as
+    ``end < 2**12 - 1``. That makes 9 operations where halves take 17.
+    """
+    kind = ir.FunctionType(a.type, [a.type] * 3)
+    name = "llvm.x86.avx512.vpmadd52{}.uq.512"
+    # To the first are added the low or the high 52 bits of the product of the low 52 bits of the
+    # second and the third.
+    add_low, add_high = (
+        builder.module.declare_intrinsic(name.format(bits), [], kind) for bits in "lh"
+    )
+    begin, end = int(factor) >> 12, int(factor) & 0xFFF
+    begin, end = _constant(a.type, begin), _constant(a.type, end << 40)
+    above = _constant(a.type, 52)
+    top = builder.lshr(a, above)
+    below = builder.call(add_low, [builder.mul(top, end), a, begin])
+    below = builder.call(add_high, [below, a, end])
+    high = builder.call(add_high, [builder.mul(top, begin), a, begin])
+    high = builder.add(high, builder.lshr(below, above))
+    return high, builder.mul(a, _constant(a.type, int(factor)))
 
-        def data(number):
-            array = context.make_array(signature.args[number])
-            return array(context, builder, arguments[number]).data
 
-        def key(r, side):
-            place = builder.gep(data(3), [ir.Constant(ir.IntType(64), 2 * r + side)])
-            one = builder.insert_element(
-                undefined, builder.load(place), ir.Constant(ir.IntType(32), 0)
+def _features():
+    """Return those of the processor compiled for; for one with others numba's cache has none."""
+    return cpu_target.target_context.codegen().magic_tuple()[2].split(",")
+
+
+def _way_to_multiply():
+    return _multiply_fused if "+avx512ifma" in _features() else _multiply_halves
+
+
+def _lanes():
+    """Return how many lanes fit the registers: too many take 1.4 to 1.5 times as long."""
+    return LANES if "+avx512f" in _features() else FEWER
+
+
+def _shuffled(builder, a, b, lanes):
+    order = ir.Constant(ir.VectorType(ir.IntType(32), len(lanes)), lanes)
+    return builder.shuffle_vector(a, b, order)
+
+
+def _spread(builder, word):
+    """Build a vector of one word in each lane."""
+    one = ir.Constant(PART, ir.Undefined)
+    one = builder.insert_element(one, word, ir.Constant(ir.IntType(32), 0))
+    return _shuffled(builder, one, one, [0] * PART.count)
+
+
+def _vector_cipher(builder, blocks, keys, first):
+    """Build ``_cipher`` of lists of vectors a, b, c, d, in place; None stands for zeros."""
+    multiply = _way_to_multiply()
+
+    def product(words, factor):
+        return multiply(builder, words, factor) if words else (None, None)
+
+    def mixed(high, words, r, side):
+        place = builder.gep(keys, [ir.Constant(ir.IntType(64), 2 * r + side)])
+        found = _spread(builder, builder.load(place))
+        for other in (high, words):
+            found = builder.xor(found, other) if other else found
+        return found
+
+    for r in range(first, ROUNDS):
+        for block in blocks:
+            a, b, c, d = block
+            high_0, low_0 = product(a, MULTIPLIER_0)
+            high_1, low_1 = product(c, MULTIPLIER_1)
+            block[:] = mixed(high_1, b, r, 0), low_1, mixed(high_0, d, r, 1), low_0
+
+
+class _Arrays:
+    """Words of the arrays that an intrinsic has among its arguments."""
+
+    def __init__(self, context, builder, signature, arguments):
+        self.context, self.builder = context, builder
+        self.types, self.arguments = signature.args, arguments
+
+    def data(self, number):
+        array = self.context.make_array(self.types[number])
+        return array(self.context, self.builder, self.arguments[number]).data
+
+    def place(self, number, index, vector):
+        place = self.builder.gep(self.data(number), [index])
+        return self.builder.bitcast(place, vector.as_pointer())
+
+    def load(self, number, index):
+        return self.builder.load(self.place(number, index, PART), align=8)
+
+    def store(self, number, index, words):
+        self.builder.store(words, self.place(number, index, words.type), align=8)
+
+    def parts(self, index, lanes):
+        """Return where the vectors of so many lanes begin."""
+        starts = range(0, lanes, PART.count)
+        return [self.builder.add(index, ir.Constant(index.type, start)) for start in starts]
+
+
+def _machine_rounds(lanes):
+    """Make ``_rounds`` of so many lanes as vectors of all of them."""
+
+    @intrinsic
+    def rounds(_typing, first, high, low, keys, state, _w, _W):
+        def generate(context, builder, signature, arguments):
+            arrays = _Arrays(context, builder, signature, arguments)
+            a, b, c = (
+                _spread(builder, builder.extract_value(arguments[0], word)) for word in range(3)
             )
-            return builder.shuffle_vector(one, undefined, first)
+            places = arrays.parts(arguments[5], lanes)
+            blocks = [
+                [a, b, builder.xor(c, arrays.load(1, place)), arrays.load(2, place)]
+                for place in places
+            ]
+            _vector_cipher(builder, blocks, arrays.data(3), 2)
+            for place, block in zip(places, blocks, strict=True):
+                for words in block:
+                    arrays.store(4, place, words)
+                    place = builder.add(place, arguments[6])
+            return context.get_dummy_value()
 
-        places, index = [], arguments[1]
-        for _ in range(4):
-            places.append(builder.bitcast(builder.gep(data(0), [index]), vector.as_pointer()))
-            index = builder.add(index, arguments[2])
-        a, b, c, d = (builder.load(place, align=8) for place in places)
-        for r in range(2, ROUNDS):
-            high_0, low_0 = _vector_multiply(builder, a, MULTIPLIER_0)
-            high_1, low_1 = _vector_multiply(builder, c, MULTIPLIER_1)
-            a = builder.xor(builder.xor(high_1, b), key(r, 0))
-            c = builder.xor(builder.xor(high_0, d), key(r, 1))
-            b, d = low_1, low_0
-        for place, word in zip(places, (a, b, c, d), strict=True):
-            builder.store(word, place, align=8)
-        return context.get_dummy_value()
+        return types.none(first, high, low, keys, state, types.int64, types.int64), generate
 
-    return types.none(state, types.int64, types.int64, keys), generate
+    return rounds
 
 
-@overload(_rounds)
-def _choose_rounds(state, w, W, keys):
-    return lambda state, w, W, keys: _machine_rounds(state, w, W, keys)  # type: ignore[call-arg]
+@overload(_rounds, jit_options={"forceinline": True})
+def _choose_rounds(first, high, low, keys, state):
+    lanes = _lanes()
+    many, fewer = _machine_rounds(lanes), _machine_rounds(FEWER)
+
+    def rounds(first, high, low, keys, state):
+        W = high.size
+        for w in range(0, W - lanes + 1, lanes):
+            many(first, high, low, keys, state, w, W)
+        if W % lanes:
+            fewer(first, high, low, keys, state, W - FEWER, W)
+
+    return rounds
+
+
+def _machine_blocks(lanes):
+    """Make so many of ``_blocks`` as vectors, whose words are interleaved at the end."""
+
+    @intrinsic
+    def blocks(_typing, numbers, trials, _u, keys, strip):
+        def generate(context, builder, signature, arguments):
+            arrays = _Arrays(context, builder, signature, arguments)
+            places = arrays.parts(arguments[2], lanes)
+            blocks = [[arrays.load(0, p), arrays.load(1, p), None, None] for p in places]
+            _vector_cipher(builder, blocks, arrays.data(3), 0)
+            both = [n for lane in range(PART.count) for n in (lane, PART.count + lane)]
+            pairs = [n for pair in both for n in (2 * pair, 2 * pair + 1)]
+            for place, (a, b, c, d) in zip(places, blocks, strict=True):
+                ab, cd = _shuffled(builder, a, b, both), _shuffled(builder, c, d, both)
+                words = _shuffled(builder, ab, cd, pairs)
+                arrays.store(4, builder.mul(place, ir.Constant(place.type, 4)), words)
+            return context.get_dummy_value()
+
+        return types.none(numbers, trials, types.int64, keys, strip), generate
+
+    return blocks
+
+
+@overload(_blocks, jit_options={"forceinline": True})
+def _choose_blocks(numbers, trials, count, keys, strip):
+    lanes = _lanes()
+    some = _machine_blocks(lanes)
+
+    def blocks(numbers, trials, count, keys, strip):
+        for u in range(0, count, lanes):
+            some(numbers, trials, u, keys, strip)
+
+    return blocks
 
 
 @njit(cache=True, nogil=True)
@@ -169,45 +326,19 @@ def _trial_rounds(keys, trial):
 
 
 @njit(cache=True, nogil=True)
-def _strip(keys, start, blocks, first, state, strip):
-    """Draw blocks ``first, first + 1, ..``, of which a trial has ``blocks``, into ``strip``."""
-    trial, block = first // blocks, first % blocks
-    high, low = _trial_rounds(keys, start + trial)
+def _strip(keys, trial, block, blocks, count, numbers, trials, strip):
+    """Draw ``count`` blocks into ``strip``, from one of ``trial`` on; a trial has ``blocks``."""
     for u in range(STRIP):
-        state[u], state[STRIP + u], c = _first_rounds(keys, block)
-        state[2 * STRIP + u] = c ^ high
-        state[3 * STRIP + u] = low
-        block += 1
-        if block == blocks:
-            block = 0
-            trial += 1
-            high, low = _trial_rounds(keys, start + trial)
-    for w in range(0, STRIP, LANES):
-        _rounds(state, w, STRIP, keys)
-    for u in range(STRIP):
-        o = strip[4 * u : 4 * u + 4]
-        o[0] = state[u]
-        o[1] = state[STRIP + u]
-        o[2] = state[2 * STRIP + u]
-        o[3] = state[3 * STRIP + u]
-
-
-@njit(cache=True, nogil=True)
-def words(keys, start, out):
-    """Fill ``out`` (B, n) uint64 with the first ``n`` words of the trials ``start ..``."""
-    B, n = out.shape
-    blocks = (n + 3) // 4
-    state = np.empty(4 * STRIP, np.uint64)
-    strip = np.empty(4 * STRIP, np.uint64)
-    for first in range(0, B * blocks, STRIP):
-        _strip(keys, start, blocks, first, state, strip)
-        u = 0
-        while u < STRIP and first + u < B * blocks:
-            b, block = (first + u) // blocks, (first + u) % blocks
-            part = out[b, 4 * block : 4 * (block + STRIP - u)]
-            for i in range(part.size):
-                part[i] = strip[4 * u + i]
-            u += blocks - block
+        numbers[u] = block + 1 + u
+        trials[u] = trial
+    begin = blocks - block
+    while begin < count:
+        trial += 1
+        for u in range(begin, min(begin + blocks, count)):
+            numbers[u] = u - begin + 1
+            trials[u] = trial
+        begin += blocks
+    _blocks(numbers, trials, count, keys, strip)
 
 
 @njit(cache=True, nogil=True)
@@ -228,33 +359,6 @@ def _cell(word, thresholds, guide, shift):
     return low
 
 
-# What follows makes loads of the first ``out.size`` of the words ``given``. Each is a function of
-# its own, small enough to become a part of its callers: a fifth of the time of small tables.
-
-
-@njit(cache=True, nogil=True)
-def _scale(given, span, out):
-    T = out.dtype.type
-    for i in range(out.size):
-        out[i] = T(_multiply(given[i], span)[0])
-
-
-@njit(cache=True, nogil=True)
-def _look_up(given, thresholds, values, masks, guide, shift, out):
-    T = out.dtype.type
-    for i in range(out.size):
-        c = _cell(given[i], thresholds, guide, shift)
-        out[i] = T(values[c] + np.int64(given[i] & masks[c]))
-
-
-@njit(cache=True, nogil=True)
-def _choose(given, span, values, out):
-    """Take values at places without a sign: no look at whether they count from the end."""
-    T = out.dtype.type
-    for i in range(out.size):
-        out[i] = T(values[_multiply(given[i], span)[0]])
-
-
 @njit(cache=True, nogil=True)
 def draw_rows(keys, start, law, out):
     """Fill ``out`` (B, N) int64 with the loads of the trials ``start ..``.
@@ -267,74 +371,96 @@ def draw_rows(keys, start, law, out):
       ``values[c] + (u & masks[c])``, both (C,). ``guide[u >> shift]`` of them are at most the
       least word that begins like ``u``.
     - ``VALUES``: the load is ``values[u * span >> 64]``.
+    - ``WORDS``: the load is the word, ``out`` is uint64.
     """
     B, N = out.shape
     kind, span, thresholds, values, masks, guide, shift = law
     a_block = 8 if kind == HALVES else 4
     blocks = (N + a_block - 1) // a_block
-    state = np.empty(4 * STRIP, np.uint64)
+    places, trials = np.empty(STRIP, np.uint64), np.empty(STRIP, np.uint64)
     strip = np.empty(4 * STRIP, np.uint64)
-    numbers = strip.view(np.uint32)
+    halves = strip.view(np.uint32)
+    b, block = 0, 0
     for first in range(0, B * blocks, STRIP):
-        _strip(keys, start, blocks, first, state, strip)
+        count = min(STRIP, B * blocks - first)
+        _strip(keys, start + b, block, blocks, count, places, trials, strip)
         u = 0
-        while u < STRIP and first + u < B * blocks:
-            b, block = (first + u) // blocks, (first + u) % blocks
-            part = out[b, a_block * block : a_block * (block + STRIP - u)]
+        while u < count:
+            run = min(blocks - block, STRIP - u)
+            # Places without a sign, for no look at whether they count from the end, in whole
+            # arrays: by slices, whose holders are counted, 8 nodes take 3 to 4 times as long.
+            at, given = np.uint64(a_block * block), np.uint64(a_block * u)
+            loads = np.uint64(min(a_block * run, N - a_block * block))
             if kind == HALVES:
-                for i in range(part.size):
-                    part[i] = np.int64(np.uint64(numbers[8 * u + i]) * span >> HALF)
+                for i in range(loads):
+                    out[b, at + i] = np.uint64(halves[given + i]) * span >> HALF
             elif kind == SCALED:
-                _scale(strip[4 * u :], span, part)
+                for i in range(loads):
+                    out[b, at + i] = _multiply(strip[given + i], span)[0]
             elif kind == TABLE:
-                _look_up(strip[4 * u :], thresholds, values, masks, guide, shift, part)
+                for i in range(loads):
+                    word = strip[given + i]
+                    c = _cell(word, thresholds, guide, shift)
+                    out[b, at + i] = values[c] + np.int64(word & masks[c])
+            elif kind == VALUES:
+                # No faster: gathering 8 at once; fetching those of the next strip ahead, but for
+                # tables that no cache holds.
+                for i in range(loads):
+                    out[b, at + i] = values[_multiply(strip[given + i], span)[0]]
             else:
-                _choose(strip[4 * u :], span, values, part)
-            u += blocks - block
+                for i in range(loads):
+                    out[b, at + i] = strip[given + i]
+            u += run
+            block += run
+            if block == blocks:
+                block = 0
+                b += 1
+
+
+@njit(cache=True, nogil=True)
+def words(keys, start, out):
+    """Fill ``out`` (B, n) uint64 with the first ``n`` words of the trials ``start ..``."""
+    none, zero = np.empty(0, np.uint64), np.uint64(0)
+    law = WORDS, zero, none, none.view(np.int64), none, none.view(np.int32), zero
+    draw_rows(keys, start, law, out)
 
 
 @njit(cache=True, nogil=True)
 def draw_tiles(keys, start, law, out):
     """Fill tiles (K, N, W) int32 or int64, which every load fits: trial ``k * W + w`` in lane w.
 
-    ``W`` is a multiple of ``LANES``; all else as in ``draw_rows``.
+    ``W`` is a multiple of ``FEWER``; all else as in ``draw_rows``.
     """
     K, N, W = out.shape
     T = out.dtype.type
     kind, span, thresholds, values, masks, guide, shift = law
     a_block = 8 if kind == HALVES else 4
     state = np.empty(4 * W, np.uint64)
-    a, b, c, d = state[:W], state[W : 2 * W], state[2 * W : 3 * W], state[3 * W :]
     high, low = np.empty(W, np.uint64), np.empty(W, np.uint64)
     for k in range(K):
         tile = out[k].reshape(-1)
         for w in range(W):
             high[w], low[w] = _trial_rounds(keys, start + k * W + w)
         for block in range((N + a_block - 1) // a_block):
-            same_a, same_b, same_c = _first_rounds(keys, block)
-            for w in range(W):
-                a[w] = same_a
-                b[w] = same_b
-                c[w] = high[w] ^ same_c
-                d[w] = low[w]
-            for w in range(0, W, LANES):
-                _rounds(state, w, W, keys)
+            _rounds(_first_rounds(keys, block), high, low, keys, state)
             nodes = min(a_block, N - a_block * block)
-            part = tile[a_block * block * W : (a_block * block + nodes) * W]
-            if kind != HALVES:
-                if kind == SCALED:
-                    _scale(state, span, part)
-                elif kind == TABLE:
-                    _look_up(state, thresholds, values, masks, guide, shift, part)
-                else:
-                    _choose(state, span, values, part)
-                continue
-            for i in range(nodes):
-                given = state[(i >> 1) * W : (i >> 1) * W + W]
-                row = part[i * W : i * W + W]
-                if i & 1:
-                    for w in range(W):
-                        row[w] = T((given[w] >> HALF) * span >> HALF)
-                else:
-                    for w in range(W):
-                        row[w] = T((given[w] & LOW_HALF) * span >> HALF)
+            at = np.uint64(a_block * block * W)
+            loads = np.uint64(nodes * W)
+            if kind == HALVES:
+                width = np.uint64(W)
+                for i in range(nodes):
+                    given = np.uint64((i >> 1) * W)
+                    side = HALF * np.uint64(i & 1)
+                    for w in range(width):
+                        tile[at + w] = T((state[given + w] >> side & LOW_HALF) * span >> HALF)
+                    at += width
+            elif kind == SCALED:
+                for i in range(loads):
+                    tile[at + i] = T(_multiply(state[i], span)[0])
+            elif kind == TABLE:
+                for i in range(loads):
+                    c = _cell(state[i], thresholds, guide, shift)
+                    tile[at + i] = T(values[c] + np.int64(state[i] & masks[c]))
+            else:
+                for i in range(loads):
+                    tile[at + i] = T(values[_multiply(state[i], span)[0]])
