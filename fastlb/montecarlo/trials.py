@@ -74,7 +74,7 @@ def measure_in_tiles(chunk: Trials) -> dict[str, dict[str, Any]]:
             by_width.setdefault(width, {})[name] = method
     found: dict[str, dict[str, Any]] = {}
     for width, methods in by_width.items():
-        # In 16 bits where nothing else will ever be asked for: a tenth less for DEM and HHC.
+        # In 16 bits where nothing else will ever be asked for: to copy them takes 0.05 ns a load.
         asked = {m.dtype(N * law.largest, law.largest, width) for m in methods.values()}
         drawn_as = INT16 if asked == {INT16} else dtype
         tiles = min(TILES_BYTES // (N * width * drawn_as.itemsize), -(-chunk.trials // width))
