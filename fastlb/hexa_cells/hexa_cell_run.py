@@ -24,10 +24,11 @@ ODD_UNITS = ("higher", "lower")
 # 32 bits: they fit the L1 cache, and an exchange runs over whole vectors.
 PART_BITS = 4
 LANE_BYTES = 256
-INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
+INT16, INT32, INT64 = np.dtype(np.int16), np.dtype(np.int32), np.dtype(np.int64)
 # The difference that none exceeds, by the dtype in which loads are computed; floats meet midway,
 # whatever stands here.
 NEVER: dict[np.dtype[Any], int] = {
+    INT16: 2**15 - 1,
     INT32: 2**31 - 1,
     INT64: 2**63 - 1,
     np.dtype(np.float32): 0,

@@ -22,6 +22,7 @@ from ..exchange.fault_plans import fault_plan
 from ..exchange.gde_share import integer_factor, read_share
 from ..exchange.loads import check_order
 from ..exchange.result import INT32_MAX, INT64_MAX
+from ..exchange.scratch import scratch
 from ..exchange.tiling import LANES
 from ..hexa_cells.hexa_cell_exchange import hexa_cell
 from ..hexa_cells.hexa_cell_run import STEPS, counters, prepared
@@ -34,7 +35,7 @@ from ..topologies.topology import Grid, Topology
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
+INT16, INT32, INT64 = np.dtype(np.int16), np.dtype(np.int32), np.dtype(np.int64)
 
 Found = dict[str, "NDArray[Any]"]
 
@@ -55,15 +56,16 @@ class TileMethod(ABC):
     topology: Topology
 
     @abstractmethod
-    def dtype(self, total: int, largest: int) -> np.dtype[Any] | None:
+    def dtype(self, total: int, largest: int, W: int) -> np.dtype[Any] | None:
         """Return in what dtype to balance loads up to ``largest`` with totals up to ``total``.
 
-        None where not even int64 is sure to hold what is moved: the public function says more.
+        It depends on the width of tiles too, as registers hold more of narrow lanes. None where not
+        even int64 is sure to hold what is moved: the public function says more.
         """
 
     @abstractmethod
     def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
-        """Balance tiles (K, N, W), int32 or int64; return what was counted.
+        """Balance tiles (K, N, W) of the dtype asked for; return what was counted.
 
         Arrays have the trials last, (.., B). ``extremes`` (2, B) holds the least and the largest
         load of each afterwards, ``moved`` and ``local`` (B,) the units that moved and those that
@@ -100,7 +102,7 @@ class Gde(TileMethod):
             self._factors[key] = integer_factor(self.share, total, largest)
         return self._factors[key]
 
-    def dtype(self, total: int, largest: int) -> np.dtype[Any]:
+    def dtype(self, total: int, largest: int, W: int) -> np.dtype[Any]:
         T: type[np.generic] = self._factor(total, largest)[1]
         return np.dtype(T)
 
@@ -145,7 +147,7 @@ class Dde(TileMethod):
         self.rings = np.array([wrapped and k > 2 for k, wrapped in lines], dtype=bool)
         self.sorters, self.starts = direct_exchange.ring_sorters(shape, wrap)
 
-    def dtype(self, total: int, largest: int) -> np.dtype[Any] | None:
+    def dtype(self, total: int, largest: int, W: int) -> np.dtype[Any] | None:
         if total * self.longest * max(1, len(self.order)) > INT64_MAX:
             return None
         return INT32 if total * self.longest <= INT32_MAX else INT64
@@ -180,12 +182,13 @@ class Dem(TileMethod):
         self.bits = np.array(check_order("dims", dims, topology.n), dtype=np.int64)
         self.faults = dimension_exchange.faulty_bits(topology)
 
-    def dtype(self, total: int, largest: int) -> np.dtype[Any] | None:
-        return _least_dtype(total * max(1, len(self.bits)))
+    def dtype(self, total: int, largest: int, W: int) -> np.dtype[Any] | None:
+        return _least_dtype(kernels("dem_tiles"), largest, W, total * max(1, len(self.bits)))
 
     def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
         found = np.empty((4, B), np.int64)
-        kernels("dem_tiles").dem(tiles, self.bits, self.faults, found)
+        kept = scratch("kept", (tiles[0].size,), tiles.dtype)
+        kernels("dem_tiles").dem(tiles, kept, self.bits, self.faults, found)
         return {"moved": found[0], "local": found[1], "extremes": found[2:]}
 
     def further(self, B: int, found: Found) -> dict[str, Any]:
@@ -206,13 +209,19 @@ class HexaCell(TileMethod):
         self.topology: HyperHexaCell = topology
         self.run = prepared(topology, algorithm, share, odd_unit)
 
-    def dtype(self, total: int, largest: int) -> np.dtype[Any] | None:
+    def dtype(self, total: int, largest: int, W: int) -> np.dtype[Any] | None:
         # All stages together move at most the total each; a node's messages are bytes.
-        return _least_dtype(max(int(total) * self.run.stages, 255 * self.topology.size))
+        summed = max(int(total) * self.run.stages, 255 * self.topology.size)
+        return _least_dtype(kernels("hexa_cell_tiles"), largest, W, summed)
 
     def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
-        found = np.empty((8, B), np.int64)
-        kernels("hexa_cell_tiles").balance(tiles, self.run.d, self.run.rules[tiles.dtype], found)
+        found, dtype = np.empty((8, B), np.int64), tiles.dtype
+        kept, ends = (
+            scratch(name, (tiles[0].size,), T) for name, T in (("kept", dtype), ("ends", np.uint8))
+        )
+        kernels("hexa_cell_tiles").balance(
+            tiles, kept, ends, self.run.d, self.run.rules[dtype], found
+        )
         named = dict(zip(("moved", "local", "time", "load", "polled", "ends"), found, strict=False))
         return {**named, "extremes": found[6:]}
 
@@ -242,7 +251,7 @@ class FaultTolerantDem(TileMethod):
         self.plan = fault_plan(topology, order=order, donor=donor)
         self.passes = plan_passes(self.plan, in_positions=False)
 
-    def dtype(self, total: int, largest: int) -> np.dtype[Any] | None:
+    def dtype(self, total: int, largest: int, W: int) -> np.dtype[Any] | None:
         if total * fault_batches.times_moved(self.plan) <= INT32_MAX:
             return INT32
         return INT64 if total * self.plan.steps <= INT64_MAX else None
@@ -293,5 +302,8 @@ def tile_method(topology: Topology, method: str) -> TileMethod | None:
     return None
 
 
-def _least_dtype(largest: int) -> np.dtype[Any] | None:
-    return INT32 if largest <= INT32_MAX else INT64 if largest <= INT64_MAX else None
+def _least_dtype(kernel: Any, largest: int, W: int, summed: int) -> np.dtype[Any] | None:
+    """Return the narrowest dtype that a kernel takes of loads and of whatever they add up to."""
+    if largest <= kernel.NARROW and W % kernel.NARROW_LANES == 0 and summed <= INT32_MAX:
+        return INT16
+    return INT32 if summed <= INT32_MAX else INT64 if summed <= INT64_MAX else None

@@ -105,7 +105,7 @@ class Drawn(Distribution):
 
     @abstractmethod
     def fill_tiles(self, tiles: NDArray[Any], *, seed: int, start: int) -> None:
-        """Write them to tiles (K, N, W), int32 or int64: trial ``k W + w`` to lane w of tile k.
+        """Write them to tiles (K, N, W) of integers: trial ``k W + w`` to lane w of tile k.
 
         ``W`` is a multiple of 16, and ``largest`` fits the tiles' dtype.
         """
@@ -168,7 +168,7 @@ class Independent(Drawn):
         kernels("philox").draw_rows(round_keys(seed), start, _law_of(self), rows)
 
     def fill_tiles(self, tiles: NDArray[Any], *, seed: int, start: int) -> None:
-        """Write them to tiles (K, N, W), int32 or int64: trial ``k W + w`` to lane w of tile k."""
+        """Write them to tiles (K, N, W) of integers: trial ``k W + w`` to lane w of tile k."""
         kernels("philox").draw_tiles(round_keys(seed), start, _law_of(self), tiles)
 
 

@@ -61,7 +61,7 @@ class OneHot(Drawn):
         rows[np.arange(len(rows)), hot] = self.load
 
     def fill_tiles(self, tiles: NDArray[Any], *, seed: int, start: int) -> None:
-        """Write them to tiles (K, N, W), int32 or int64: trial ``k W + w`` to lane w of tile k."""
+        """Write them to tiles (K, N, W) of integers: trial ``k W + w`` to lane w of tile k."""
         K, N, W = tiles.shape
         hot = self._hot(K * W, N, seed, start)
         tiles[:] = self.rest
