@@ -42,8 +42,9 @@ def _sweep(loads, kept, partners, C, share):
 
     ``loads``, ``kept`` : (NODES,) uint16; ``kept``, the least that each node has had, may be None,
     and then units are not counted. ``partners`` : int8, (C, NODES) and more, colour by colour with
-    whom each node exchanges, or itself. ``share`` : (high, low) uint16, halves of m, which is ``share * 2**32``
-    rounded down; of a d below 2**16 it sends the floor, as its denominator is below 2**16, too.
+    whom each node exchanges, or itself. ``share`` : (high, low) uint16, the halves of m, which is
+    ``share * 2**32`` rounded down. Of d it sends the floor of ``share * d``, as d and the share's
+    denominator are below 2**16.
     """
     high, low = (int(part) for part in share)
     moved = 0
@@ -333,9 +334,10 @@ def _are_words(source):
 
 
 @njit(cache=True, nogil=True)
-def _short_in_registers(source, target, kept, partners, C, share, max_sweeps):
-    """Do as ``_short`` for loads of 16 bits in registers; ``kept`` may be None."""
-    N = source.size
+def _short_in_registers(source, target, kept, plan, partners, max_sweeps):
+    """Do as ``_short`` for loads of 16 bits, of which ``kept`` may be None."""
+    N, C = source.size, plan[7]
+    share = np.uint16(plan[6] >> 16), np.uint16(plan[6] & WORD)
     zero = np.int64(0)
     loads = np.zeros(NODES, np.uint16)
     for i in range(N):
@@ -362,51 +364,41 @@ def _short_in_registers(source, target, kept, partners, C, share, max_sweeps):
     stopped = sweeps == max_sweeps
     # As in ``ended``; a difference of two moves something from half of 2**32 on.
     if stopped or share[0] < 2**15:
-        far = 0
+        far = False
         for c in range(C):
             for i in range(N):
                 other = loads[partners[c * NODES + i]]
-                far += abs(np.int64(loads[i]) - np.int64(other)) > 1
+                if abs(np.int64(loads[i]) - np.int64(other)) > 1:
+                    far = True
         if far:
-            flags = np.int64(APART if stopped else APART | STALLED)
-            sweeps += np.int64(not stopped)
-    return DONE, moved, local, sweeps, np.int64(flags)
+            flags += APART
+            if not stopped:
+                flags += STALLED
+                sweeps += 1
+    return DONE, moved, local, sweeps, flags
 
 
 @njit(cache=True, nogil=True)
-def _balance(source, target, plan, links, max_sweeps, kept):
-    """Do as ``small``; return what ``_short`` does, and what the survey told.
-
-    The survey is made only where figures are asked for or it decides. ``kept`` : (NODES,) uint16
-    if they are, or None.
-    """
-    zero = np.int64(0)
-    if plan[10] and _are_words(source):
-        # Without a slice of an array, each of which takes 20 ns.
-        share = np.uint16(plan[6] >> 16), np.uint16(plan[6] & WORD)
-        surveyed = (zero, zero, zero) if kept is None else _survey(source)
-        found = _short_in_registers(source, target, kept, links, plan[7], share, max_sweeps)
-        return found, surveyed
-    least, largest, total = surveyed = _survey(source)
+def _short_by_shifts(source, target, plan, links, max_sweeps, measured, surveyed):
+    """Do as ``_short`` for all loads that the plan allows, which the survey told."""
+    least, largest, total = surveyed
     N = source.size
     C, G, P = plan[7:10]
     offsets = plan[11:]
     sides = links[C * NODES if plan[10] else 0 :].reshape(G, N)
     width = N + 2 * P
-    measured = kept is not None
     if least >= 0 and 0 <= total < 2**31 and largest <= plan[2]:
         room = np.zeros((2, width), np.uint32)
-        least_had = np.empty(N, np.uint32) if measured else room[0, :0]
-        narrow = np.uint32(plan[0]), np.uint32(plan[1])
-        found = _short(source, target, room, least_had, offsets, sides, narrow, max_sweeps)
-    elif least >= 0 and total >= 0 and largest <= plan[5]:
+        kept = np.empty(N, np.uint32) if measured else room[0, :0]
+        share = np.uint32(plan[0]), np.uint32(plan[1])
+        return _short(source, target, room, kept, offsets, sides, share, max_sweeps)
+    if least >= 0 and total >= 0 and largest <= plan[5]:
         wide_room = np.zeros((2, width), np.uint64)
-        wide_had = np.empty(N, np.uint64) if measured else wide_room[0, :0]
+        wide_kept = np.empty(N, np.uint64) if measured else wide_room[0, :0]
         wide = np.uint64(plan[3]), np.uint64(plan[4])
-        found = _short(source, target, wide_room, wide_had, offsets, sides, wide, max_sweeps)
-    else:
-        found = REFUSED, zero, zero, zero, zero
-    return found, surveyed
+        return _short(source, target, wide_room, wide_kept, offsets, sides, wide, max_sweeps)
+    zero = np.int64(0)
+    return REFUSED, zero, zero, zero, zero
 
 
 @njit(cache=True, nogil=True)
@@ -419,7 +411,10 @@ def small(source, target, plan, links, max_sweeps):
     may be in registers, and the offsets. ``links`` : int8, if so the partners (C, NODES), and the
     sides (G, N).
     """
-    return _balance(source, target, plan, links, max_sweeps, None)[0][0]
+    if plan[10] and _are_words(source):
+        return _short_in_registers(source, target, None, plan, links, max_sweeps)[0]
+    surveyed = _survey(source)
+    return _short_by_shifts(source, target, plan, links, max_sweeps, False, surveyed)[0]
 
 
 @njit(cache=True, nogil=True)
@@ -428,9 +423,13 @@ def small_measured(source, target, plan, links, max_sweeps):
 
     They are numbers of Python's: an array of so few takes longer to make and to read.
     """
-    found, surveyed = _balance(source, target, plan, links, max_sweeps, np.empty(NODES, np.uint16))
+    first_least, first_most, total = surveyed = _survey(source)
+    if plan[10] and first_least >= 0 and first_most <= WORD:
+        kept = np.empty(NODES, np.uint16)
+        found = _short_in_registers(source, target, kept, plan, links, max_sweeps)
+    else:
+        found = _short_by_shifts(source, target, plan, links, max_sweeps, True, surveyed)
     code, moved, local, sweeps, flags = found
-    first_least, first_most, total = surveyed
     least = most = target[0]
     for i in range(target.size):
         least = min(least, target[i])
@@ -449,4 +448,3 @@ def small_measured(source, target, plan, links, max_sweeps):
         float(locality), int(sweeps), 3 * int(plan[7]) * int(sweeps),
         bool(flags & STALLED), not flags & APART,
     )  # fmt: skip
-

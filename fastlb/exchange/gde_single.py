@@ -31,6 +31,8 @@ COMPILED = np.dtype(np.int64), np.dtype(np.int32)
 FEW = 2**13
 # Types of shares that cannot change, and of which equal ones mean the same.
 SHARES = frozenset({type(None), float, str, Fraction, Decimal, np.float64, np.float32})
+# Follows on a share that is no pair.
+ALONE = object()
 
 
 @dataclass(frozen=True)
@@ -117,7 +119,7 @@ class _Plan(NamedTuple):
 
 # What the last call asked, and its plan. A host program asks the same in every step, and by
 # identity that is seen in 0.1 us, where looking the plan up takes 0.3.
-_last: list[tuple[Any, ...]] = [(None,) * 8]
+_last: list[tuple[Any, ...]] = [(None,) * 9]
 
 
 def in_one_go(
@@ -137,20 +139,23 @@ def in_one_go(
     types alone, so that whatever decides which kernel that is must be looked at here.
     """
     T, shape = loads.dtype, loads.shape
-    of_topology, of_lam, of_order, of_sweeps, of_record, of_type, of_shape, plan = _last[0]
+    # The parts of a pair come one by one, so that they are told apart by their types.
+    p, q = share = lam if type(lam) is tuple and len(lam) == 2 else (lam, ALONE)
+    of_topology, of_p, of_q, of_order, of_sweeps, of_record, of_type, of_shape, plan = _last[0]
     if (
         topology is not of_topology
-        or lam is not of_lam
+        or p is not of_p
+        or q is not of_q
         or order is not of_order
         or max_sweeps is not of_sweeps
         or record is not of_record
         or T is not of_type
         or shape != of_shape
     ):
-        plan = _planned(topology, lam, order, max_sweeps, record, T, shape)
+        plan = _planned(topology, share, order, max_sweeps, record, T, shape)
         if plan is None:
             return None
-        _last[0] = topology, lam, order, max_sweeps, record, T, shape, plan
+        _last[0] = topology, p, q, order, max_sweeps, record, T, shape, plan
     # As ``plain_result``, which as a call of its own takes a twentieth of the whole call.
     if not loads.flags.carray:
         return None
@@ -198,7 +203,7 @@ def in_one_go(
 
 def _planned(
     topology: Any,
-    lam: Any,
+    share: tuple[Any, Any],
     order: Any,
     max_sweeps: Any,
     record: Any,
@@ -209,9 +214,7 @@ def _planned(
     # An array would be compared word by word.
     if type(record) is not str or record not in ("loads", "metrics"):
         return None
-    # The parts of a pair come one by one, so that they are told apart by their types.
-    share = lam if type(lam) is tuple and len(lam) == 2 else (lam,)
-    if share is not lam and type(lam) not in SHARES:
+    if share[1] is ALONE and type(share[0]) not in SHARES:
         return None
     most = INT64_MAX if max_sweeps is None else max_sweeps
     if type(most) is not int or not 0 <= most <= INT64_MAX:
@@ -244,7 +247,7 @@ def _plan(
     by_shift, partners = shifts(topology, order), _partners(topology, order)
     if by_shift is None and partners is None:
         return None
-    given = read_share(share if len(share) == 2 else share[0], topology)
+    given = read_share(share[0] if share[1] is ALONE else share, topology)
     # Of 32 bits after the point, for differences of 16.
     equal = floor_share(given, 2**16 - 1)
     fraction = (equal.numerator << 32) // equal.denominator

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy import array
 
 from .loads import RECORDS
 
@@ -68,17 +69,19 @@ class _Figure:
     arrays take as long as balancing an 8x8 mesh twice.
     """
 
+    __slots__ = ("name",)
+
     def __init__(self, name: str) -> None:
         self.name = name
 
     def __get__(self, balance: Balance | None, _owner: type) -> Any:
         if balance is None:
             return self
+        name = self.name
         numbers, axes = balance._numbers
-        if self.name not in numbers:
-            raise AttributeError(self.name)
-        made = np.array(numbers[self.name], ndmin=axes)
-        return balance.__dict__.setdefault(self.name, made)
+        if name not in numbers:
+            raise AttributeError(name)
+        return balance.__dict__.setdefault(name, array(numbers[name], ndmin=axes))
 
 
 class _Open:
