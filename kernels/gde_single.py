@@ -10,7 +10,7 @@ an axis, and apart from it the links that wrap. ``side`` tells of each node whet
 above (1), below (-1) or neither (0), so that an exchange is one loop over all nodes and three
 contiguous runs of loads, from one row of ``room`` to the other: half of the nodes or more compute
 in vain, and still it takes a sixth of the time of going link by link (8x8 mesh, 13 sweeps: 1.5 us
-for 8; in registers 0.4; 16x16x16 mesh 0.09 us a node for 0.7).
+for 8; in registers 0.6; 16x16x16 mesh 0.09 us a node for 0.7).
 
 ``room`` : (2, P + N + P), uint32 or uint64, loads in the middle of one of its rows and nothing
 around them. ``share`` : (m, s) of the same dtype; a pair that differs by d sends ``m * d >> s``,
@@ -64,7 +64,7 @@ def _sweep(loads, kept, partners, C, share):
 def _machine_sweep(_typing, loads, kept, partners, C, share):
     """Compile ``_sweep`` to vectors, with what all nodes have in registers from colour to colour.
 
-    Through memory an exchange waits for the last one's stores, four times as long (16 ns for 5).
+    Through memory an exchange waits for the last one's stores, three times as long.
     A machine without an instruction for such permutations goes lane by lane, and is right.
     """
     measured = kept != types.none
