@@ -6,10 +6,11 @@ import math
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy import ndarray
 
 from ..accelerate import check_ended, compiled, kernels
 from ..rational import floor_share, multiply_shift
@@ -17,8 +18,7 @@ from ..topologies.colouring import colouring
 from ..topologies.topology import Topology
 from .gde_share import read_share
 from .loads import batch_shape
-from .outputs import plain_result
-from .result import INT64_MAX, Balance, balance_of, loads_alone, per_batch
+from .result import INT64_MAX, Balance, balance_of, loads_alone
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,6 +31,8 @@ COMPILED = np.dtype(np.int64), np.dtype(np.int32)
 FEW = 2**13
 # Types of shares that cannot change, and of which equal ones mean the same.
 SHARES = frozenset({type(None), float, str, Fraction, Decimal, np.float64, np.float32})
+# Follows on a share that is no pair.
+ALONE = object()
 
 
 @dataclass(frozen=True)
@@ -102,16 +104,22 @@ class _Plan(NamedTuple):
     """What is known of a balancing in one go before its loads are.
 
     kernel : for final loads alone or with figures, compiled
-    table, sides : shares and links, as the kernels take them
-    colours : of the links
+    table, links, most : what it takes besides loads
     batch : leading axes of the loads, all of length 1
+    colours : of the links
     """
 
     kernel: Callable[..., Any]
     table: NDArray[np.int64]
-    sides: NDArray[np.int8]
-    colours: int
+    links: NDArray[np.int8]
+    most: int
     batch: tuple[int, ...]
+    colours: int
+
+
+# What the last call asked, and its plan. A host program asks the same in every step: to see that
+# by identity, and not to look the plan up, saves a quarter of the call.
+_last: list[tuple[Any, ...]] = [(None,) * 9]
 
 
 def in_one_go(
@@ -125,39 +133,50 @@ def in_one_go(
 ) -> Balance | None:
     """Balance one plain network that does not take long with little Python, or return None.
 
-    For a host program that balances in every step: seven times as fast on the 8x8 mesh as the whole
-    way, which is for all that is refused, takes a conversion, or takes so long that it is the
+    For a host program that balances in every step: twenty times as fast on the 8x8 mesh as the
+    whole way, which is for all that is refused, takes a conversion, or takes so long that it is the
     same. Surveying, balancing and figures are one call of a kernel. It takes arrays of its own
     types alone, so that whatever decides which kernel that is must be looked at here.
     """
-    # An array would be compared word by word.
-    if type(record) is not str or record not in ("loads", "metrics"):
-        return None
     T, shape = loads.dtype, loads.shape
     # The parts of a pair come one by one, so that they are told apart by their types.
-    share = lam if type(lam) is tuple and len(lam) == 2 else (lam,)
-    if share is not lam and type(lam) not in SHARES:
+    p, q = share = lam if type(lam) is tuple and len(lam) == 2 else (lam, ALONE)
+    of_topology, of_p, of_q, of_order, of_sweeps, of_record, of_type, of_shape, plan = _last[0]
+    if (
+        topology is not of_topology
+        or p is not of_p
+        or q is not of_q
+        or order is not of_order
+        or max_sweeps is not of_sweeps
+        or record is not of_record
+        or T is not of_type
+        or shape != of_shape
+    ):
+        plan = _planned(topology, share, order, max_sweeps, record, T, shape)
+        if plan is None:
+            return None
+        _last[0] = topology, p, q, order, max_sweeps, record, T, shape, plan
+    # As ``plain_result``, which as a call of its own takes a twentieth of the whole call.
+    if not loads.flags.carray:
         return None
-    most = INT64_MAX if max_sweeps is None else max_sweeps
-    if type(most) is not int or not 0 <= most <= INT64_MAX:
+    if out is None:
+        result = np.empty(shape, T)
+    elif out is loads or (
+        type(out) is ndarray and out.dtype == T and out.shape == shape and out.flags.carray
+    ):
+        result = out
+    else:
         return None
-    try:
-        plan = _plan(record == "metrics", topology, order, T, shape, *share)
-    except (TypeError, ValueError):  # refused by their names
-        return None
-    if plan is None:
-        return None
-    result = plain_result(out, loads)
-    if result is None:
-        return None
+    kernel, table, links, most, batch, colours = plan
     # Flat by ``ravel``, which takes half as long as ``reshape``.
-    arguments = loads.ravel(), result.ravel(), plan.table, plan.sides, most
+    source, target = loads.ravel(), result.ravel()
     if record == "loads":
-        return None if plan.kernel(*arguments) else loads_alone("gde", topology, result)
+        code = kernel(source, target, table, links, most)
+        return None if code else loads_alone("gde", topology, result)
     (
         code, first_difference, difference, first_imbalance, imbalance, moved, cost, local,
         locality, sweeps, steps, stalled, converged,
-    ) = plan.kernel(*arguments)  # fmt: skip
+    ) = kernel(source, target, table, links, most)  # fmt: skip
     if code:
         return None
     # Written out: half the 0.6 us that it takes to zip them with their names.
@@ -175,15 +194,46 @@ def in_one_go(
         "stalled": stalled,
         "converged": converged,
     }
-    if plan.batch:
-        fields = per_batch(fields, plan.batch)
-    fields["colours"] = plan.colours
+    if batch:
+        numbers = fields, len(batch)
+        return balance_of("gde", topology, record, result, {"colours": colours}, numbers)
+    fields["colours"] = colours
     return balance_of("gde", topology, record, result, fields)
+
+
+def _planned(
+    topology: Any,
+    share: tuple[Any, Any],
+    order: Any,
+    max_sweeps: Any,
+    record: Any,
+    T: np.dtype[Any],
+    shape: tuple[int, ...],
+) -> _Plan | None:
+    """Return how such loads are balanced in one go, or None if they are not, or may be refused."""
+    # An array would be compared word by word.
+    if type(record) is not str or record not in ("loads", "metrics"):
+        return None
+    if share[1] is ALONE and type(share[0]) not in SHARES:
+        return None
+    most = INT64_MAX if max_sweeps is None else max_sweeps
+    if type(most) is not int or not 0 <= most <= INT64_MAX:
+        return None
+    try:
+        return _plan(record, topology, order, most, T, shape, *share)
+    except (TypeError, ValueError):  # refused by their names
+        return None
 
 
 @lru_cache(maxsize=64, typed=True)
 def _plan(
-    measured: bool, topology: Any, order: Any, T: np.dtype[Any], shape: tuple[int, ...], *share: Any
+    record: str,
+    topology: Any,
+    order: Any,
+    most: int,
+    T: np.dtype[Any],
+    shape: tuple[int, ...],
+    *share: Any,
 ) -> _Plan | None:
     """Return how loads of a dtype and shape are balanced in one go, or None if they are not.
 
@@ -191,18 +241,58 @@ def _plan(
     """
     if not isinstance(topology, Topology) or topology.size > FEW or T not in COMPILED:
         return None
-    batch = batch_shape(shape, topology)
-    links = shifts(topology, order) if math.prod(batch) == 1 else None
-    if links is None:
+    batch, N = batch_shape(shape, topology), topology.size
+    if math.prod(batch) != 1:
         return None
-    given = read_share(share if len(share) == 2 else share[0], topology)
-    pad = int(links.offsets.max(initial=0))
-    numbers = *_widest(given, 32), *_widest(given, 64), links.colours, pad, *links.offsets
-    table = np.array(numbers, np.int64)
+    by_shift, partners = shifts(topology, order), _partners(topology, order)
+    if by_shift is None and partners is None:
+        return None
+    given = read_share(share[0] if share[1] is ALONE else share, topology)
+    # Of 32 bits after the point, for differences of 16.
+    equal = floor_share(given, 2**16 - 1)
+    fraction = (equal.numerator << 32) // equal.denominator
+    colours = colouring(topology, order).count
+    sides = np.zeros((0, N), np.int8) if by_shift is None else by_shift.sides
+    offsets = [] if by_shift is None else by_shift.offsets.tolist()
+    # Without shifts no loads fit.
+    shares = (
+        (0, 0, -1, 0, 0, -1) if by_shift is None else (*_widest(given, 32), *_widest(given, 64))
+    )
+    in_registers = partners is not None
+    numbers = fraction, colours, len(offsets), max(offsets, default=0), in_registers
+    table = np.array([*shares, *numbers, *offsets], np.int64)
+    links = sides.ravel() if partners is None else np.append(partners, sides)
     module, row = kernels("gde_single"), np.empty(1, T)
-    entry = module.small_measured if measured else module.small
-    kernel = compiled(entry, row, row, table, links.sides, INT64_MAX)
-    return _Plan(kernel, table, links.sides, links.colours, batch)
+    entry = module.small if record == "loads" else module.small_measured
+    kernel = compiled(entry, row, row, table, links, most)
+    return _Plan(kernel, table, links, most, batch, colours)
+
+
+def _partners(topology: Topology, order: str) -> NDArray[np.int8] | None:
+    """Return with whom each node exchanges colour by colour, (C, NODES), or None if there is none.
+
+    Itself where it is no end of a link. Of networks that fit registers, if the machine can permute
+    what they hold.
+    """
+    links, nodes = colouring(topology, order), kernels("gde_single").NODES
+    if topology.size > nodes or not links.count or not _permutes():
+        return None
+    partners = np.tile(np.arange(nodes, dtype=np.int8), (links.count, 1))
+    colour = np.repeat(np.arange(links.count), np.diff(links.starts))
+    partners[colour, links.u] = links.v
+    partners[colour, links.v] = links.u
+    return partners
+
+
+@cache
+def _permutes() -> bool:
+    """Return whether the machine permutes registers of 16-bit lanes in one instruction.
+
+    Others can do it lane by lane, but not faster than by shifts.
+    """
+    from llvmlite.binding import get_host_cpu_features
+
+    return bool(get_host_cpu_features().get("avx512bw", False))
 
 
 def _widest(share: Fraction, bits: int) -> tuple[int, int, int]:
