@@ -427,7 +427,7 @@ def words(keys, start, out):
 
 @njit(cache=True, nogil=True)
 def draw_tiles(keys, start, law, out):
-    """Fill tiles (K, N, W) int32 or int64, which every load fits: trial ``k * W + w`` in lane w.
+    """Fill tiles (K, N, W) of integers that every load fits: trial ``k * W + w`` in lane w.
 
     ``W`` is a multiple of ``FEWER``; all else as in ``draw_rows``.
     """
