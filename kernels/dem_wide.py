@@ -291,9 +291,8 @@ def _machine_rows(bits):
         def generate(context, builder, signature, arguments):
             array, base, result = arguments
             build = _Lanes(context, builder, lanes.dtype)
-            places = []
-            for r in range(1 << bits):
-                places.append(builder.add(base, ir.Constant(base.type, r * GROUP)))
+            firsts = [ir.Constant(base.type, r * GROUP) for r in range(1 << bits)]
+            places = [builder.add(base, first) for first in firsts]
             rows = [build.load(lanes, array, place) for place in places]
             for bit in range(bits):
                 build.between(rows, bit)
@@ -418,7 +417,7 @@ def _choose_low(source, base, target, place, _lanes, bits):
 
 @overload(_group)
 def _choose_group(source, base, octets, place, lanes):
-    return lambda source, base, octets, place, lanes: _machine_group(
+    return lambda source, base, octets, place, lanes: _machine_group(  # type: ignore[call-arg]
         source, base, octets, place, lanes
     )
 
@@ -439,7 +438,7 @@ def _choose_across(octets, base, stride, links, starts, bits):
 
 @overload(_unpacked)
 def _choose_unpacked(octets, place, target, base, load):
-    return lambda octets, place, target, base, load: _machine_unpacked(
+    return lambda octets, place, target, base, load: _machine_unpacked(  # type: ignore[call-arg]
         octets, place, target, base, load
     )
 

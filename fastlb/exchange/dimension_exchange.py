@@ -40,7 +40,10 @@ SEEN_AS: dict[np.dtype[Any], np.dtype[Any]] = {
     )
 }  # fmt: skip
 # Of the same width, for those that they hold.
-FLOATS = {np.dtype(np.int32): np.float32, np.dtype(np.int64): np.float64}
+FLOATS: dict[np.dtype[Any], np.dtype[Any]] = {
+    np.dtype(np.int32): np.dtype(np.float32),
+    np.dtype(np.int64): np.dtype(np.float64),
+}
 
 
 def dem(

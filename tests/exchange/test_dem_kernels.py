@@ -19,7 +19,7 @@ PLAIN = bool(config.DISABLE_JIT)
 def small_sizes(monkeypatch: Any) -> None:
     """In plain Python every pass is met by small cubes; compiled sizes do not change."""
     if PLAIN:
-        monkeypatch.setattr(kernel, "BLOCK_BITS", 6)
+        monkeypatch.setattr(kernel, "BLOCK_BITS", 7)
 
 
 SMALL = [0, 1, 3, 4, 5, 6] if PLAIN else [0, 1, 3, 4, 5, 6, 8, 12]

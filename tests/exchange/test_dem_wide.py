@@ -73,7 +73,7 @@ def in_one_go(loads: Any, lanes: str, n: int) -> Any:
 @pytest.mark.parametrize(("dtype", "lanes", "bits"), LANES)
 @pytest.mark.parametrize("n", range(5, 14) if PLAIN else [*range(5, 16), 17, 19, 20, 21])
 def test_cubes_of_every_size(n: int, dtype: str, lanes: str, bits: int) -> None:
-    batch = 1 if n > 15 or PLAIN and n > 11 else 3
+    batch = 1 if n > 15 or (PLAIN and n > 11) else 3
     loads = drawn((batch, 2**n), dtype, bits)
     assert np.array_equal(in_one_go(loads, lanes, n), averaged(loads, n))
     if n < 12:
