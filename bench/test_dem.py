@@ -61,10 +61,13 @@ def test_single(race, quick, n, dtype):
     )
 
 
-@pytest.mark.parametrize(("dtype", "bits"), [("int32", 30), ("int64", 30), ("int64", 60)])
+@pytest.mark.parametrize(
+    ("dtype", "bits"),
+    [("int32", 20), ("int32", 30), ("int64", 20), ("int64", 30), ("int64", 50), ("int64", 60)],
+)
 @pytest.mark.parametrize("n", [10, 17, 20, 24])
 def test_larger_loads(race, quick, n, dtype, bits):
-    """Loads that do not fit the narrowest lanes: 16 bits, of int64 also 32."""
+    """Loads beyond 15 bits: those below 2**23, of int64 below 2**52, are computed as floats."""
     if quick:
         n = min(n, 19)
     loads = random_loads((BATCHES.get(n, 1), 2**n), dtype, 2**bits)

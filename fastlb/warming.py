@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 # A single network, and the few trials beside a whole tile of 64, may take another way.
 BATCHES = ((), (1,), (65,))
+# By the bytes of an integer: loads of so many bits and three more take other kernels, as there are
+# for those that fit 15, 23 and 52 bits.
+SHIFTS = {4: (0, 20, 28), 8: (0, 20, 50)}
 
 
 def warmup(*names: str, dtypes: Iterable[DTypeLike] = (np.int64,)) -> dict[str, float]:
@@ -83,8 +86,7 @@ def _loads(topology: Topology, dtypes: Iterable[np.dtype[Any]]) -> Iterator[NDAr
     A single network comes flat as well, which kernels may take as it is.
     """
     for dtype, batch in product(dtypes, BATCHES):
-        shifts = (0, 20, 40)[: dtype.itemsize // 4 + 1] if dtype.kind in "iu" else (0,)
-        for shift in shifts:
+        for shift in SHIFTS.get(dtype.itemsize, (0,)) if dtype.kind in "iu" else (0,):
             loads = (np.resize(np.arange(7), (*batch, *topology.shape)) << shift).astype(dtype)
             yield loads
             if not batch:

@@ -1,14 +1,12 @@
-"""Dimension exchange on the hypercube (Wu-Shu Fig. 1, More-Wu 2.1): pairs average, bit by bit.
+"""Dimension exchange on the hypercube (Wu-Shu Fig. 1, More-Wu 2.1): floats, and small cubes.
 
-Legend: ``B`` networks, ``N = 2**n`` nodes. ``dem_narrow`` is for smaller loads.
+Legend: ``B`` networks, ``N = 2**n`` nodes. Cubes of integers are for ``dem_narrow`` and
+``dem_wide``, which compute in other lanes, from ``n = LOW_BITS`` on.
 
-Bits 0 .. 4 are balanced within two vector registers, the others three at a time between eight of
-them: a block of nodes in the L1 cache first, then a chunk in the L2 cache, then columns of up to
-2**8 chunks, gathered into a tile in the L2 cache: two passes over memory at n = 24. Small cubes
-share a block: 6-cubes one by one take 1.3 ns a node, together 0.3. Measured on 32-bit loads, ns a
-node: spelled-out vectors (``_machine_within``, ``_machine_across``) 0.46 on the 10-cube, loops that
-turn the cube between two buffers 0.67. Tiles, against three bits a pass over memory: 1.1 times as
-fast on 64-bit loads, the same on 32-bit ones. A level for the L3 cache gains nothing.
+Bits 0 .. 4 are balanced within two vector registers, the others up to three at a time between
+eight of them. Small cubes share a block in the L1 cache: 6-cubes one by one take 1.3 ns a node,
+together 0.3. Measured on 32-bit loads, ns a node: spelled-out vectors (``_machine_within``,
+``_machine_across``) 0.46 on the 10-cube, loops that turn the cube between two buffers 0.67.
 """
 
 import numpy as np
@@ -22,12 +20,7 @@ LANES = 16
 LOW_BITS = 5
 LEAST_REAL = 8
 BLOCK_BITS = 12
-# Half of it takes up to 1.13 times as long at n = 20 and 24, twice as much 0.87 to 1.04.
 CHUNK_BYTES = 2**19
-# A quarter takes 1.3 times as long on 64-bit loads at n = 24, a half 1.08, twice as much the same.
-TILE_BYTES = 2**18
-# A quarter takes 1.1 times as long at n = 24, where it is another pass; twice as many the same.
-GATHERED_ROWS = 2**8
 
 
 def _exchange(a, b):
@@ -117,10 +110,7 @@ def _vector_at(context, builder, array_type, array, index):
 
 
 def _within(source, target, base, bits):
-    """Balance the low ``bits`` bits of ``2 * LANES`` nodes from ``base`` on.
-
-    The target's integers may be narrower than the source's.
-    """
+    """Balance the low ``bits`` bits of ``2 * LANES`` nodes from ``base`` on."""
     target[base : base + 2 * LANES] = source[base : base + 2 * LANES]
     for bit in range(bits):
         for i in range(base, base + 2 * LANES):
@@ -147,9 +137,6 @@ def _machine_within(bits):
                 )
                 for end in ends
             )
-            if target.dtype != source.dtype:
-                vector = ir.VectorType(context.get_data_type(target.dtype), LANES)
-                a, b = builder.trunc(a, vector), builder.trunc(b, vector)
             mask = ir.VectorType(ir.IntType(32), LANES)
             even = ir.Constant(mask, list(range(0, 2 * LANES, 2)))
             odd = ir.Constant(mask, list(range(1, 2 * LANES, 2)))
@@ -157,7 +144,6 @@ def _machine_within(bits):
                 a, b = builder.shuffle_vector(a, b, even), builder.shuffle_vector(a, b, odd)
                 if turn < bits:
                     a, b = _vector_exchange(builder, target.dtype, a, b)
-            bytes_each = target.dtype.bitwidth // 8
             for end, vector in zip(ends, (a, b), strict=True):
                 place = _vector_at(context, builder, target, arguments[1], end)
                 builder.store(vector, place, align=bytes_each)
@@ -234,24 +220,6 @@ def _choose_across(source, base, stride, target, place, pitch, bits):
 
 
 @njit(cache=True, nogil=True)
-def _bits(source, stride, target, pitch, count, width, apart):
-    """Balance the bits of the numbers of ``count`` rows, 2, 4 or 8, of ``width`` columns.
-
-    There are ``apart`` such sets of rows, each of every ``apart``-th. They lie ``stride`` elements
-    apart in ``source``, ``pitch`` in ``target``, which may be the same.
-    """
-    for row in range(apart):
-        for column in range(0, width, LANES):
-            base, place = row * stride + column, row * pitch + column
-            if count == 2:
-                _across(source, base, apart * stride, target, place, apart * pitch, 1)
-            elif count == 4:
-                _across(source, base, apart * stride, target, place, apart * pitch, 2)
-            else:
-                _across(source, base, apart * stride, target, place, apart * pitch, 3)
-
-
-@njit(cache=True, nogil=True)
 def _rows(loads, stride, end):
     """Balance the bits from that of ``stride`` to below that of ``end``, ``stride >= LANES``."""
     while stride < end:
@@ -270,30 +238,6 @@ def _rows(loads, stride, end):
                 for base in range(start, start + stride, LANES):
                     _across(loads, base, stride, loads, base, stride, 3)
             stride *= 8
-
-
-@njit(cache=True, nogil=True)
-def _gathered(loads, stride, tile, count, width):
-    """Balance the bits of the numbers of ``count`` rows of ``width`` columns in a tile.
-
-    They lie ``stride`` apart; the first bits are balanced on the way in, the last on the way out.
-    """
-    pitch = width + LANES
-    apart = 1
-    while apart < count:
-        left = count // apart
-        group = 4 if left == 16 else min(left, 8)
-        for start in range(0, count, group * apart):
-            rows, there = loads[start * stride :], tile[start * pitch :]
-            if group == count:
-                _bits(rows, stride, rows, stride, group, width, apart)
-            elif apart == 1:
-                _bits(rows, stride, there, pitch, group, width, apart)
-            elif group < left:
-                _bits(there, pitch, there, pitch, group, width, apart)
-            else:
-                _bits(there, pitch, rows, stride, group, width, apart)
-        apart *= group
 
 
 @njit(cache=True, nogil=True)
@@ -323,16 +267,17 @@ def _tiny(source, target, n):
 def dem(source, target, n):
     """Balance all cubes of ``source`` (B * N,) into ``target`` (B * N,), bits 0 .. n-1 in order.
 
-    ``target`` may be ``source``. Loads are not negative.
+    ``target`` may be ``source``. Loads are not negative; ``n <= BLOCK_BITS``.
     """
     if n < LOW_BITS:
         _tiny(source, target, n)
         return
-    chunk = CHUNK_BYTES // source.itemsize
-    for start in range(0, source.size, chunk):
-        end = min(start + chunk, source.size)
-        _chunk(source[start:end], target[start:end], 1 << n)
-    _rows_beyond(target, chunk, 1 << n)
+    block = 1 << BLOCK_BITS
+    for start in range(0, source.size, block):
+        end = min(start + block, source.size)
+        for base in range(start, end, 2 * LANES):
+            _within(source, target, base, 5)
+        _rows(target[start:end], 2 * LANES, 1 << n)
 
 
 @njit(cache=True, nogil=True)
@@ -376,23 +321,6 @@ def _refused(source, target, n):
 
 
 @njit(cache=True, nogil=True)
-def dem_halved(source, target, n):
-    """Do the same for ``n >= LOW_BITS`` and int64 loads that fit int32, in which it computes.
-
-    Half the width is twice the lanes of a vector (10-cube, ns a node: 0.42 against 0.55).
-    """
-    chunk = min(CHUNK_BYTES // 4, max(1 << n, 1 << BLOCK_BITS))
-    scratch = np.empty(min(chunk, source.size), np.int32)
-    for start in range(0, source.size, chunk):
-        end = min(start + chunk, source.size)
-        part = target[start:end]
-        _chunk(source[start:end], scratch[: part.size], 1 << n)
-        for i in range(part.size):
-            part[i] = scratch[i]
-    _rows_beyond(target, chunk, 1 << n)
-
-
-@njit(cache=True, nogil=True)
 def dem_real(source, target, n):
     """Do the same, to the last bit, for ``n >= LOW_BITS`` and real loads.
 
@@ -430,32 +358,6 @@ def _halve(loads, bits):
         size //= 2
         for i in range(size):
             loads[i] = (loads[2 * i] + loads[2 * i + 1]) * loads.dtype.type(0.5)
-
-
-@njit(cache=True, nogil=True)
-def _chunk(source, target, size):
-    """Balance all bits of cubes of ``size`` nodes that lie within a chunk."""
-    block = 1 << BLOCK_BITS
-    for base in range(0, source.size, block):
-        end = min(base + block, source.size)
-        for part in range(base, end, 2 * LANES):
-            _within(source, target, part, 5)
-        _rows(target[base:end], 2 * LANES, min(size, block))
-    _rows(target, block, min(size, target.size))
-
-
-@njit(cache=True, nogil=True)
-def _rows_beyond(loads, chunk, size):
-    """Balance the bits of cubes of ``size`` nodes that reach beyond a chunk."""
-    stride = chunk
-    while stride < size:
-        count = min(GATHERED_ROWS, size // stride)
-        width = TILE_BYTES // loads.itemsize // count
-        tile = np.empty(count * (width + LANES), loads.dtype)
-        for start in range(0, loads.size, stride * count):
-            for column in range(start, start + stride, width):
-                _gathered(loads[column:], stride, tile, count, width)
-        stride *= count
 
 
 @njit(cache=True, nogil=True)

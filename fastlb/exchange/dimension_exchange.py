@@ -22,7 +22,7 @@ from .loads import (
     survey_after,
 )
 from .outputs import finished, output_rows
-from .result import INT32_MAX, INT64_MAX, Balance, figures, loads_alone, per_batch, units_dtype
+from .result import INT64_MAX, Balance, figures, loads_alone, per_batch, units_dtype
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -39,6 +39,11 @@ SEEN_AS: dict[np.dtype[Any], np.dtype[Any]] = {
         (np.float32, np.float32), (np.float64, np.float64),
     )
 }  # fmt: skip
+# Of the same width, for those that they hold.
+FLOATS: dict[np.dtype[Any], np.dtype[Any]] = {
+    np.dtype(np.int32): np.dtype(np.float32),
+    np.dtype(np.int64): np.dtype(np.float64),
+}
 
 
 def dem(
@@ -193,22 +198,24 @@ def _kernel(T: np.dtype[Any], axes: int, n: int) -> Callable[..., int] | None:
 
 def _balance(source: NDArray[Any], target: NDArray[Any], n: int) -> None:
     """Balance legal loads (B * N,), bits 0 .. n-1 in order, in the narrowest lanes they fit."""
-    if source.dtype.kind == "i" and n >= kernels("dem_narrow").LEAST_BITS:
+    if source.dtype.kind == "f":
+        real = kernels("dem")
+        (real.dem_real if n >= real.LEAST_REAL else real.dem)(source, target, n)
+    elif n < kernels("dem_narrow").LEAST_BITS:
+        kernels("dem").dem(source, target, n)
+    elif source.dtype.kind == "u":
+        kernels("dem_wide").dem_wide(source, target, target, n)
+    else:
         found = kernels("dem_narrow").dem_narrow(source, target, n)
         if found > kernels("dem_narrow").TOP:
             _balance_larger(source, target, n, found)
-    elif source.dtype.kind == "f" and n >= kernels("dem").LEAST_REAL:
-        kernels("dem").dem_real(source, target, n)
-    else:
-        kernels("dem").dem(source, target, n)
 
 
 def _balance_larger(source: NDArray[Any], target: NDArray[Any], n: int, found: int) -> None:
     """Balance legal loads (B * N,) that do not fit 15 bits; ``found`` is their bitwise or."""
-    if found <= INT32_MAX and source.dtype == np.int64:
-        kernels("dem").dem_halved(source, target, n)
-    else:
-        kernels("dem").dem(source, target, n)
+    floats = FLOATS[target.dtype]
+    fit = int(found) >> np.finfo(floats).nmant == 0
+    kernels("dem_wide").dem_wide(source, target, target.view(floats) if fit else target, n)
 
 
 def _computing_dtype(rows: NDArray[Any]) -> np.dtype[Any]:
