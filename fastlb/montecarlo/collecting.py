@@ -95,15 +95,17 @@ class Tally:
 
     def add(self, methods: Sequence[str], found: Sequence[Columns]) -> None:
         """Take further trials, for each method a column a figure."""
-        taken = {
-            method: {name: Column.of(values) for name, values in columns.items()}
-            for method, columns in zip(methods, found, strict=True)
-        }
-        for method, columns in taken.items():
-            for name, column in columns.items():
+        taken: dict[str, dict[str, Column]] = {method: {} for method in methods}
+        paired = len(methods) > 1
+        for method, columns in zip(methods, found, strict=True):
+            for name, values in columns.items():
+                # One after the other, so that it is still in the cache when it is counted.
+                column = Column.of(values)
                 moments, histogram = self._figure(method, name)
                 moments.add(column)
                 histogram.add(column)
+                if paired:
+                    taken[method][name] = column
         for first, second in combinations(methods, 2):
             pair = self.pairs.setdefault((first, second), {})
             for name in taken[first]:
