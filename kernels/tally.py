@@ -166,9 +166,9 @@ def count(bits, dropped, weights, table, counts, used, limit):
 
 
 @njit(cache=True, nogil=True)
-def fewest_dropped(keys, most):
-    """Return how many bits must be dropped of ascending keys to leave ``most`` different ones."""
-    dropped = 0
+def fewest_dropped(keys, least, most):
+    """Return how many bits of ascending keys to drop, at least ``least``, to leave ``most`` bins."""
+    dropped = least
     while True:
         bins = min(keys.size, 1)
         for i in range(1, keys.size):
@@ -176,3 +176,18 @@ def fewest_dropped(keys, most):
         if bins <= most:
             return dropped
         dropped += 1
+
+
+@njit(cache=True, nogil=True)
+def taken(table, counts, keys, their_counts):
+    """Set keys and their counts, (used + 1,) each, to those in a hash table; the last is lost.
+
+    Without a branch that half of the slots take: a third of the time.
+    """
+    last = keys.size - 1
+    j = 0
+    for slot in range(table.size):
+        place = min(j, last)
+        keys[place] = table[slot]
+        their_counts[place] = counts[slot]
+        j += np.int64(counts[slot] > 0)

@@ -25,6 +25,8 @@ BLOCK = 2**24
 # Distinct values counted before their last bits are dropped. 2**13 take 256 KiB a figure, and
 # leave quantiles right to 2**-13 of themselves where the values lie within a factor of two.
 DISTINCT = 2**13
+# A table for few values has so much less room, and that for the fewest so much less again.
+GROWTH = 8
 
 # Bits dropped at first: few of them merge nothing, of values with few digits or with all.
 FIRST_DROPPED = 32
@@ -205,7 +207,7 @@ class Histogram:
     def __init__(self, dropped: int = 0) -> None:
         """Begin without any value; ``dropped`` bits if other values have dropped as many."""
         self.dropped = dropped
-        self._keys, self._counts = _table(2 * DISTINCT if dropped else 256)
+        self._keys, self._counts = _table(2 * DISTINCT if dropped else 2 * DISTINCT // GROWTH**2)
         self._used = 0
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -240,7 +242,7 @@ class Histogram:
             bits = bits[taken:]
             weights = weights[taken:] if len(weights) > 1 else weights
             if len(self._keys) < 2 * DISTINCT:
-                self._rebuild(self.dropped, 4 * len(self._keys))
+                self._rebuild(self.dropped, GROWTH * len(self._keys))
             else:
                 self._rebuild(self._enough(bits), len(self._keys))
 
@@ -258,13 +260,14 @@ class Histogram:
         """
         bits, _ = self._entries()
         keys = np.sort(_ordered(np.concatenate([bits, further])) >> self.dropped)
-        fewest: int = kernels("tally").fewest_dropped(keys, DISTINCT)
-        return max(self.dropped + fewest, FIRST_DROPPED)
+        least = max(FIRST_DROPPED - self.dropped, 0)
+        return self.dropped + int(kernels("tally").fewest_dropped(keys, least, DISTINCT))
 
     def _entries(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the bins as the least of their float64 values as stored, and their counts."""
-        taken = np.flatnonzero(self._counts)
-        return _ordered(self._keys[taken] << self.dropped), self._counts[taken]
+        keys, counts = np.empty((2, self._used + 1), dtype=np.int64)
+        kernels("tally").taken(self._keys, self._counts, keys, counts)
+        return _ordered(keys[:-1] << self.dropped), counts[:-1]
 
     def _rebuild(self, dropped: int, size: int) -> None:
         bits, counts = self._entries()
