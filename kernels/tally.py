@@ -167,10 +167,10 @@ def count(bits, dropped, weights, table, counts, used, limit):
 
 @njit(cache=True, nogil=True)
 def fewest_dropped(keys, least, most):
-    """Return how many bits of ascending keys to drop, at least ``least``, to leave ``most`` bins."""
+    """Return how many bits, at least ``least``, leave ``most`` bins of ascending keys."""
     dropped = least
     while True:
-        bins = min(keys.size, 1)
+        bins = np.int64(keys.size > 0)
         for i in range(1, keys.size):
             bins += np.int64((keys[i] ^ keys[i - 1]) >> dropped != 0)
         if bins <= most:
@@ -185,7 +185,7 @@ def taken(table, counts, keys, their_counts):
     Without a branch that half of the slots take: a third of the time.
     """
     last = keys.size - 1
-    j = 0
+    j = np.int64(0)
     for slot in range(table.size):
         place = min(j, last)
         keys[place] = table[slot]
