@@ -166,6 +166,26 @@ def count(bits, dropped, weights, table, counts, used, limit):
 
 
 @njit(cache=True, nogil=True)
+def count_in_row(bits, dropped, weights, first, counts, used, limit):
+    """Do so with a bin for each of the keys ``first, first + 1, ..``; stop before any other, too.
+
+    No bin is looked for: 0.4 ns a value, where ``count`` takes 1.4 to 2.
+    """
+    size = np.uint64(counts.size)
+    for i in range(bits.size):
+        slot = np.uint64(((bits[i] ^ ((bits[i] >> 63) & MAGNITUDE)) >> dropped) - first)
+        if slot >= size:
+            return i, used
+        before = counts[slot]
+        if before == 0:
+            if used == limit:
+                return i, used
+            used += 1
+        counts[slot] = before + weights[i if weights.size > 1 else 0]
+    return bits.size, used
+
+
+@njit(cache=True, nogil=True)
 def fewest_dropped(keys, least, most):
     """Return how many bits, at least ``least``, leave ``most`` bins of ascending keys."""
     dropped = least

@@ -27,6 +27,8 @@ BLOCK = 2**24
 DISTINCT = 2**13
 # A table for few values has so much less room, and that for the fewest so much less again.
 GROWTH = 8
+# Bins that may stand in a row, as much memory as the largest hash table.
+ROW = 4 * DISTINCT
 
 # Bits dropped at first: few of them merge nothing, of values with few digits or with all.
 FIRST_DROPPED = 32
@@ -200,14 +202,19 @@ class Histogram:
     dropped: 32, or as few more as it takes. What is counted depends on the values alone, and takes
     half the time of a KLL sketch, which is random, and a quarter of that of a t-digest, which
     depends on the order (datasketches 5.2).
+
+    Bins lie in a hash table, or one after the other once bits are dropped: there are few gaps then
+    unless values are far apart, and counting takes a third of the time.
     """
 
-    __slots__ = ("_counts", "_keys", "_used", "dropped")
+    __slots__ = ("_counts", "_first", "_keys", "_used", "dropped")
 
     def __init__(self, dropped: int = 0) -> None:
         """Begin without any value; ``dropped`` bits if other values have dropped as many."""
         self.dropped = dropped
-        self._keys, self._counts = _table(2 * DISTINCT if dropped else 2 * DISTINCT // GROWTH**2)
+        self._keys, self._counts = _table(0 if dropped else 2 * DISTINCT // GROWTH**2)
+        # The key of the first bin of a row, which needs no others.
+        self._first = 0 if dropped else None
         self._used = 0
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -230,7 +237,7 @@ class Histogram:
         The result is the same as if all values had been added to one.
         """
         if other.dropped > self.dropped:
-            self._rebuild(other.dropped, len(self._keys))
+            self._rebuild(other.dropped, other._entries()[0])
         self._take(*other._entries())
 
     def _take(self, bits: NDArray[np.int64], weights: NDArray[np.int64]) -> None:
@@ -241,16 +248,18 @@ class Histogram:
                 return
             bits = bits[taken:]
             weights = weights[taken:] if len(weights) > 1 else weights
-            if len(self._keys) < 2 * DISTINCT:
-                self._rebuild(self.dropped, GROWTH * len(self._keys))
-            else:
-                self._rebuild(self._enough(bits), len(self._keys))
+            full = self._used == DISTINCT
+            self._rebuild(self._enough(bits) if full else self.dropped, bits)
 
     def _count(self, bits: NDArray[np.int64], weights: NDArray[np.int64]) -> int:
-        """Count until half the table is full, and return how many values were taken."""
-        limit = len(self._keys) // 2
-        table = self._keys, self._counts, self._used, limit
-        taken, self._used = kernels("tally").count(bits, self.dropped, weights, *table)
+        """Count as far as there is room, and return how many values were taken."""
+        tally = kernels("tally")
+        if self._first is None:
+            table = self._keys, self._counts, self._used, len(self._keys) // 2
+            taken, self._used = tally.count(bits, self.dropped, weights, *table)
+        else:
+            row = self._first, self._counts, self._used, DISTINCT
+            taken, self._used = tally.count_in_row(bits, self.dropped, weights, *row)
         return int(taken)
 
     def _enough(self, further: NDArray[np.int64]) -> int:
@@ -265,16 +274,34 @@ class Histogram:
 
     def _entries(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the bins as the least of their float64 values as stored, and their counts."""
+        if self._first is not None:
+            bins = np.flatnonzero(self._counts)
+            return _ordered((bins + self._first) << self.dropped), self._counts[bins]
         keys, counts = np.empty((2, self._used + 1), dtype=np.int64)
         kernels("tally").taken(self._keys, self._counts, keys, counts)
         return _ordered(keys[:-1] << self.dropped), counts[:-1]
 
-    def _rebuild(self, dropped: int, size: int) -> None:
+    def _rebuild(self, dropped: int, further: NDArray[np.int64]) -> None:
+        """Make room for further values, without so many bits."""
         bits, counts = self._entries()
         self.dropped = dropped
-        self._keys, self._counts = _table(size)
+        first, last = self._ends(bits, further)
+        if dropped and last - first < ROW:
+            # As much room again around them, as far as it goes.
+            size = min(2 * (last - first + 1), ROW)
+            self._first = first - (size - (last - first + 1)) // 2
+            self._keys, self._counts = _table(0)[0], np.zeros(size, dtype=np.int64)
+        else:
+            self._first = None
+            self._keys, self._counts = _table(2 * DISTINCT if dropped else GROWTH * len(self._keys))
         self._used = 0
         self._count(bits, counts)
+
+    def _ends(self, *given: NDArray[np.int64]) -> tuple[int, int]:
+        """Return the first and the last key of values."""
+        keys = [_ordered(bits) >> self.dropped for bits in given if len(bits)]
+        ends = [int(end) for some in keys for end in (some.min(), some.max())]
+        return min(ends, default=0), max(ends, default=0)
 
     def quantiles(
         self, levels: Sequence[float], least: float, largest: float
