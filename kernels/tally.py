@@ -22,31 +22,6 @@ NEAR = 10
 
 
 @njit(cache=True, nogil=True)
-def survey(bits):
-    """Return the least and largest exponent field, and the least and largest key.
-
-    bits (n,) int64: float64 values as they are stored. Subnormals have the field 1 and zeros are
-    left out; without any other, the least is above the largest. Keys are integers in the order of
-    the values: ``key(key(b)) == b``.
-    """
-    least = EXPONENTS + 1
-    largest = 0
-    low = np.int64(MAGNITUDE)
-    high = -low
-    for i in range(bits.size):
-        key = bits[i] ^ ((bits[i] >> 63) & MAGNITUDE)
-        low = min(low, key)
-        high = max(high, key)
-    for i in range(bits.size):
-        if bits[i] & MAGNITUDE == 0:
-            continue
-        exponent = max(1, (bits[i] >> 52) & EXPONENTS)
-        least = min(least, exponent)
-        largest = max(largest, exponent)
-    return least, largest, low, high
-
-
-@njit(cache=True, nogil=True)
 def add(bits, least, sums, strip):
     """Add finite values to the sums of their exponents, and return how many are negative and zero.
 
@@ -125,6 +100,45 @@ def add_near(bits, least):
 
 
 @njit(cache=True, nogil=True)
+def measure(values, column):
+    """Set ``column`` (n,) float64 to values, without -0.0, and return what moments need of them.
+
+    values (n,), n at most 2**24: the least and largest exponent field, the least and largest
+    value, and what ``add_near`` returns, which are zeros where exponents are not finite and near.
+    Subnormals have the field 1 and zeros are left out; without any other, the least is above the
+    largest. NaN counts as beyond infinity.
+
+    All in one call: between two, another thread may take the interpreter.
+    """
+    for i in range(values.size):
+        column[i] = np.float64(values[i]) + 0.0
+    bits = column.view(np.int64)
+    low = np.int64(MAGNITUDE)
+    high = -low
+    for i in range(bits.size):
+        key = bits[i] ^ ((bits[i] >> 63) & MAGNITUDE)
+        low = min(low, key)
+        high = max(high, key)
+    least = EXPONENTS + 1
+    largest = 0
+    for i in range(bits.size):
+        if bits[i] & MAGNITUDE == 0:
+            continue
+        exponent = max(1, (bits[i] >> 52) & EXPONENTS)
+        least = min(least, exponent)
+        largest = max(largest, exponent)
+    nothing = np.int64(0)
+    negative = zero = nothing
+    row = (nothing, nothing, nothing, nothing, nothing, nothing, nothing, nothing)
+    if largest < EXPONENTS and largest - least <= NEAR:
+        negative, zero, row = add_near(bits, least)
+    ends = np.array([low, high])
+    ends ^= (ends >> 63) & MAGNITUDE
+    low_value, high_value = ends.view(np.float64)
+    return least, largest, low_value, high_value, negative, zero, row
+
+
+@njit(cache=True, nogil=True)
 def count(bits, dropped, weights, table, counts, used, limit):
     """Count values in a hash table; return how many were taken and how many slots are used.
 
@@ -133,17 +147,67 @@ def count(bits, dropped, weights, table, counts, used, limit):
     (2**k,) int64, a slot is free where its count is 0. Stops before the key that would take the
     slot ``limit + 1``.
     """
-    mask = table.size - 1
+    # Slots are unsigned, as signed ones may count from the end: a quarter of the time.
+    mask, one = np.uint64(table.size - 1), np.uint64(1)
     for i in range(bits.size):
         key = (bits[i] ^ ((bits[i] >> 63) & MAGNITUDE)) >> dropped
         # The factor is Fibonacci hashing's; the product of 31 and 32 bits does not overflow.
-        slot = ((((key ^ (key >> 32)) & 0x7FFFFFFF) * 0x9E3779B1) >> 20) & mask
-        while counts[slot] > 0 and table[slot] != key:
-            slot = (slot + 1) & mask
-        if counts[slot] == 0:
+        slot = np.uint64((((key ^ (key >> 32)) & 0x7FFFFFFF) * 0x9E3779B1) >> 20) & mask
+        while table[slot] != key and counts[slot] > 0:
+            slot = (slot + one) & mask
+        before = counts[slot]
+        if before == 0:
             if used == limit:
                 return i, used
             used += 1
             table[slot] = key
-        counts[slot] += weights[i if weights.size > 1 else 0]
+        counts[slot] = before + weights[i if weights.size > 1 else 0]
     return bits.size, used
+
+
+@njit(cache=True, nogil=True)
+def count_in_row(bits, dropped, weights, first, counts, used, limit):
+    """Do so with a bin for each of the keys ``first, first + 1, ..``; stop before any other, too.
+
+    No bin is looked for: 0.4 ns a value, where ``count`` takes 1.4 to 2.
+    """
+    size = np.uint64(counts.size)
+    for i in range(bits.size):
+        slot = np.uint64(((bits[i] ^ ((bits[i] >> 63) & MAGNITUDE)) >> dropped) - first)
+        if slot >= size:
+            return i, used
+        before = counts[slot]
+        if before == 0:
+            if used == limit:
+                return i, used
+            used += 1
+        counts[slot] = before + weights[i if weights.size > 1 else 0]
+    return bits.size, used
+
+
+@njit(cache=True, nogil=True)
+def fewest_dropped(keys, least, most):
+    """Return how many bits, at least ``least``, leave ``most`` bins of ascending keys."""
+    dropped = least
+    while True:
+        bins = np.int64(keys.size > 0)
+        for i in range(1, keys.size):
+            bins += np.int64((keys[i] ^ keys[i - 1]) >> dropped != 0)
+        if bins <= most:
+            return dropped
+        dropped += 1
+
+
+@njit(cache=True, nogil=True)
+def taken(table, counts, keys, their_counts):
+    """Set keys and their counts, (used + 1,) each, to those in a hash table; the last is lost.
+
+    Without a branch that half of the slots take: a third of the time.
+    """
+    last = keys.size - 1
+    j = np.int64(0)
+    for slot in range(table.size):
+        place = min(j, last)
+        keys[place] = table[slot]
+        their_counts[place] = counts[slot]
+        j += np.int64(counts[slot] > 0)

@@ -89,10 +89,10 @@ def handed_out(size: int) -> NDArray[np.uint8]:
     the thread. Any view of what is returned counts as holding it.
     """
     if size > LARGEST_KEPT:
-        return _huge_pages(size)
+        return huge_pages(size)
     room, holder = _kept.handed_out.pop("result", (np.empty(0, np.uint8), lambda: None))
     if room.size < size or holder() is not None:
-        room = _huge_pages(size)
+        room = huge_pages(size)
     # NumPy looks for the owner of a view's memory as far as a memoryview, and whoever goes on from
     # there holds what that was made of.
     lent = room[:size]
@@ -100,7 +100,7 @@ def handed_out(size: int) -> NDArray[np.uint8]:
     return np.frombuffer(lent.data, np.uint8)
 
 
-def _huge_pages(size: int) -> NDArray[np.uint8]:
+def huge_pages(size: int) -> NDArray[np.uint8]:
     """Return fresh bytes; many of them begin with a page of the largest size."""
     return np.empty(size, np.uint8) if size < HUGE_PAGE else _fresh(size, HUGE_PAGE)
 

@@ -25,6 +25,12 @@ if TYPE_CHECKING:
 
 Columns = Mapping[str, "NDArray[Any]"]
 
+# Trials that are added up at a time, of so many chunks at most: enough that the Python around it,
+# for which threads wait for each other, does not show, and few enough that what one thread alone
+# adds up at the end does not either.
+TRIALS_AT_A_TIME = 2**13
+CHUNKS_AT_A_TIME = 32
+
 
 class Rows:
     """Every figure of every trial."""
@@ -81,31 +87,66 @@ class Tally:
 
     They depend on the trials alone, not on their order or on how they are divided and merged.
 
-    Attributes
-    ----------
-    figures : by method and figure
-    pairs : by first and second method, and figure
+    Few trials wait until there are more of them to be added up at a time.
     """
 
     def __init__(self, dropped: Dropped | None = None) -> None:
         """Begin without trials; ``dropped`` is that of a tally it will be merged with."""
-        self.figures: dict[str, dict[str, tuple[Moments, Histogram]]] = {}
-        self.pairs: dict[tuple[str, str], dict[str, Moments]] = {}
+        self._figures: dict[str, dict[str, tuple[Moments, Histogram]]] = {}
+        self._pairs: dict[tuple[str, str], dict[str, Moments]] = {}
         self._dropped = dropped or {}
+        self._waiting: list[dict[str, Columns]] = []
+        self._trials = 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        self._add_up()
+        return self.__dict__
+
+    @property
+    def figures(self) -> dict[str, dict[str, tuple[Moments, Histogram]]]:
+        """The moments and values by method and figure."""
+        self._add_up()
+        return self._figures
+
+    @property
+    def pairs(self) -> dict[tuple[str, str], dict[str, Moments]]:
+        """The moments of differences by first and second method, and figure."""
+        self._add_up()
+        return self._pairs
 
     def add(self, methods: Sequence[str], found: Sequence[Columns]) -> None:
         """Take further trials, for each method a column a figure."""
-        taken = {
-            method: {name: Column.of(values) for name, values in columns.items()}
-            for method, columns in zip(methods, found, strict=True)
-        }
-        for method, columns in taken.items():
-            for name, column in columns.items():
+        self.add_later(methods, found)
+        self._add_up()
+
+    def add_later(self, methods: Sequence[str], found: Sequence[Columns]) -> None:
+        """Do so with columns that nobody else has, who might change them before they are added."""
+        given = dict(zip(methods, found, strict=True))
+        if self._waiting and _names(given) != _names(self._waiting[0]):
+            self._add_up()
+        self._waiting.append(given)
+        self._trials += len(next(iter(found[0].values()), ()))
+        if self._trials >= TRIALS_AT_A_TIME or len(self._waiting) == CHUNKS_AT_A_TIME:
+            self._add_up()
+
+    def _add_up(self) -> None:
+        waiting, self._waiting, self._trials = self._waiting, [], 0
+        if not waiting:
+            return
+        taken: dict[str, dict[str, Column]] = {}
+        for method, columns in waiting[0].items():
+            taken[method] = {}
+            for name in columns:
+                parts = [found[method][name] for found in waiting]
+                # One after the other, so that it is still in the cache when it is counted.
+                column = Column.of(parts[0] if len(parts) == 1 else np.concatenate(parts))
                 moments, histogram = self._figure(method, name)
                 moments.add(column)
                 histogram.add(column)
-        for first, second in combinations(methods, 2):
-            pair = self.pairs.setdefault((first, second), {})
+                if len(waiting[0]) > 1:
+                    taken[method][name] = column
+        for first, second in combinations(taken, 2):
+            pair = self._pairs.setdefault((first, second), {})
             for name in taken[first]:
                 if name in taken[second]:
                     difference = taken[first][name] - taken[second][name]
@@ -119,7 +160,7 @@ class Tally:
                 mine[0].merge(moments)
                 mine[1].merge(histogram)
         for methods, differences in other.pairs.items():
-            pair = self.pairs.setdefault(methods, {})
+            pair = self._pairs.setdefault(methods, {})
             for name, moments in differences.items():
                 pair.setdefault(name, Moments()).merge(moments)
 
@@ -131,11 +172,15 @@ class Tally:
         }
 
     def _figure(self, method: str, name: str) -> tuple[Moments, Histogram]:
-        figures = self.figures.setdefault(method, {})
+        figures = self._figures.setdefault(method, {})
         if name not in figures:
             dropped = self._dropped.get(method, {}).get(name, 0)
             figures[name] = Moments(), Histogram(dropped)
         return figures[name]
+
+
+def _names(found: Mapping[str, Columns]) -> list[tuple[str, tuple[str, ...]]]:
+    return [(method, tuple(columns)) for method, columns in found.items()]
 
 
 class Tallies:
@@ -157,6 +202,11 @@ class Tallies:
     def add(self, cells: Sequence[Cell], found: Sequence[Columns]) -> None:
         """Take further trials of combinations that share their loads, a column a figure."""
         self._own(cells[0].topology, cells[0].loads).add([cell.method for cell in cells], found)
+
+    def add_later(self, cells: Sequence[Cell], found: Sequence[Columns]) -> None:
+        """Do so with columns that nobody else has: see :meth:`Tally.add_later`."""
+        tally = self._own(cells[0].topology, cells[0].loads)
+        tally.add_later([cell.method for cell in cells], found)
 
     def merge(self, group: Group, tally: Tally) -> None:
         """Take further trials of the combinations of a group, added up elsewhere."""

@@ -78,7 +78,8 @@ def _run_here(chunk: Chunk, wanted: Wanted) -> MethodColumns:
     """Run a chunk in this process, on any thread."""
     found = run_chunk(chunk)
     if wanted.tallies is not None and wanted.tallies.covers(chunk):
-        wanted.tallies.add(chunk.cells, found)
+        add = wanted.tallies.add if wanted.columns else wanted.tallies.add_later
+        add(chunk.cells, found)
     return found if wanted.columns else []
 
 
@@ -107,7 +108,7 @@ def run_elsewhere(
             return run_chunk(chunk)
         tally = Tally(dropped)
         for piece in pieces(chunk, CHUNK_LOADS):
-            tally.add(piece.methods, run_chunk(piece))
+            tally.add_later(piece.methods, run_chunk(piece))
     except Exception as error:
         return error
     return tally

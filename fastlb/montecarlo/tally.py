@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from operator import add
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -24,6 +25,10 @@ BLOCK = 2**24
 # Distinct values counted before their last bits are dropped. 2**13 take 256 KiB a figure, and
 # leave quantiles right to 2**-13 of themselves where the values lie within a factor of two.
 DISTINCT = 2**13
+# A table for few values has so much less room, and that for the fewest so much less again.
+GROWTH = 8
+# Bins that may stand in a row, as much memory as the largest hash table.
+ROW = 4 * DISTINCT
 
 # Bits dropped at first: few of them merge nothing, of values with few digits or with all.
 FIRST_DROPPED = 32
@@ -34,34 +39,48 @@ _WORD = 32
 _HALF = 26
 
 
-# Least and largest exponent field, least and largest key: see ``kernels/tally.py``.
-Survey = tuple[int, int, int, int]
+_ONE = np.ones(1, dtype=np.int64)
+
+
+# What ``measure`` in ``kernels/tally.py`` says of a block of values.
+Measured = tuple[int, int, float, float, int, int, tuple[int, ...]]
 
 
 class Column(NamedTuple):
     """One value a trial, as floats: ``values``, each ``times`` times.
 
-    ``surveyed`` is what the kernel says of all values, where it was asked already.
+    ``measured`` is what the kernel says of each ``BLOCK`` of the values.
     """
 
     values: NDArray[np.float64]
-    times: int = 1
-    surveyed: Survey | None = None
+    times: int
+    measured: list[Measured]
 
     @classmethod
     def of(cls, values: NDArray[Any]) -> Column:
         """Take numbers of any kind; -0.0 becomes 0.0, and one value for all is kept once."""
-        one = len(values) > 0 and values.strides == (0,)
-        column = np.add(values[:1] if one else values, 0.0, dtype=np.float64)
-        surveyed = _, _, low, high = kernels("tally").survey(column.view(np.int64))
-        if low == high:
-            return cls(column[:1], len(values), surveyed)
-        return cls(column, surveyed=surveyed if len(column) <= BLOCK else None)
+        if len(values) > 0 and values.strides == (0,):
+            return cls._of(values[:1], len(values))
+        return cls._of(values, 1)
+
+    @classmethod
+    def _of(cls, given: NDArray[Any], times: int) -> Column:
+        # The kernel is compiled for the kinds that figures mostly have.
+        ready = given.dtype in (np.int64, np.float64) and given.flags.carray
+        numbers = given if ready else np.add(given, 0.0, dtype=np.float64)
+        column, measure = np.empty(len(given)), kernels("tally").measure
+        measured = [
+            measure(numbers[first : first + BLOCK], column[first : first + BLOCK])
+            for first in range(0, len(given), BLOCK)
+        ]
+        if len({end for block in measured for end in block[2:4]}) == 1 < len(given):
+            return cls._of(column[:1], times * len(given))
+        return cls(column, times, measured)
 
     def __sub__(self, other: Column) -> Column:
         """Return the differences, trial by trial."""
-        values = self.values - other.values
-        return Column(values, self.times if self.times == other.times else 1)
+        times = self.times if self.times == other.times else 1
+        return Column._of(self.values - other.values, times)
 
 
 class Moments:
@@ -70,68 +89,93 @@ class Moments:
     Sums are exact: integers beyond 2**53 count as the nearest float64.
     """
 
-    __slots__ = ("_special", "_squares", "_sum", "maximum", "minimum", "negative", "trials", "zero")
+    __slots__ = ("_far", "_near", "_special", "maximum", "minimum", "negative", "trials", "zero")
 
     def __init__(self) -> None:
         self.trials = self.negative = self.zero = 0
         self.minimum, self.maximum = math.inf, -math.inf
-        self._sum = self._squares = 0
+        # The sum and that of squares, of values that are far from each other; those of the others
+        # as the words that the kernel adds up, by the least exponent.
+        self._far = 0, 0
+        self._near: dict[int, list[int]] = {}
         self._special = 0.0
 
     def add(self, column: Column) -> None:
         """Add one value a trial."""
-        for start in range(0, len(column.values), BLOCK):
-            self._add(column.values[start : start + BLOCK], column.times, column.surveyed)
+        first = 0
+        for block in column.measured:
+            self._add(column.values[first : first + BLOCK], column.times, block)
+            first += BLOCK
 
-    def _add(self, values: NDArray[np.float64], times: int, surveyed: Survey | None) -> None:
+    def _add(self, values: NDArray[np.float64], times: int, measured: Measured) -> None:
         tally = kernels("tally")
         self.trials += len(values) * times
-        bits = values.view(np.int64)
-        least, largest, *ends = map(int, surveyed or tally.survey(bits))
+        least, largest, low, high, negative, zero, words = measured
         if largest == tally.EXPONENTS:
-            self._reach(values.min(), values.max())
+            low, high = values.min(), values.max()
             finite = np.isfinite(values)
-            self._special += float(values[~finite].sum())
-            self.negative += times * int(np.count_nonzero(values[~finite] < 0))
-            bits = values[finite].view(np.int64)
-            least, largest, *_ = map(int, tally.survey(bits))
-        else:
-            self._reach(*_value(np.array(ends)).tolist())
+            special, values = values[~finite], values[finite]
+            self._special += float(special.sum())
+            self.negative += times * int(np.count_nonzero(special < 0))
+            least, largest, _, _, negative, zero, words = tally.measure(values, values)
+        self._reach(float(low), float(high))
         if largest - least <= tally.NEAR:
-            half = _WORD
-            negative, zero, row = tally.add_near(bits, least)
-            rows = [list(map(int, row))]
+            self._include(int(least), [times * int(word) for word in words])
         else:
-            half, E = _HALF, largest - least + 1
-            sums = np.zeros((E, 8), dtype=np.int64)
-            negative, zero = tally.add(bits, least, sums, np.empty((E, 4), dtype=np.int64))
-            rows = sums.tolist()
+            negative, zero = self._add_far(values, times, int(least), int(largest))
         self.negative += times * int(negative)
         self.zero += times * int(zero)
-        for exponent, row in enumerate(rows, least):
-            if any(row):
-                total, low, crossed, high = (
-                    word + (above << _WORD) for word, above in zip(row[::2], row[1::2], strict=True)
-                )
-                squares = low + (crossed << half + 1) + (high << 2 * half)
-                # A field of 1 is the exponent of the unit itself.
-                self._sum += times * total << (exponent - 1)
-                self._squares += times * squares << 2 * (exponent - 1)
+
+    def _include(self, least: int, words: list[int]) -> None:
+        known = self._near.get(least)
+        self._near[least] = words if known is None else list(map(add, known, words))
+
+    def _add_far(
+        self, values: NDArray[np.float64], times: int, least: int, largest: int
+    ) -> tuple[int, int]:
+        """Add finite values, and return how many of them are negative and zero."""
+        E = largest - least + 1
+        sums, strip = np.zeros((E, 8), dtype=np.int64), np.empty((E, 4), dtype=np.int64)
+        found: tuple[int, int] = kernels("tally").add(values.view(np.int64), least, sums, strip)
+        total, squares = self._far
+        for exponent, words in enumerate(sums.tolist(), least):
+            more, more_squares = _whole(words, exponent, _HALF)
+            total += times * more
+            squares += times * more_squares
+        self._far = total, squares
+        return found
+
+    @property
+    def _sum(self) -> int:
+        return self._sums()[0]
+
+    @property
+    def _squares(self) -> int:
+        return self._sums()[1]
+
+    def _sums(self) -> tuple[int, int]:
+        total, squares = self._far
+        for least, words in self._near.items():
+            more, more_squares = _whole(words, least, _WORD)
+            total += more
+            squares += more_squares
+        return total, squares
 
     def merge(self, other: Moments) -> None:
         """Add what was added to other moments."""
         self.trials += other.trials
         self.negative += other.negative
         self.zero += other.zero
-        self._sum += other._sum
-        self._squares += other._squares
+        self._far = self._far[0] + other._far[0], self._far[1] + other._far[1]
+        for least, words in other._near.items():
+            self._include(least, words)
         self._special += other._special
         self._reach(other.minimum, other.maximum)
 
     def _reach(self, least: float, largest: float) -> None:
-        # As of NumPy, NaN once met stays.
-        self.minimum = float(np.minimum(self.minimum, least))
-        self.maximum = float(np.maximum(self.maximum, largest))
+        # NaN once met stays.
+        self.minimum = least if least != least or least < self.minimum else self.minimum
+        self.maximum = largest if largest != largest or largest > self.maximum else self.maximum
 
     @property
     def mean(self) -> float:
@@ -146,7 +190,8 @@ class Moments:
         n = self.trials
         if n < 2 or self._special or math.isnan(self._special):
             return math.nan
-        spread = n * self._squares - self._sum**2
+        total, squares = self._sums()
+        spread = n * squares - total**2
         return math.sqrt(_as_float(Fraction(spread, n * n * (n - 1) << 2 * _UNIT)))
 
 
@@ -157,14 +202,19 @@ class Histogram:
     dropped: 32, or as few more as it takes. What is counted depends on the values alone, and takes
     half the time of a KLL sketch, which is random, and a quarter of that of a t-digest, which
     depends on the order (datasketches 5.2).
+
+    Bins lie in a hash table, or one after the other once bits are dropped: there are few gaps then
+    unless values are far apart, and counting takes a third of the time.
     """
 
-    __slots__ = ("_counts", "_keys", "_used", "dropped")
+    __slots__ = ("_counts", "_first", "_keys", "_used", "dropped")
 
     def __init__(self, dropped: int = 0) -> None:
         """Begin without any value; ``dropped`` bits if other values have dropped as many."""
         self.dropped = dropped
-        self._keys, self._counts = _table(2 * DISTINCT if dropped else 256)
+        self._keys, self._counts = _table(0 if dropped else 2 * DISTINCT // GROWTH**2)
+        # The key of the first bin of a row, which needs no others.
+        self._first = 0 if dropped else None
         self._used = 0
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -178,7 +228,8 @@ class Histogram:
 
     def add(self, column: Column) -> None:
         """Count one value a trial."""
-        self._take(column.values.view(np.int64), np.array([column.times]))
+        weights = _ONE if column.times == 1 else np.array([column.times])
+        self._take(column.values.view(np.int64), weights)
 
     def merge(self, other: Histogram) -> None:
         """Count what another histogram has counted.
@@ -186,7 +237,7 @@ class Histogram:
         The result is the same as if all values had been added to one.
         """
         if other.dropped > self.dropped:
-            self._rebuild(other.dropped, len(self._keys))
+            self._rebuild(other.dropped, other._entries()[0])
         self._take(*other._entries())
 
     def _take(self, bits: NDArray[np.int64], weights: NDArray[np.int64]) -> None:
@@ -197,16 +248,18 @@ class Histogram:
                 return
             bits = bits[taken:]
             weights = weights[taken:] if len(weights) > 1 else weights
-            if len(self._keys) < 2 * DISTINCT:
-                self._rebuild(self.dropped, 4 * len(self._keys))
-            else:
-                self._rebuild(self._enough(bits), len(self._keys))
+            full = self._used == DISTINCT
+            self._rebuild(self._enough(bits) if full else self.dropped, bits)
 
     def _count(self, bits: NDArray[np.int64], weights: NDArray[np.int64]) -> int:
-        """Count until half the table is full, and return how many values were taken."""
-        limit = len(self._keys) // 2
-        table = self._keys, self._counts, self._used, limit
-        taken, self._used = kernels("tally").count(bits, self.dropped, weights, *table)
+        """Count as far as there is room, and return how many values were taken."""
+        tally = kernels("tally")
+        if self._first is None:
+            table = self._keys, self._counts, self._used, len(self._keys) // 2
+            taken, self._used = tally.count(bits, self.dropped, weights, *table)
+        else:
+            row = self._first, self._counts, self._used, DISTINCT
+            taken, self._used = tally.count_in_row(bits, self.dropped, weights, *row)
         return int(taken)
 
     def _enough(self, further: NDArray[np.int64]) -> int:
@@ -216,22 +269,39 @@ class Histogram:
         """
         bits, _ = self._entries()
         keys = np.sort(_ordered(np.concatenate([bits, further])) >> self.dropped)
-        apart = (keys[1:] ^ keys[:-1]).view(np.uint64)
-        # Neighbours that differ above the dropped bits begin a bin each, after the first.
-        most = int(np.partition(apart, -DISTINCT)[-DISTINCT])
-        return max(self.dropped + most.bit_length(), FIRST_DROPPED)
+        least = max(FIRST_DROPPED - self.dropped, 0)
+        return self.dropped + int(kernels("tally").fewest_dropped(keys, least, DISTINCT))
 
     def _entries(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the bins as the least of their float64 values as stored, and their counts."""
-        taken = self._counts > 0
-        return _ordered(self._keys[taken] << self.dropped), self._counts[taken]
+        if self._first is not None:
+            bins = np.flatnonzero(self._counts)
+            return _ordered((bins + self._first) << self.dropped), self._counts[bins]
+        keys, counts = np.empty((2, self._used + 1), dtype=np.int64)
+        kernels("tally").taken(self._keys, self._counts, keys, counts)
+        return _ordered(keys[:-1] << self.dropped), counts[:-1]
 
-    def _rebuild(self, dropped: int, size: int) -> None:
+    def _rebuild(self, dropped: int, further: NDArray[np.int64]) -> None:
+        """Make room for further values, without so many bits."""
         bits, counts = self._entries()
         self.dropped = dropped
-        self._keys, self._counts = _table(size)
+        first, last = self._ends(bits, further)
+        if dropped and last - first < ROW:
+            # As much room again around them, as far as it goes.
+            size = min(2 * (last - first + 1), ROW)
+            self._first = first - (size - (last - first + 1)) // 2
+            self._keys, self._counts = _table(0)[0], np.zeros(size, dtype=np.int64)
+        else:
+            self._first = None
+            self._keys, self._counts = _table(2 * DISTINCT if dropped else GROWTH * len(self._keys))
         self._used = 0
         self._count(bits, counts)
+
+    def _ends(self, *given: NDArray[np.int64]) -> tuple[int, int]:
+        """Return the first and the last key of values."""
+        keys = [_ordered(bits) >> self.dropped for bits in given if len(bits)]
+        ends = [int(end) for some in keys for end in (some.min(), some.max())]
+        return min(ends, default=0), max(ends, default=0)
 
     def quantiles(
         self, levels: Sequence[float], least: float, largest: float
@@ -283,6 +353,16 @@ def _ordered(bits: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def _value(keys: NDArray[np.int64]) -> NDArray[np.float64]:
     return _ordered(keys).view(np.float64)
+
+
+def _whole(words: Sequence[int], exponent: int, half: int) -> tuple[int, int]:
+    """Return a sum and that of squares from the kernels' words, of mantissas halved at a bit."""
+    total, low, crossed, high = (
+        word + (above << _WORD) for word, above in zip(words[::2], words[1::2], strict=True)
+    )
+    squares = low + (crossed << half + 1) + (high << 2 * half)
+    # A field of 1 is the exponent of the unit itself.
+    return total << (exponent - 1), squares << 2 * (exponent - 1)
 
 
 def _as_float(value: Fraction) -> float:

@@ -110,6 +110,44 @@ def test_processes_send_back_statistics_alone(many, chunk, monkeypatch):
         assert other.compare() == many.compare()
 
 
+def test_trials_that_wait_are_added_up_when_they_are_asked_for():
+    (one, other), others = columns(1000), columns(300)
+    counted = {"moved": other["moved"]}  # a figure less from here on
+    now, later = Tally(), Tally()
+    for start in range(0, 1000, 7):
+        for add in (now.add, later.add_later):
+            found = one, other if start < 500 else counted
+            add("ab", [{name: c[start : start + 7] for name, c in part.items()} for part in found])
+    assert later._waiting
+    later.add_later("ab", others)
+    now.add("ab", others)
+    sent = pickle.loads(pickle.dumps(later))
+    for tally in later, sent:
+        assert not tally._waiting
+        for method, figures in now.figures.items():
+            for name, (moments, _) in figures.items():
+                found = tally.figures[method][name][0]
+                assert (found.trials, found._sums()) == (moments.trials, moments._sums())
+        for name, moments in now.pairs["a", "b"].items():
+            found = tally.pairs["a", "b"][name]
+            assert (found.trials, found._sums()) == (moments.trials, moments._sums())
+    assert now.pairs["a", "b"]["cost"].trials < now.pairs["a", "b"]["moved"].trials
+
+
+def test_what_is_watched_may_be_changed():
+    """Statistics of few trials wait until there are more, but not where others have the columns."""
+
+    def spoil(_, columns):
+        for values in columns.values():
+            if values.flags.writeable:
+                values[:] = 0
+
+    expected = lb.run(STUDY, rows=False).summary()
+    for threads in (1, 2):
+        found = lb.run(STUDY, rows=False, watch=spoil, chunk=64, threads=threads)
+        assert found.summary() == expected
+
+
 def test_a_tally_for_another_process_is_small_however_many_trials_it_has():
     (chunk,) = plan(MANY, MANY.trials)
     columns, tally = (run_elsewhere(chunk, lb.__version__, d) for d in (None, {}))

@@ -167,6 +167,35 @@ def test_any_order_counts_alike(data):
         assert found == one[1].quantiles(LEVELS, one[0].minimum, one[0].maximum)
 
 
+def test_bins_in_a_row_and_in_a_hash_table_count_alike():
+    drawn = np.random.default_rng(6)
+    near = drawn.normal(1e6, 1e4, 4 * DISTINCT)
+    parts = [near[:DISTINCT], near[DISTINCT:], near.min() - np.arange(1, 2000.0)]
+    far = [np.array([-1e300, 1e300]), drawn.normal(-3.0, 1e-3, 20), near[:7]]
+    row = tallied(parts)
+    assert row[1]._first is not None
+    table = tallied(parts + far)
+    assert table[1]._first is None
+    keys, counts = np.unique(
+        np.concatenate(parts).view(np.int64) >> row[1].dropped, return_counts=True
+    )
+    assert state(*row)[-1] == list(
+        zip((keys << row[1].dropped).tolist(), counts.tolist(), strict=True)
+    )
+    for order in (parts + far)[::-1], [np.concatenate(parts + far)], [*far, *parts]:
+        assert state(*tallied(order)) == state(*table)
+    assert state(*tallied(parts[::-1])) == state(*row)
+
+
+def test_a_histogram_that_knows_what_others_dropped_may_stay_empty():
+    none = Histogram(40)
+    none.merge(Histogram(41))
+    assert none.dropped == 41
+    none.merge(pickle.loads(pickle.dumps(Histogram(39))))
+    none.add(Column.of(np.array([1.0, 1.0, -2.0])))
+    assert none._used == 2
+
+
 def state(moments, histogram):
     keys, counts = histogram._entries()
     counted = sorted(zip(keys.tolist(), counts.tolist(), strict=True))
