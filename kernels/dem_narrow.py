@@ -265,7 +265,7 @@ LOW = {bits: _machine_low(bits) for bits in range(LEAST_BITS, LOW_BITS + 1)}
 ACROSS = {bits: _machine_across(bits) for bits in range(1, 5)}
 
 
-@overload(_low, prefer_literal=True)
+@overload(_low, prefer_literal=True, inline="always")
 def _choose_low(source, base, target, place, nodes, bits, small):
     machine = LOW[bits.literal_value]
     step = 1 << bits.literal_value
@@ -277,7 +277,7 @@ def _choose_low(source, base, target, place, nodes, bits, small):
     return low
 
 
-@overload(_across, prefer_literal=True)
+@overload(_across, prefer_literal=True, inline="always")
 def _choose_across(source, at, target, to, width, sets, bits, small):
     machine = ACROSS[bits.literal_value]
 
