@@ -8,11 +8,11 @@ rows of a block in the L1 cache and then of a chunk in the L2 cache. Larger cube
 in the front part of each chunk's own bytes, and up to six more bits are balanced by gathering
 columns of the chunks into a tile in the L2 cache: two passes over memory up to n = 24, three up to
 n = 30. Measured against 32-bit lanes, of int32: 10-cubes 1.5 times as fast, the 24-cube 1.6 times;
-with loads beyond ``SMALL_TOP`` 1.4 and 1.3 times. Rejected: turning two registers by one bit
-after another with ``vpermt2w`` (0.7), 2**13 loads in a block (0.9), 2**16 in a chunk and four
-bits a time (0.75), packed loads copied into tiles and out of them apart from the exchanges
-(0.9). No gain: 16 registers at once (n = 10 1.08, n = 20 0.9), some exchanges by means beside the multiplications,
-scratch that begins with a cache line, looking at the loads from the highest down.
+with loads beyond ``SMALL_TOP`` 1.4 and 1.3 times. Rejected: turning two registers by one bit after
+another with ``vpermt2w`` (0.7), 2**13 loads in a block (0.9), 2**16 in a chunk and four bits a
+time (0.75), packed loads copied into tiles and out of them apart from the exchanges (0.9). No
+gain: 16 registers at once (n = 10 1.08, n = 20 0.9), some exchanges by means beside the
+multiplications, scratch that begins with a cache line, looking at the loads from the highest down.
 """
 
 import numpy as np
