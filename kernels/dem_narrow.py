@@ -7,10 +7,12 @@ Bits 0 .. 4 are balanced within a register, bits 5 .. 7 between eight of them, t
 rows of a block in the L1 cache and then of a chunk in the L2 cache. Larger cubes are left packed
 in the front part of each chunk's own bytes, and up to six more bits are balanced by gathering
 columns of the chunks into a tile in the L2 cache: two passes over memory up to n = 24, three up to
-n = 30. Measured against 32-bit lanes: 10-cubes 1.5 (int32) and 1.6 times (int64) as fast, the
-24-cube 1.4 and 1.8 times. Rejected: turning two registers by one bit after another with
-``vpermt2w`` (0.7), 2**13 loads in a block (0.9), 2**16 in a chunk and four bits a time (0.75),
-packed loads copied into tiles and out of them apart from the exchanges (0.9).
+n = 30. Measured against 32-bit lanes, of int32: 10-cubes 1.5 times as fast, the 24-cube 1.6 times;
+with loads beyond ``SMALL_TOP`` 1.4 and 1.3 times. Rejected: turning two registers by one bit after
+another with ``vpermt2w`` (0.7), 2**13 loads in a block (0.9), 2**16 in a chunk and four bits a
+time (0.75), packed loads copied into tiles and out of them apart from the exchanges (0.9). No
+gain: 16 registers at once (n = 10 1.08, n = 20 0.9), some exchanges by means beside the
+multiplications, scratch that begins with a cache line, looking at the loads from the highest down.
 """
 
 import numpy as np
@@ -19,6 +21,14 @@ from numba import njit, types
 from numba.extending import intrinsic, overload
 
 TOP = 2**15 - 1
+# Loads up to here are small: one instruction halves their differences, four make an exchange
+# instead of six.
+SMALL_TOP = 2**14 - 1
+# That instruction by what a machine must have for it, and its lanes.
+MULTIPLIED = {
+    "+avx512bw": ("llvm.x86.avx512.pmul.hr.sw.512", 32),
+    "+avx2": ("llvm.x86.avx2.pmul.hr.sw", 16),
+}
 # A register holds so many bits: with one less 1.1 to 1.3 times as long.
 LEAST_BITS = 5
 LANES = 1 << LEAST_BITS
@@ -38,6 +48,8 @@ GAP = LANES
 AHEAD = 1 << BLOCK_BITS
 # And nodes below those unpacked, the highest first (1.03 times as fast).
 BELOW = 4 * LANES
+# Not written as literals, for each of which numba would compile a function once more.
+ORIGIN, ONE = np.int64(0), np.int64(1)
 
 
 def _exchange(loads, i, j):
@@ -80,7 +92,7 @@ def _prefetch(context, builder, array_type, array, index, *, to_write):
         builder.call(fetch, [place, word(to_write), word(3), word(1)])
 
 
-def _after(builder, a, b):
+def _mean(builder, a, b):
     """Build what ``a`` becomes: half the sum, rounded up if ``a`` is the larger, else down.
 
     A machine has the mean rounded up (``vpavgw``); ``b`` less one, where it is the larger, does
@@ -96,95 +108,157 @@ def _after(builder, a, b):
     return builder.trunc(builder.lshr(builder.add(both, one), one), a.type)
 
 
-def _between(builder, rows, bits):
+def _multiplied(context, builder):
+    """Return what builds the same for small loads, or None where a machine lacks it.
+
+    ``a`` sends half the difference d, rounded to 0: ``((d * SMALL_TOP >> 14) + 1) >> 1``, as
+    ``abs(d) <= SMALL_TOP``. That is ``vpmulhrsw``, which LLVM does not find by itself.
+    """
+    features = context.codegen().magic_tuple()[2].split(",")
+    instruction, lanes = next((MULTIPLIED[f] for f in MULTIPLIED if f in features), (None, 0))
+    if instruction is None:
+        return None
+    part = ir.VectorType(ir.IntType(16), lanes)
+    kind = ir.FunctionType(part, [part, part])
+    multiply = builder.module.declare_intrinsic(instruction, (), kind)
+    top = ir.Constant(part, [SMALL_TOP] * lanes)
+
+    def some(first, second, start, count):
+        mask = ir.Constant(ir.VectorType(ir.IntType(32), count), list(range(start, start + count)))
+        return builder.shuffle_vector(first, second, mask)
+
+    def after(builder, a, b):
+        d = builder.sub(a, b)
+        parts = [some(d, d, start, lanes) for start in range(0, LANES, lanes)]
+        sent = [builder.call(multiply, [part, top]) for part in parts]
+        return builder.sub(a, some(sent[0], sent[-1], 0, LANES))
+
+    return after
+
+
+def _for_either(context, builder, small, build):
+    """Build the exchanges for small loads and for larger ones; one of both is run."""
+    multiplied = _multiplied(context, builder)
+    if multiplied is None:
+        build(_mean)
+        return
+    with builder.if_else(small) as (then, otherwise):
+        with then:
+            build(multiplied)
+        with otherwise:
+            build(_mean)
+
+
+def _within(builder, rows, after):
+    """Build the exchanges in registers, each beside itself with the ends of all links swapped.
+
+    Register by register they wait for one another, and take 1.15 times as long.
+    """
+    for bit in range(LEAST_BITS):
+        ends = [lane ^ 1 << bit for lane in range(LANES)]
+        mask = ir.Constant(ir.VectorType(ir.IntType(32), LANES), ends)
+        for r, row in enumerate(rows):
+            rows[r] = after(builder, row, builder.shuffle_vector(row, row, mask))
+
+
+def _between(builder, rows, bits, after):
     """Build the exchanges between registers, along the bits of their numbers."""
     for bit in range(bits):
         for r in range(1 << bits):
             if not r >> bit & 1:
                 a, b = rows[r], rows[r + (1 << bit)]
-                rows[r] = _after(builder, a, b)
-                rows[r + (1 << bit)] = builder.sub(builder.add(a, b), rows[r])
+                rows[r] = after(builder, a, b)
+                rows[r + (1 << bit)] = builder.add(b, builder.sub(a, rows[r]))
 
 
-def _low(source, base, target, place, bits):
-    """Balance ``bits`` bits of so many nodes from ``base`` on; they go to ``place`` on."""
-    nodes = 1 << bits
+def _low(source, base, target, place, nodes, bits, small):
+    """Balance ``bits`` bits of ``nodes`` nodes from ``base`` on; they go to ``place`` on."""
     target[place : place + nodes] = source[base : base + nodes]
     for bit in range(bits):
-        for i in range(place, place + nodes):
-            if not (i - place) >> bit & 1:
-                _exchange(target, i, i + (1 << bit))
+        for i in range(nodes):
+            if not i >> bit & 1:
+                _exchange(target, place + i, place + i + (1 << bit))
 
 
 def _machine_low(bits):
-    """Make ``_low`` in registers: each beside itself with the two ends of all links swapped."""
+    """Make ``_low`` of ``2**bits`` nodes in registers."""
 
     @intrinsic
-    def low(_typing, source, _base, target, _place):
+    def low(_typing, source, _base, target, _place, _small):
         def generate(context, builder, signature, arguments):
-            array, base, result, place = arguments
+            array, base, result, place, small = arguments
             offsets = [ir.Constant(ir.IntType(64), r) for r in range(0, 1 << bits, LANES)]
-            rows = []
+            loads = []
             for offset in offsets:
                 index = builder.add(base, offset)
                 ahead = builder.add(index, ir.Constant(index.type, AHEAD))
                 _prefetch(context, builder, source, array, ahead, to_write=0)
-                row = _load(context, builder, source, array, index)
-                for bit in range(LEAST_BITS):
-                    ends = [lane ^ 1 << bit for lane in range(LANES)]
-                    mask = ir.Constant(ir.VectorType(ir.IntType(32), LANES), ends)
-                    row = _after(builder, row, builder.shuffle_vector(row, row, mask))
-                rows.append(row)
-            _between(builder, rows, bits - LEAST_BITS)
-            for offset, row in zip(offsets, rows, strict=True):
-                _store(context, builder, target, result, builder.add(place, offset), row)
+                loads.append(_load(context, builder, source, array, index))
+
+            def build(after):
+                rows = loads.copy()
+                _within(builder, rows, after)
+                _between(builder, rows, bits - LEAST_BITS, after)
+                for offset, row in zip(offsets, rows, strict=True):
+                    _store(context, builder, target, result, builder.add(place, offset), row)
+
+            _for_either(context, builder, small, build)
             return context.get_dummy_value()
 
-        return types.none(source, types.int64, target, types.int64), generate
+        return types.none(source, types.int64, target, types.int64, types.boolean), generate
 
     return low
 
 
-def _across(source, base, stride, target, place, pitch, bits):
-    """Balance ``bits`` bits between rows, ``LANES`` columns from ``base`` on.
+def _across(source, at, target, to, width, sets, bits, small):
+    """Balance ``bits`` bits between rows of ``width`` columns, the highest columns first.
 
-    The rows lie ``stride`` apart in ``source``, and ``pitch`` apart in ``target`` from ``place``
-    on.
+    ``at`` and ``to`` say where the rows lie in ``source`` and ``target``: the first node, the
+    step from row to row, and the step between the first rows of ``sets`` sets.
     """
     rows = np.empty((1 << bits, LANES), np.int64)
-    for r in range(1 << bits):
-        rows[r] = source[base + r * stride : base + r * stride + LANES]
-    for bit in range(bits):
-        for r in range(1 << bits):
-            if not r >> bit & 1:
-                for u in range(LANES):
-                    _exchange(rows[:, u], r, r + (1 << bit))
-    for r in range(1 << bits):
-        target[place + r * pitch : place + r * pitch + LANES] = rows[r]
+    for k in range(sets):
+        for column in range(width - LANES, -1, -LANES):
+            for r in range(1 << bits):
+                first = at[0] + r * at[1] + k * at[2] + column
+                rows[r] = source[first : first + LANES]
+            for bit in range(bits):
+                for r in range(1 << bits):
+                    if not r >> bit & 1:
+                        for u in range(LANES):
+                            _exchange(rows[:, u], r, r + (1 << bit))
+            for r in range(1 << bits):
+                first = to[0] + r * to[1] + k * to[2] + column
+                target[first : first + LANES] = rows[r]
 
 
 def _machine_across(bits):
-    """Make ``_across`` with a register a row."""
+    """Make ``_across`` of ``LANES`` columns, a register a row."""
 
     @intrinsic
-    def across(_typing, source, _base, _stride, target, _place, _pitch):
+    def across(_typing, source, _base, _stride, target, _place, _pitch, _small):
         def generate(context, builder, signature, arguments):
-            array, base, stride, result, place, pitch = arguments
-            rows = []
+            array, base, stride, result, first, pitch, small = arguments
+            loads = []
             for _ in range(1 << bits):
-                rows.append(_load(context, builder, source, array, base))
+                loads.append(_load(context, builder, source, array, base))
                 base = builder.add(base, stride)
-            _between(builder, rows, bits)
-            for row in rows:
-                if target.dtype != source.dtype:
-                    below = builder.sub(place, ir.Constant(place.type, BELOW))
-                    _prefetch(context, builder, target, result, below, to_write=1)
-                _store(context, builder, target, result, place, row)
-                place = builder.add(place, pitch)
+
+            def build(after):
+                rows, place = loads.copy(), first
+                _between(builder, rows, bits, after)
+                for row in rows:
+                    if target.dtype != source.dtype:
+                        below = builder.sub(place, ir.Constant(place.type, BELOW))
+                        _prefetch(context, builder, target, result, below, to_write=1)
+                    _store(context, builder, target, result, place, row)
+                    place = builder.add(place, pitch)
+
+            _for_either(context, builder, small, build)
             return context.get_dummy_value()
 
         index = types.int64
-        return types.none(source, index, index, target, index, index), generate
+        return types.none(source, index, index, target, index, index, types.boolean), generate
 
     return across
 
@@ -193,18 +267,30 @@ LOW = {bits: _machine_low(bits) for bits in range(LEAST_BITS, LOW_BITS + 1)}
 ACROSS = {bits: _machine_across(bits) for bits in range(1, 5)}
 
 
-@overload(_low, prefer_literal=True)
-def _choose_low(source, base, target, place, bits):
+# Called instead, a 10-cube takes 1.05 times as long; compiling takes the same.
+@overload(_low, prefer_literal=True, inline="always")
+def _choose_low(source, base, target, place, nodes, bits, small):
     machine = LOW[bits.literal_value]
-    return lambda source, base, target, place, bits: machine(source, base, target, place)
+    step = 1 << bits.literal_value
+
+    def low(source, base, target, place, nodes, bits, small):
+        for start in range(0, nodes, step):
+            machine(source, base + start, target, place + start, small)
+
+    return low
 
 
-@overload(_across, prefer_literal=True)
-def _choose_across(source, base, stride, target, place, pitch, bits):
+@overload(_across, prefer_literal=True, inline="always")
+def _choose_across(source, at, target, to, width, sets, bits, small):
     machine = ACROSS[bits.literal_value]
-    return lambda source, base, stride, target, place, pitch, bits: machine(
-        source, base, stride, target, place, pitch
-    )
+
+    def across(source, at, target, to, width, sets, bits, small):
+        for k in range(sets):
+            base, place = at[0] + k * at[2], to[0] + k * to[2]
+            for column in range(width - LANES, -1, -LANES):
+                machine(source, base + column, at[1], target, place + column, to[1], small)
+
+    return across
 
 
 @njit(cache=True, nogil=True)
@@ -220,16 +306,17 @@ def dem_narrow(source, target, n):
     # No cubes have no memory to share among their chunks.
     if found < 0 or found > TOP or source.size == 0:
         return found
+    small = found <= SMALL_TOP
     packed = target.view(np.int16)
     if n <= LOW_BITS:
-        _small(source, target, n)
+        _registers(source, target, n, small)
     elif n <= BLOCK_BITS:
-        _blocks(source, target, 1 << n)
+        _blocks(source, target, 1 << n, small)
     elif n <= CHUNK_BITS:
-        _chunks(source, target, 1 << n)
+        _chunks(source, target, 1 << n, small)
     else:
-        _chunks(source, packed, 1 << CHUNK_BITS)
-        _beyond(packed, target, 1 << n)
+        _chunks(source, packed, 1 << CHUNK_BITS, small)
+        _beyond(packed, target, 1 << n, small)
     return found
 
 
@@ -249,53 +336,53 @@ def checked(source, target, n):
 
 
 @njit(cache=True, nogil=True)
-def _small(source, target, n):
-    for base in range(0, source.size, 1 << n):
-        if n == 5:
-            _low(source, base, target, base, 5)
-        elif n == 6:
-            _low(source, base, target, base, 6)
-        elif n == 7:
-            _low(source, base, target, base, 7)
-        else:
-            _low(source, base, target, base, 8)
+def _registers(source, target, n, small):
+    if n == 5:
+        _low(source, 0, target, 0, source.size, 5, small)
+    elif n == 6:
+        _low(source, 0, target, 0, source.size, 6, small)
+    elif n == 7:
+        _low(source, 0, target, 0, source.size, 7, small)
+    else:
+        _low(source, 0, target, 0, source.size, 8, small)
 
 
 @njit(cache=True, nogil=True)
-def _blocks(source, target, size):
-    """Balance cubes of ``size`` nodes that fit a block."""
+def _blocks(source, target, size, small):
+    """Balance cubes of ``size`` nodes, as many at a time as fit a block."""
     row = 1 << LOW_BITS
-    block = np.empty(size, np.int16)
-    for start in range(0, source.size, size):
-        for low in range(0, size, row):
-            _low(source, start + low, block, low, 8)
-        _rows(block, row, target[start : start + size], row, size // row, row, 1)
+    nodes = 1 << BLOCK_BITS
+    block = np.empty(nodes, np.int16)
+    for start in range(0, source.size, nodes):
+        nodes = min(nodes, source.size - start)
+        _low(source, start, block, 0, nodes, 8, small)
+        at, to = (ORIGIN, row, size), (start, row, size)
+        _rows(block, at, target, to, size // row, row, nodes // size, small)
 
 
 @njit(cache=True, nogil=True)
-def _chunks(source, target, size):
+def _chunks(source, target, size, small):
     """Balance all bits within chunks of ``size`` nodes.
 
     Each goes to the front of its share of ``target``, which has at least as many elements.
     """
     row = 1 << LOW_BITS
     nodes = 1 << BLOCK_BITS
+    pitch = nodes + GAP
     count = size // nodes
     share = target.size // (source.size // size)
-    scratch = np.empty(count * (nodes + GAP), np.int16)
+    scratch = np.empty(count * pitch, np.int16)
     for c in range(source.size // size):
         for b in range(count):
-            base = c * size + b * nodes
-            block = scratch[b * (nodes + GAP) : b * (nodes + GAP) + nodes]
-            for low in range(0, nodes, row):
-                _low(source, base + low, block, low, 8)
-            _rows(block, row, block, row, nodes // row, row, 1)
-        part = target[c * share : c * share + size]
-        _through(scratch, nodes + GAP, scratch, nodes + GAP, part, nodes, count, nodes)
+            _low(source, c * size + b * nodes, scratch, b * pitch, nodes, 8, small)
+            at = (b * pitch, row, nodes)
+            _rows(scratch, at, scratch, at, nodes // row, row, ONE, small)
+        blocks, part = (ORIGIN, pitch), (c * share, nodes)
+        _through(scratch, blocks, scratch, pitch, target, part, count, nodes, small)
 
 
 @njit(cache=True, nogil=True)
-def _beyond(packed, target, size):
+def _beyond(packed, target, size, small):
     """Balance the bits of cubes of ``size`` nodes that reach beyond a chunk, and unpack.
 
     The unpacked rows overwrite packed ones of their own chunks alone and, the highest columns
@@ -308,53 +395,52 @@ def _beyond(packed, target, size):
         count = min(1 << GATHERED_BITS, size // (stride * chunk))
         last = stride * chunk * count == size
         width = min(chunk, (1 << TILE_BITS) // count)
-        tile = np.empty(count * (width + GAP), np.int16)
+        pitch = width + GAP
+        tile = np.empty(count * pitch, np.int16)
         for start in range(0, target.size // chunk, stride * count):
             for c in range(start, start + stride):
                 for column in range(chunk - width, -1, -width):
-                    rows = packed[c * share + column :]
+                    at = (c * share + column, stride * share)
+                    to = (c * chunk + column, stride * chunk)
                     if last:
-                        result = target[c * chunk + column :]
-                        _through(rows, stride * share, tile, width + GAP,
-                                 result, stride * chunk, count, width)  # fmt: skip
+                        _through(packed, at, tile, pitch, target, to, count, width, small)
                     else:
-                        _through(rows, stride * share, tile, width + GAP,
-                                 rows, stride * share, count, width)  # fmt: skip
+                        _through(packed, at, tile, pitch, packed, at, count, width, small)
         stride *= count
 
 
 @njit(cache=True, nogil=True)
-def _through(source, stride, tile, pitch, target, spacing, count, width):
+def _through(source, at, tile, pitch, target, to, count, width, small):
     """Balance the bits of the numbers of ``count`` rows, at most 64, of ``width`` columns.
 
-    They come from ``source`` with the first bits, lie in ``tile`` meanwhile, and go to
-    ``target`` with the last; one after the other they lie ``stride``, ``pitch`` and ``spacing``
-    elements apart.
+    They come from ``source`` with the first bits, lie in ``tile`` meanwhile, ``pitch`` elements
+    apart, and go to ``target`` with the last; ``at`` and ``to`` are the first nodes there and
+    the steps from row to row.
     """
     if count <= 8:
-        _rows(source, stride, target, spacing, count, width, 1)
-    else:
-        first = 4 if count == 16 else 8
-        for start in range(0, count, first):
-            _rows(source[start * stride :], stride, tile[start * pitch :], pitch, first, width, 1)
-        _rows(tile, pitch, target, spacing, count // first, width, first)
+        _rows(source, (*at, ONE), target, (*to, ONE), count, width, ONE, small)
+        return
+    first = 4 if count == 16 else 8
+    for r in range(0, count, first):
+        beside = (at[0] + r * at[1], at[1], ONE)
+        _rows(source, beside, tile, (r * pitch, pitch, ONE), first, width, ONE, small)
+    spread = (ORIGIN, first * pitch, pitch)
+    wide = (to[0], first * to[1], to[1])
+    _rows(tile, spread, target, wide, count // first, width, first, small)
 
 
 @njit(cache=True, nogil=True)
-def _rows(source, stride, target, pitch, count, width, apart):
-    """Balance all bits of the numbers of ``count`` rows, 2 to 16, in one pass.
+def _rows(source, at, target, to, count, width, sets, small):
+    """Balance all bits of the numbers of ``count`` rows, 2 to 16, in one pass, of all sets.
 
-    There are ``apart`` such sets of rows, each of every ``apart``-th. The highest columns come
-    first, so that ``target`` may be twice as wide as ``source`` and start at the same byte.
+    The highest columns come first, so that ``target`` may be twice as wide as ``source`` and
+    start at the same byte.
     """
-    for row in range(apart):
-        for column in range(width - LANES, -1, -LANES):
-            base, place = row * stride + column, row * pitch + column
-            if count == 2:
-                _across(source, base, apart * stride, target, place, apart * pitch, 1)
-            elif count == 4:
-                _across(source, base, apart * stride, target, place, apart * pitch, 2)
-            elif count == 8:
-                _across(source, base, apart * stride, target, place, apart * pitch, 3)
-            else:
-                _across(source, base, apart * stride, target, place, apart * pitch, 4)
+    if count == 2:
+        _across(source, at, target, to, width, sets, 1, small)
+    elif count == 4:
+        _across(source, at, target, to, width, sets, 2, small)
+    elif count == 8:
+        _across(source, at, target, to, width, sets, 3, small)
+    else:
+        _across(source, at, target, to, width, sets, 4, small)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 import pytest
 from numba import config, njit
+from numba.core.registry import cpu_target
 
 import fastlb as lb
 from fastlb.accelerate import kernels
 
 narrow = kernels("dem_narrow")
 PLAIN = bool(config.DISABLE_JIT)
+# Loads up to the first are exchanged by one multiplication, those up to the second by means.
+TOPS = [narrow.SMALL_TOP, narrow.TOP]
 
 
 def averaged(loads: Any, n: int) -> Any:
@@ -45,10 +49,11 @@ def in_one_go(loads: Any, n: int) -> Any:
 
 
 @pytest.mark.skipif(PLAIN, reason="the sizes below are for plain Python")
+@pytest.mark.parametrize("top", TOPS)
 @pytest.mark.parametrize("dtype", ["int16", "int32", "int64"])
 @pytest.mark.parametrize("n", [*range(5, 21), 22])
-def test_cubes_of_every_size(n: int, dtype: str) -> None:
-    loads = drawn((3 if n < 19 else 1, 2**n), dtype)
+def test_cubes_of_every_size(n: int, dtype: str, top: int) -> None:
+    loads = drawn((3 if n < 19 else 1, 2**n), dtype, top)
     assert np.array_equal(in_one_go(loads, n), averaged(loads, n))
 
 
@@ -62,9 +67,10 @@ def test_no_cubes_at_all(n: int, dtype: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(PLAIN, reason="takes minutes in plain Python")
-def test_a_cube_of_three_passes(full: bool) -> None:
+@pytest.mark.parametrize("top", TOPS)
+def test_a_cube_of_three_passes(full: bool, top: int) -> None:
     n = 25 if full else 23
-    loads = drawn((1, 2**n), "int32")
+    loads = drawn((1, 2**n), "int32", top)
     assert np.array_equal(in_one_go(loads, n), averaged(loads, n))
 
 
@@ -92,7 +98,19 @@ def test_nothing_is_written_unless_all_loads_fit(dtype: str, beyond: int) -> Non
     assert narrow.dem_narrow(loads[:0].reshape(-1), target[:0].reshape(-1), 10) == 0
 
 
-LIMITS = [2**15 - 1, 2**15, 2**16 - 1, 2**16, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**62]
+LIMITS = [
+    2**14 - 1,
+    2**14,
+    2**15 - 1,
+    2**15,
+    2**16 - 1,
+    2**16,
+    2**31 - 1,
+    2**31,
+    2**32 - 1,
+    2**32,
+    2**62,
+]
 
 
 @pytest.mark.skipif(PLAIN, reason="the kernel for larger loads is slow in plain Python")
@@ -117,30 +135,89 @@ def test_loads_at_the_edge_of_the_lanes(n: int, top: int) -> None:
             assert given.dtype == name
 
 
+def test_half_a_difference_by_one_multiplication() -> None:
+    """Rounded to 0 as far as small loads differ, and no further."""
+    top = narrow.SMALL_TOP
+    d = np.arange(-top - 1, top + 1)
+    sent = ((d * top >> 14) + 1) >> 1
+    assert np.array_equal(sent[1:], np.sign(d[1:]) * (abs(d[1:]) // 2))
+    assert sent[0] != d[0] // 2
+    # No sum of the multiplication leaves 32 bits.
+    assert abs(d).max() * top + 2**14 < 2**31
+
+
+def two_ends(top: int) -> Any:
+    """Return two rows of loads with every difference, both as low and as high as they may be."""
+    d = np.arange(-top, top + 2) % (2 * top + 1) - top
+    low = np.stack([np.maximum(d, 0), np.maximum(-d, 0)])
+    return np.concatenate([low, top - low], axis=1).astype(np.int16)
+
+
+@pytest.mark.parametrize("top", TOPS)
+def test_every_difference(top: int) -> None:
+    across = narrow._across
+
+    @njit
+    def exchange(source: Any, target: Any, width: int, small: bool) -> None:
+        at = (0, width, 0)
+        across(source, at, target, at, width, 1, 1, small)
+
+    loads = two_ends(top)
+    if PLAIN:
+        loads = loads[:, :: max(1, top // 500)][:, :960].copy()
+    total, lower = loads.astype(np.int64).sum(axis=0), loads.min(axis=0)
+    first = np.where(loads[0] > lower, (total + 1) // 2, total // 2)
+    found = np.empty_like(loads)
+    for small in (True, False) if top == narrow.SMALL_TOP else (False,):
+        exchange(loads.reshape(-1), found.reshape(-1), loads.shape[1], small)
+        assert np.array_equal(found, [first, total - first])
+
+
 @pytest.mark.skipif(PLAIN, reason="this is plain Python already")
+@pytest.mark.parametrize("small", [True, False])
 @pytest.mark.parametrize("wide", [np.int16, np.int32, np.int64])
-def test_vectors_mean_what_their_twins_say(wide: Any) -> None:
+def test_vectors_mean_what_their_twins_say(wide: Any, small: bool) -> None:
     low, across = narrow._low, narrow._across
 
     @njit
-    def balance(source: Any, target: Any) -> None:
-        low(source, 3, target, 5, 5)
-        low(source, 3, target, 45, 6)
-        low(source, 3, target, 120, 7)
-        low(source, 3, target, 260, 8)
+    def balance(source: Any, target: Any, small: bool) -> None:
+        low(source, 3, target, 5, 32, 5, small)
+        low(source, 3, target, 45, 64, 6, small)
+        low(source, 3, target, 120, 128, 7, small)
+        low(source, 3, target, 260, 512, 8, small)
 
     @njit
-    def between(source: Any, target: Any) -> None:
-        across(source, 1, 33, target, 2, 35, 1)
-        across(source, 1, 33, target, 102, 35, 2)
-        across(source, 1, 33, target, 302, 35, 3)
-        across(source, 1, 33, target, 602, 35, 4)
+    def between(source: Any, target: Any, small: bool) -> None:
+        across(source, (1, 33, 0), target, (2, 35, 0), 32, 1, 1, small)
+        across(source, (1, 66, 7), target, (102, 67, 300), 64, 2, 2, small)
+        across(source, (1, 33, 0), target, (702, 35, 0), 32, 1, 3, small)
+        across(source, (1, 33, 0), target, (1002, 35, 0), 32, 1, 4, small)
 
-    source = drawn((600,), np.dtype(wide).name)
+    source = drawn((600,), np.dtype(wide).name, narrow.SMALL_TOP if small else narrow.TOP)
     for function, target_type in ((balance, np.int16), (balance, wide), (between, wide)):
         given = source if function is balance else source.astype(np.int16)
-        found, expected = np.zeros((2, 1200), target_type)
-        function(given, found)
-        function.py_func(given, expected)
+        found, expected = np.zeros((2, 1600), target_type)
+        function(given, found, small)
+        function.py_func(given, expected, small)
         assert found.any()
         assert np.array_equal(found, expected)
+
+
+@pytest.mark.skipif(PLAIN, reason="plain Python has no instructions")
+def test_small_loads_are_multiplied_in_whole_registers() -> None:
+    features = cpu_target.target_context.codegen().magic_tuple()[2].split(",")
+    found = [f for f in narrow.MULTIPLIED if f in features]
+    if not found:
+        pytest.skip("this machine has no such multiplication")
+    low = narrow._low
+
+    @njit
+    def balance(source: Any, target: Any) -> None:
+        low(source, 0, target, 0, source.size, 8, True)
+
+    loads = drawn((2**8,), "int16", narrow.SMALL_TOP)
+    balance(loads, loads.copy())
+    code = balance.inspect_asm(balance.signatures[0])
+    register = "zmm" if found[0] == "+avx512bw" else "ymm"
+    assert len(re.findall(rf"\tvpmulhrsw\t.*%{register}", code)) >= 5 * 8 + 12
+    assert not re.search(r"vpmulld|vpmaddwd|vpmovsxwd|vpmovdw", code)
