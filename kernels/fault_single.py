@@ -20,9 +20,10 @@ from numba.extending import intrinsic, overload
 
 VECTOR = 64
 SPLIT, WHOLE, REPAIR = 0, 1, 2
-# What a table begins with: its nodes, steps and repairs, and how many times the largest load
-# anything may become.
-NODES, STEPS, REPAIRS, GROWTH, HEAD = 0, 1, 2, 3, 4
+# A table begins with its nodes, steps and repairs, and how many times the largest load anything may
+# become. Then come the ways of its steps, as bytes, a word each for the places of their rows, and
+# three words for every repair.
+NODES, STEPS, REPAIRS, GROWTH, HEAD = 0, 1, 2, 3, 8
 # What becomes of loads: they are balanced, take wider lanes, or are left to others.
 DONE, WIDER, REFUSED = 0, 1, 2
 INT32_MAX = 2**31 - 1
@@ -30,9 +31,9 @@ INT32_MAX = 2**31 - 1
 
 @njit(cache=True, nogil=True)
 def _aligned(count, kind):
-    """Return room for so many elements like those of ``kind`` from the start of a cache line on."""
-    room = np.empty(count + VECTOR // kind.itemsize, kind.dtype)
-    start = -np.int64(room.ctypes.data) % VECTOR // kind.itemsize
+    """Return room for so many elements like ``kind`` from the start of a cache line on."""
+    room = np.empty(count + VECTOR, kind)
+    start = -np.int64(room.ctypes.data) % VECTOR // room.itemsize
     return room[start : start + count]
 
 
@@ -116,104 +117,104 @@ def _steps(bits, places, ways):
 
 
 @njit(cache=True, nogil=True)
-def _parts(table):
-    """Return what a table consists of: the repairs, (M, 3), then places and ways of the steps."""
-    words, lanes = table.view(np.int64), VECTOR // table.itemsize
-    E, M = words[STEPS], words[REPAIRS]
-    # Ways begin with a cache line.
-    start = -(-8 * (HEAD + 3 * M) // VECTOR) * VECTOR
-    end = start + 2 * E * lanes
-    repairs = words[HEAD : HEAD + 3 * M].reshape(M, 3)
-    ways = table.view(np.uint8)[start:end].reshape(E, 2, lanes)
-    places = table.view(np.int32)[end // 4 : end // 4 + 2 * E].reshape(E, 2)
-    return repairs, places, ways
-
-
-@njit(cache=True, nogil=True)
-def table(program, lowest, n, growth, kind):
-    """Return a plan as the kernels take it, for lanes like the one of ``kind``, int16 or int32.
+def table(program, lowest, n, growth, L):
+    """Return a plan as the kernels take it, (..,) int64, for vectors of so many lanes.
 
     ``program`` (.., 4) is the plan's, in nodes, ``lowest`` whether whole subcubes are balanced from
     the lowest bit on. ``growth`` is how many times the largest load anything may become.
     """
-    N, L = 1 << n, VECTOR // kind.itemsize
+    N = 1 << n
     bits = np.empty((n, N), np.int8)
     _in_turn(program, lowest, bits)
     most = n * (N // 2 + max(1, N // L))
-    places, ways = np.empty((most, 2), np.int32), np.empty((most, 2, L), np.uint8)
+    places, ways = np.empty((most, 2), np.int64), np.empty((most, 2, L), np.uint8)
     E = _steps(bits, places, ways)
     rows = np.flatnonzero(program[:, 0] == REPAIR)
-    size = VECTOR + 8 * (HEAD + 3 * rows.size) + E * (2 * L + 8)
-    made = _aligned(-(-size // VECTOR) * VECTOR // kind.itemsize, kind)
-    words = made.view(np.int64)
-    words[NODES], words[STEPS], words[REPAIRS], words[GROWTH] = N, E, rows.size, growth
-    all_repairs, all_places, all_ways = _parts(made)
+    words = E * L // 4
+    made = _aligned(HEAD + words + E + 3 * rows.size, np.int64)
+    made[NODES], made[STEPS], made[REPAIRS], made[GROWTH] = N, E, rows.size, growth
+    made[HEAD : HEAD + words].view(np.uint8)[:] = ways[:E].reshape(-1)
+    for step in range(E):
+        made[HEAD + words + step] = places[step, 0] | places[step, 1] << 32
     for m in range(rows.size):
-        all_repairs[m] = program[rows[m], 1:]
-    all_places[:], all_ways[:] = places[:E], ways[:E]
+        for i in range(3):
+            made[HEAD + words + E + 3 * m + i] = program[rows[m], 1 + i]
     return made
 
 
-def _exchange(rows, least, places, ways):
-    """Carry out the steps on rows of lanes; return the units that move if ``least`` is given."""
-    L = ways.shape[2]
+def _exchange(room, length, table, L):
+    """Carry out the steps; return the units that move, if ``length`` is given.
+
+    ``room`` : rows of loads, and ``length`` further on the least loads so far.
+    """
+    words = table[STEPS] * L // 4
+    ways = table[HEAD : HEAD + words].view(np.uint8)
     both = np.empty(2 * L, np.int64)
     moved = 0
-    for step in range(places.shape[0]):
+    for step in range(table[STEPS]):
+        places = table[HEAD + words + step]
         for side in range(2):
+            start = places >> 32 * side & 0xFFFFFFFF
             for lane in range(L):
-                both[side * L + lane] = rows[places[step, side] + lane]
+                both[side * L + lane] = room[start + lane]
         for side in range(2):
+            start = places >> 32 * side & 0xFFFFFFFF
             for lane in range(L):
-                own, i = both[side * L + lane], places[step, side] + lane
-                difference = own - both[(side * L + ways[step, side, lane]) % (2 * L)]
+                way = ways[(2 * step + side) * L + lane]
+                own = both[side * L + lane]
+                difference = own - both[(side * L + way) % (2 * L)]
                 sent = (difference + (difference < 0)) >> 1
-                rows[i] = own - sent
-                if least is not None:
+                room[start + lane] = own - sent
+                if length is not None:
                     moved += abs(sent)
-                    least[i] = min(least[i], rows[i])
+                    low = start + lane + length
+                    room[low] = min(np.int64(room[low]), own - sent)
     # Both ends have counted them.
     return moved // 2
 
 
 @intrinsic
-def _machine_exchange(_typing, rows, least, places, ways):
+def _machine_exchange(_typing, room, length, table, L):
     """Compile ``_exchange`` with a register a row, whose partners one instruction puts in place."""
-    width = rows.dtype.bitwidth
-    L, booked = VECTOR * 8 // width, least != types.none
+    width = room.dtype.bitwidth
+    count, booked = VECTOR * 8 // width, length != types.none
 
     def generate(context, builder, signature, arguments):
         index, word = ir.IntType(64), ir.IntType(2 * width)
-        lanes, bytes_ = (ir.VectorType(ir.IntType(bits), L) for bits in (width, 8))
-        pairs = ir.VectorType(word, L // 2)
+        lanes, bytes_ = (ir.VectorType(ir.IntType(bits), count) for bits in (width, 8))
+        pairs = ir.VectorType(word, count // 2)
         arrange = builder.module.declare_intrinsic(
             {16: "llvm.x86.avx512.vpermi2var.hi.512", 32: "llvm.x86.avx512.vpermi2var.d.512"}[width],
             fnty=ir.FunctionType(lanes, [lanes] * 3),
         )
         add_up = builder.module.declare_intrinsic(
-            f"llvm.vector.reduce.add.v{L // 2}i{2 * width}", fnty=ir.FunctionType(word, [pairs])
+            f"llvm.vector.reduce.add.v{count // 2}i{2 * width}",
+            fnty=ir.FunctionType(word, [pairs]),
         )
-
-        def array(number):
-            kind = context.make_array(signature.args[number])
-            return kind(context, builder, arguments[number])
-
-        def place(number, start, vector):
-            begin = builder.gep(array(number).data, [start])
-            return builder.bitcast(begin, vector.as_pointer())
+        room_data, table_data = (
+            context.make_array(signature.args[number])(context, builder, arguments[number]).data
+            for number in (0, 2)
+        )
 
         def each(vector, value):
             return ir.Constant(vector, [value] * vector.count)
 
+        def row(start):
+            return builder.bitcast(builder.gep(room_data, [start]), lanes.as_pointer())
+
+        steps = builder.load(builder.gep(table_data, [index(STEPS)]))
+        ways = builder.gep(table_data, [index(HEAD)])
+        places = builder.gep(ways, [builder.mul(steps, index(count // 4))])
+        ways = builder.bitcast(ways, bytes_.as_pointer())
         moved = cgutils.alloca_once_value(builder, each(pairs, 0))
-        steps = builder.extract_value(array(2).shape, 0)
         with cgutils.for_range(builder, steps, intp=index) as loop:
             sides = []
-            for side in range(2):
+            both = builder.load(builder.gep(places, [loop.index]))
+            starts = builder.and_(both, index(0xFFFFFFFF)), builder.lshr(both, index(32))
+            for side, start in enumerate(starts):
                 at = builder.add(builder.shl(loop.index, index(1)), index(side))
-                start = builder.zext(builder.load(builder.gep(array(2).data, [at])), index)
-                own = builder.load(place(0, start, lanes), align=VECTOR)
-                way = builder.load(place(3, builder.mul(at, index(L)), bytes_), align=L)
+                way = builder.load(builder.gep(ways, [at]), align=count)
+                own = builder.load(row(start), align=VECTOR)
                 sides.append((start, own, builder.zext(way, lanes)))
             units = each(lanes, 0)
             for side, (start, own, way) in enumerate(sides):
@@ -221,11 +222,12 @@ def _machine_exchange(_typing, rows, least, places, ways):
                 negative = builder.lshr(difference, each(lanes, width - 1))
                 sent = builder.ashr(builder.add(difference, negative), each(lanes, 1))
                 left = builder.sub(own, sent)
-                builder.store(left, place(0, start, lanes), align=VECTOR)
+                builder.store(left, row(start), align=VECTOR)
                 if booked:
-                    low = builder.load(place(1, start, lanes), align=VECTOR)
+                    place = row(builder.add(start, arguments[1]))
+                    low = builder.load(place, align=VECTOR)
                     low = builder.select(builder.icmp_signed("<", left, low), left, low)
-                    builder.store(low, place(1, start, lanes), align=VECTOR)
+                    builder.store(low, place, align=VECTOR)
                     taken = builder.icmp_signed("<", sent, each(lanes, 0))
                     units = builder.add(units, builder.select(taken, builder.neg(sent), sent))
             # Of two lanes each, without a sign, in twice the width.
@@ -236,23 +238,23 @@ def _machine_exchange(_typing, rows, least, places, ways):
         total = builder.call(add_up, [builder.load(moved)])
         return builder.lshr(builder.zext(total, index) if width < 32 else total, index(1))
 
-    return types.int64(rows, least, places, ways), generate
+    return types.int64(room, length, table, L), generate
 
 
 @overload(_exchange)
-def _choose_exchange(rows, least, places, ways):
+def _choose_exchange(room, length, table, L):
     # Those that code is compiled for: they may be fewer than the machine has.
     _, _, features = cpu_target.target_context.codegen().magic_tuple()
     if "+avx512bw" not in features.split(","):
         return _exchange
-    return lambda rows, least, places, ways: _machine_exchange(  # type: ignore[call-arg]
-        rows, least, places, ways
+    return lambda room, length, table, L: _machine_exchange(  # type: ignore[call-arg]
+        room, length, table, L
     )
 
 
 @njit(cache=True, nogil=True)
-def _level(rows, least, holes, base, free, across):
-    """Level the pegs in a donor; return the units that move.
+def _level(room, length, base, free, across):
+    """Level the pegs in a donor; return the units that move, if ``length`` is given.
 
     The stuck subcube has the loads that its donor had, above which the pegs are.
     """
@@ -261,31 +263,38 @@ def _level(rows, least, holes, base, free, across):
     while ahead:
         bit = ahead & -ahead
         ahead ^= bit
+        rest = free ^ bit
         sub = 0
         while True:
             u = base | sub
             v = u | bit
-            x, y = np.int64(rows[u]), np.int64(rows[v])
-            pegs = (x - rows[u ^ across]) - (y - rows[v ^ across])
+            x, y = np.int64(room[u]), np.int64(room[v])
+            pegs = (x - room[u ^ across]) - (y - room[v ^ across])
             # A node gives at most its load minus its holes, which is all that it shows here.
             sent = max(min((pegs + (pegs < 0)) >> 1, x), -y)
-            rows[u], rows[v] = x - sent, y + sent
-            if least is not None:
+            room[u], room[v] = x - sent, y + sent
+            if length is not None:
                 moved += abs(sent)
-                least[u] = min(np.int64(least[u]), x - sent + holes[u])
-                least[v] = min(np.int64(least[v]), y + sent + holes[v])
-            if sub == free ^ bit:
+                _lower(room, length + u, x - sent + room[2 * length + u])
+                _lower(room, length + v, y + sent + room[2 * length + v])
+            if sub == rest:
                 break
-            sub = (sub - (free ^ bit)) & (free ^ bit)
+            sub = (sub - rest) & rest
     return moved
 
 
 @njit(cache=True, nogil=True)
-def _repair(rows, least, holes, base, free, bit):
+def _lower(room, i, load):
+    room[i] = min(np.int64(room[i]), load)
+
+
+@njit(cache=True, nogil=True)
+def _repair(room, length, base, free, bit):
     """Level the pegs and holes of a stuck subcube in its donor; return the units that move.
 
     A node a with neighbour a' ends with what a' had, whether it sends pegs or is paid its holes.
-    So the donor is left with the stuck subcube's loads, as levelled.
+    So the donor is left with the stuck subcube's loads, as levelled. Where ``length`` is given the
+    least loads stand so much further in ``room``, and the holes as much again.
     """
     across = 1 << bit
     moved = 0
@@ -293,20 +302,20 @@ def _repair(rows, least, holes, base, free, bit):
     while True:
         a = base | sub
         d = a ^ across
-        load, held = np.int64(rows[a]), np.int64(rows[d])
-        rows[a], rows[d] = held, load
-        if least is not None:
+        load, held = np.int64(room[a]), np.int64(room[d])
+        room[a], room[d] = held, load
+        if length is not None:
             moved += abs(load - held)
-            holes[d] = max(0, held - load)
-            least[a] = min(np.int64(least[a]), held)
+            room[2 * length + d] = max(0, held - load)
+            _lower(room, length + a, held)
         if sub == free:
             break
         sub = (sub - free) & free
-    moved += _level(rows, least, holes, base ^ across, free, across)
-    while least is not None:
+    moved += _level(room, length, base ^ across, free, across)
+    while length is not None:
         # The holes are paid.
         d = (base | sub) ^ across
-        least[d] = min(least[d], rows[d])
+        _lower(room, length + d, np.int64(room[d]))
         if sub == 0:
             break
         sub = (sub - 1) & free
@@ -314,66 +323,119 @@ def _repair(rows, least, holes, base, free, bit):
 
 
 @njit(cache=True, nogil=True)
-def _balance(rows, least, holes, table):
-    """Balance loads in place; return the units that move, if ``least`` and ``holes`` are given."""
-    repairs, places, ways = _parts(table)
-    moved = _exchange(rows, least, places, ways)
-    for m in range(repairs.shape[0]):
-        moved += _repair(rows, least, holes, repairs[m, 0], repairs[m, 1], repairs[m, 2])
+def _balance(room, length, table):
+    """Balance the loads that ``room`` begins with; return the units that move, if they are asked.
+
+    That is so if ``length`` is given: see ``_exchange`` and ``_repair``.
+    """
+    L = VECTOR // room.itemsize
+    moved = _exchange(room, length, table, L)
+    row = HEAD + table[STEPS] * (L // 4 + 1)
+    for _ in range(table[REPAIRS]):
+        moved += _repair(room, length, table[row], table[row + 1], table[row + 2])
+        row += 3
     return moved
 
 
 @njit(cache=True, nogil=True)
-def _fitting(loads, out, table):
-    """Tell whether loads, and whatever becomes of them, fit both their dtype and a table's lanes."""
-    words = table.view(np.int64)
-    if loads.size != words[NODES] or out.size != words[NODES]:
+def _fitting(loads, out, table, kind):
+    """Tell whether loads, and whatever becomes of them, fit their dtype and lanes like this one."""
+    if loads.size != table[NODES] or out.size != table[NODES]:
         return REFUSED
     bits = loads[0]
     for i in range(loads.size):
         bits |= loads[i]
-    if bits < 0 or bits > min(np.iinfo(loads.dtype).max, INT32_MAX) // words[GROWTH]:
+    # Before it grows it is in int32, so that the product fits; two divisions take 0.04 us.
+    most = min(np.iinfo(loads.dtype).max, INT32_MAX)
+    if bits < 0 or bits > most or bits * table[GROWTH] > most:
         return REFUSED
-    return WIDER if bits > np.iinfo(table.dtype).max // words[GROWTH] else DONE
+    return WIDER if bits * table[GROWTH] > np.iinfo(kind).max else DONE
 
 
 @njit(cache=True, nogil=True)
-def _room(loads, table, parts):
-    """Return (parts, N or more): lines of rows, one of them behind all nodes, with loads first."""
-    L = VECTOR // table.itemsize
-    length = (max(1, loads.size // L) + 1) * L
-    room = _aligned(parts * length, table).reshape(parts, length)
+def _lines(N, kind):
+    """Return how many lanes N nodes take, and a row behind them."""
+    L = VECTOR * 8 // np.iinfo(kind).bits
+    return (max(1, N // L) + 1) * L
+
+
+@njit(cache=True, nogil=True)
+def _fill(loads, room, length):
     for i in range(loads.size):
-        room[0, i] = loads[i]
-    room[0, loads.size :] = 0
-    return room
+        room[i] = loads[i]
+    for i in range(loads.size, length):
+        room[i] = 0
 
 
 @njit(cache=True, nogil=True)
-def carry_out(loads, out, table):
-    """Balance loads (N,) of integers into ``out`` (N,), which may overlap them; tell if it is done.
-
-    If not, nothing is written: loads are negative or too large, or the arrays have other lengths.
-    """
-    fitting = _fitting(loads, out, table)
+def _final(loads, out, table, kind):
+    fitting = _fitting(loads, out, table, kind)
     if fitting == DONE:
-        rows = _room(loads, table, 1)[0]
-        _balance(rows, None, None, table)
+        length = _lines(loads.size, kind)
+        room = _aligned(length, kind)
+        _fill(loads, room, length)
+        _balance(room, None, table)
         for i in range(out.size):
-            out[i] = rows[i]
+            out[i] = room[i]
     return fitting
 
 
 @njit(cache=True, nogil=True)
-def _survey(loads):
-    """Return the total, the least and the largest load."""
+def _total(room, first, last):
     total = np.int64(0)
-    least = most = loads[0]
-    for i in range(loads.size):
-        total += loads[i]
-        least = min(least, loads[i])
-        most = max(most, loads[i])
-    return total, np.int64(least), np.int64(most)
+    for i in range(first, last):
+        total += room[i]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _extremes(room, last):
+    least = most = room[0]
+    for i in range(last):
+        load = room[i]
+        least = load if load < least else least
+        most = load if load > most else most
+    return np.int64(least), np.int64(most)
+
+
+@njit(cache=True, nogil=True)
+def _measured(loads, out, table, kind):
+    fitting = _fitting(loads, out, table, kind)
+    if fitting != DONE:
+        return fitting, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0
+    N, length = loads.size, _lines(loads.size, kind)
+    room = _aligned(3 * length, kind)
+    _fill(loads, room, length)
+    for i in range(length):
+        room[length + i] = room[i]
+    total = _total(room, 0, N)
+    least, most = _extremes(room, N)
+    moved = _balance(room, length, table)
+    lower, upper = _extremes(room, N)
+    local = _total(room, length, length + N)
+    for i in range(N):
+        out[i] = room[i]
+    if total == 0:
+        return fitting, 0, 0, 0, 0, 0.0, 0.0, 0.0, 1.0
+    mean = total / N
+    return (
+        fitting, most - least, upper - lower, moved, local,
+        most / mean - 1.0, upper / mean - 1.0, moved / total, local / total,
+    )  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def final(loads, out, table):
+    """Balance loads (N,) of integers into ``out`` (N,), which may overlap them; tell if it is done.
+
+    If not, nothing is written: loads are negative or too large, or the arrays have other lengths.
+    """
+    return _final(loads, out, table, np.int16)
+
+
+@njit(cache=True, nogil=True)
+def final_wide(loads, out, table):
+    return _final(loads, out, table, np.int32)
 
 
 @njit(cache=True, nogil=True)
@@ -383,23 +445,9 @@ def measured(loads, out, table):
     After what comes of it the differences before and after, moved, local; the imbalances, cost and
     locality.
     """
-    fitting = _fitting(loads, out, table)
-    if fitting != DONE:
-        return fitting, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0
-    N = loads.size
-    room = _room(loads, table, 3)
-    rows, kept = room[0], room[1]
-    kept[:] = rows
-    total, least, most = _survey(rows[:N])
-    moved = _balance(rows, kept, room[2], table)
-    _, lower, upper = _survey(rows[:N])
-    local, _, _ = _survey(kept[:N])
-    for i in range(N):
-        out[i] = rows[i]
-    if total == 0:
-        return fitting, 0, 0, 0, 0, 0.0, 0.0, 0.0, 1.0
-    mean = total / N
-    return (
-        fitting, most - least, upper - lower, moved, local,
-        most / mean - 1.0, upper / mean - 1.0, moved / total, local / total,
-    )  # fmt: skip
+    return _measured(loads, out, table, np.int16)
+
+
+@njit(cache=True, nogil=True)
+def measured_wide(loads, out, table):
+    return _measured(loads, out, table, np.int32)
