@@ -26,7 +26,7 @@ SPLIT, WHOLE, REPAIR = 0, 1, 2
 NODES, STEPS, REPAIRS, GROWTH, HEAD = 0, 1, 2, 3, 8
 # What becomes of loads: they are balanced, take wider lanes, or are left to others.
 DONE, WIDER, REFUSED = 0, 1, 2
-INT32_MAX = 2**31 - 1
+INT16_MAX, INT32_MAX = 2**15 - 1, 2**31 - 1
 
 
 @njit(cache=True, nogil=True)
@@ -142,10 +142,10 @@ def table(program, lowest, n, growth, L):
     return made
 
 
-def _exchange(room, length, table, L):
-    """Carry out the steps; return the units that move, if ``length`` is given.
+def _exchange(room, booked, span, table, L):
+    """Carry out the steps; return the units that move, if ``span`` is given.
 
-    ``room`` : rows of loads, and ``length`` further on the least loads so far.
+    ``room`` : rows of loads, and ``span`` further on the least loads so far.
     """
     words = table[STEPS] * L // 4
     ways = table[HEAD : HEAD + words].view(np.uint8)
@@ -165,19 +165,19 @@ def _exchange(room, length, table, L):
                 difference = own - both[(side * L + way) % (2 * L)]
                 sent = (difference + (difference < 0)) >> 1
                 room[start + lane] = own - sent
-                if length is not None:
+                if booked is not None:
                     moved += abs(sent)
-                    low = start + lane + length
+                    low = start + lane + span
                     room[low] = min(np.int64(room[low]), own - sent)
     # Both ends have counted them.
     return moved // 2
 
 
 @intrinsic
-def _machine_exchange(_typing, room, length, table, L):
+def _machine_exchange(_typing, room, booked, span, table, L):
     """Compile ``_exchange`` with a register a row, whose partners one instruction puts in place."""
     width = room.dtype.bitwidth
-    count, booked = VECTOR * 8 // width, length != types.none
+    count, counted = VECTOR * 8 // width, booked != types.none
 
     def generate(context, builder, signature, arguments):
         index, word = ir.IntType(64), ir.IntType(2 * width)
@@ -193,7 +193,7 @@ def _machine_exchange(_typing, room, length, table, L):
         )
         room_data, table_data = (
             context.make_array(signature.args[number])(context, builder, arguments[number]).data
-            for number in (0, 2)
+            for number in (0, 3)
         )
 
         def each(vector, value):
@@ -223,8 +223,8 @@ def _machine_exchange(_typing, room, length, table, L):
                 sent = builder.ashr(builder.add(difference, negative), each(lanes, 1))
                 left = builder.sub(own, sent)
                 builder.store(left, row(start), align=VECTOR)
-                if booked:
-                    place = row(builder.add(start, arguments[1]))
+                if counted:
+                    place = row(builder.add(start, arguments[2]))
                     low = builder.load(place, align=VECTOR)
                     low = builder.select(builder.icmp_signed("<", left, low), left, low)
                     builder.store(low, place, align=VECTOR)
@@ -238,23 +238,23 @@ def _machine_exchange(_typing, room, length, table, L):
         total = builder.call(add_up, [builder.load(moved)])
         return builder.lshr(builder.zext(total, index) if width < 32 else total, index(1))
 
-    return types.int64(room, length, table, L), generate
+    return types.int64(room, booked, span, table, L), generate
 
 
 @overload(_exchange)
-def _choose_exchange(room, length, table, L):
+def _choose_exchange(room, booked, span, table, L):
     # Those that code is compiled for: they may be fewer than the machine has.
     _, _, features = cpu_target.target_context.codegen().magic_tuple()
     if "+avx512bw" not in features.split(","):
         return _exchange
-    return lambda room, length, table, L: _machine_exchange(  # type: ignore[call-arg]
-        room, length, table, L
+    return lambda room, booked, span, table, L: _machine_exchange(  # type: ignore[call-arg]
+        room, booked, span, table, L
     )
 
 
 @njit(cache=True, nogil=True)
-def _level(room, length, base, free, across):
-    """Level the pegs in a donor; return the units that move, if ``length`` is given.
+def _level(room, booked, span, base, free, across):
+    """Level the pegs in a donor; return the units that move, if ``span`` is given.
 
     The stuck subcube has the loads that its donor had, above which the pegs are.
     """
@@ -273,10 +273,10 @@ def _level(room, length, base, free, across):
             # A node gives at most its load minus its holes, which is all that it shows here.
             sent = max(min((pegs + (pegs < 0)) >> 1, x), -y)
             room[u], room[v] = x - sent, y + sent
-            if length is not None:
+            if booked is not None:
                 moved += abs(sent)
-                _lower(room, length + u, x - sent + room[2 * length + u])
-                _lower(room, length + v, y + sent + room[2 * length + v])
+                _lower(room, span + u, x - sent + room[2 * span + u])
+                _lower(room, span + v, y + sent + room[2 * span + v])
             if sub == rest:
                 break
             sub = (sub - rest) & rest
@@ -289,11 +289,11 @@ def _lower(room, i, load):
 
 
 @njit(cache=True, nogil=True)
-def _repair(room, length, base, free, bit):
+def _repair(room, booked, span, base, free, bit):
     """Level the pegs and holes of a stuck subcube in its donor; return the units that move.
 
     A node a with neighbour a' ends with what a' had, whether it sends pegs or is paid its holes.
-    So the donor is left with the stuck subcube's loads, as levelled. Where ``length`` is given the
+    So the donor is left with the stuck subcube's loads, as levelled. Where ``span`` is given the
     least loads stand so much further in ``room``, and the holes as much again.
     """
     across = 1 << bit
@@ -304,18 +304,18 @@ def _repair(room, length, base, free, bit):
         d = a ^ across
         load, held = np.int64(room[a]), np.int64(room[d])
         room[a], room[d] = held, load
-        if length is not None:
+        if booked is not None:
             moved += abs(load - held)
-            room[2 * length + d] = max(0, held - load)
-            _lower(room, length + a, held)
+            room[2 * span + d] = max(0, held - load)
+            _lower(room, span + a, held)
         if sub == free:
             break
         sub = (sub - free) & free
-    moved += _level(room, length, base ^ across, free, across)
-    while length is not None:
+    moved += _level(room, booked, span, base ^ across, free, across)
+    while booked is not None:
         # The holes are paid.
         d = (base | sub) ^ across
-        _lower(room, length + d, np.int64(room[d]))
+        _lower(room, span + d, np.int64(room[d]))
         if sub == 0:
             break
         sub = (sub - 1) & free
@@ -323,113 +323,123 @@ def _repair(room, length, base, free, bit):
 
 
 @njit(cache=True, nogil=True)
-def _balance(room, length, table):
-    """Balance the loads that ``room`` begins with; return the units that move, if they are asked.
-
-    That is so if ``length`` is given: see ``_exchange`` and ``_repair``.
-    """
-    L = VECTOR // room.itemsize
-    moved = _exchange(room, length, table, L)
-    row = HEAD + table[STEPS] * (L // 4 + 1)
+def _repairs(room, booked, span, table, row):
+    """Carry out the repairs, which a table has from ``row`` on; return the units that move."""
+    moved = 0
     for _ in range(table[REPAIRS]):
-        moved += _repair(room, length, table[row], table[row + 1], table[row + 2])
+        moved += _repair(room, booked, span, table[row], table[row + 1], table[row + 2])
         row += 3
     return moved
 
 
 @njit(cache=True, nogil=True)
 def _fitting(loads, out, table, kind):
-    """Tell whether loads, and whatever becomes of them, fit their dtype and lanes like this one."""
-    if loads.size != table[NODES] or out.size != table[NODES]:
-        return REFUSED
-    bits = loads[0]
-    for i in range(loads.size):
-        bits |= loads[i]
-    # Before it grows it is in int32, so that the product fits; two divisions take 0.04 us.
+    """Tell whether loads, and whatever becomes of them, fit their dtype and the lanes.
+
+    It ends in one place: with several ways out arrays are counted as held on each.
+    """
     most = min(np.iinfo(loads.dtype).max, INT32_MAX)
-    if bits < 0 or bits > most or bits * table[GROWTH] > most:
-        return REFUSED
-    return WIDER if bits * table[GROWTH] > np.iinfo(kind).max else DONE
+    narrow = np.iinfo(kind).max
+    N, growth = table[NODES], table[GROWTH]
+    done = REFUSED
+    if loads.size == N and out.size == N:
+        bits = loads[0]
+        for i in range(loads.size):
+            bits |= loads[i]
+        # Before it grows it is in int32, so that the product fits; two divisions take 0.04 us.
+        if bits >= 0 and bits <= most and bits * growth <= most:
+            done = WIDER if bits * growth > narrow else DONE
+    return done
 
 
 @njit(cache=True, nogil=True)
-def _lines(N, kind):
-    """Return how many lanes N nodes take, and a row behind them."""
-    L = VECTOR * 8 // np.iinfo(kind).bits
-    return (max(1, N // L) + 1) * L
-
-
-@njit(cache=True, nogil=True)
-def _fill(loads, room, length):
+def _copy(loads, room):
+    """Copy loads, in slices: from a first index on it would be one by one."""
     for i in range(loads.size):
         room[i] = loads[i]
-    for i in range(loads.size, length):
-        room[i] = 0
 
 
 @njit(cache=True, nogil=True)
-def _final(loads, out, table, kind):
-    fitting = _fitting(loads, out, table, kind)
-    if fitting == DONE:
-        length = _lines(loads.size, kind)
-        room = _aligned(length, kind)
-        _fill(loads, room, length)
-        _balance(room, None, table)
-        for i in range(out.size):
-            out[i] = room[i]
-    return fitting
-
-
-@njit(cache=True, nogil=True)
-def _total(room, first, last):
+def _total(loads):
     total = np.int64(0)
-    for i in range(first, last):
-        total += room[i]
+    for i in range(loads.size):
+        total += loads[i]
     return total
 
 
 @njit(cache=True, nogil=True)
-def _extremes(room, last):
-    least = most = room[0]
-    for i in range(last):
-        load = room[i]
+def _extremes(loads):
+    least = most = loads[0]
+    for i in range(loads.size):
+        load = loads[i]
         least = load if load < least else least
         most = load if load > most else most
     return np.int64(least), np.int64(most)
 
 
 @njit(cache=True, nogil=True)
-def _measured(loads, out, table, kind):
-    fitting = _fitting(loads, out, table, kind)
-    if fitting != DONE:
-        return fitting, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0
-    N, length = loads.size, _lines(loads.size, kind)
-    room = _aligned(3 * length, kind)
-    _fill(loads, room, length)
-    for i in range(length):
-        room[length + i] = room[i]
-    total = _total(room, 0, N)
-    least, most = _extremes(room, N)
-    moved = _balance(room, length, table)
-    lower, upper = _extremes(room, N)
-    local = _total(room, length, length + N)
-    for i in range(N):
-        out[i] = room[i]
-    if total == 0:
-        return fitting, 0, 0, 0, 0, 0.0, 0.0, 0.0, 1.0
-    mean = total / N
-    return (
-        fitting, most - least, upper - lower, moved, local,
-        most / mean - 1.0, upper / mean - 1.0, moved / total, local / total,
-    )  # fmt: skip
+def _room(loads, kind, parts):
+    """Return so many times the rows that loads take, and one more, with the loads in the first."""
+    N, L = loads.size, VECTOR * 8 // np.iinfo(kind).bits
+    span = (max(1, N // L) + 1) * L
+    room = _aligned(parts * span, kind)
+    _copy(loads, room)
+    return room
 
 
-@njit(cache=True, nogil=True)
-def final(loads, out, table):
+def _final(loads, out, table, kind):
     """Balance loads (N,) of integers into ``out`` (N,), which may overlap them; tell if it is done.
 
     If not, nothing is written: loads are negative or too large, or the arrays have other lengths.
     """
+    done = _fitting(loads, out, table, kind)
+    if done == DONE:
+        room = _room(loads, kind, 1)
+        L = VECTOR // room.itemsize
+        _exchange(room, None, 0, table, L)
+        _repairs(room, None, 0, table, HEAD + table[STEPS] * (L // 4 + 1))
+        _copy(room[: out.size], out)
+    return done
+
+
+def _measured(loads, out, table, kind):
+    done = _fitting(loads, out, table, kind)
+    total = least = most = lower = upper = moved = local = 0
+    if done == DONE:
+        N = loads.size
+        room = _room(loads, kind, 3)
+        span = room.size // 3
+        rows, kept = room[:N], room[span : span + N]
+        _copy(loads, kept)
+        total = _total(rows)
+        least, most = _extremes(rows)
+        L = VECTOR // room.itemsize
+        moved = _exchange(room, True, span, table, L)
+        moved += _repairs(room, True, span, table, HEAD + table[STEPS] * (L // 4 + 1))
+        local = _total(kept)
+        lower, upper = _extremes(rows)
+        _copy(rows, out)
+    if total == 0:
+        return done, 0, 0, 0, 0, 0.0, 0.0, 0.0, 1.0
+    mean = total / loads.size
+    return (
+        done, most - least, upper - lower, moved, local,
+        most / mean - 1.0, upper / mean - 1.0, moved / total, local / total,
+    )  # fmt: skip
+
+
+@overload(_final, inline="always")
+def _inline_final(loads, out, table, kind):
+    return _final
+
+
+@overload(_measured, inline="always")
+def _inline_measured(loads, out, table, kind):
+    return _measured
+
+
+@njit(cache=True, nogil=True)
+def final(loads, out, table):
     return _final(loads, out, table, np.int16)
 
 
@@ -440,11 +450,6 @@ def final_wide(loads, out, table):
 
 @njit(cache=True, nogil=True)
 def measured(loads, out, table):
-    """Do the same, and return the figures that ``result.figures_of_one`` has.
-
-    After what comes of it the differences before and after, moved, local; the imbalances, cost and
-    locality.
-    """
     return _measured(loads, out, table, np.int16)
 
 
