@@ -184,7 +184,9 @@ def _machine_exchange(_typing, room, booked, span, table, L):
         lanes, bytes_ = (ir.VectorType(ir.IntType(bits), count) for bits in (width, 8))
         pairs = ir.VectorType(word, count // 2)
         arrange = builder.module.declare_intrinsic(
-            {16: "llvm.x86.avx512.vpermi2var.hi.512", 32: "llvm.x86.avx512.vpermi2var.d.512"}[width],
+            {16: "llvm.x86.avx512.vpermi2var.hi.512", 32: "llvm.x86.avx512.vpermi2var.d.512"}[
+                width
+            ],
             fnty=ir.FunctionType(lanes, [lanes] * 3),
         )
         add_up = builder.module.declare_intrinsic(

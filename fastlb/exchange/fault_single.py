@@ -54,13 +54,14 @@ def in_one_go(
             return None
         source, target = loads.ravel(), result.ravel()
     found = kernel(source, target, table)
-    if (found if record == "loads" else found[0]) == kernels("fault_single").WIDER:
-        found = _kernel(T, record, True)(source, target, plan.wide_table)
-    if record == "loads":
-        return None if found else loads_alone("fault_tolerant_dem", plan.topology, result)
-    code, before, after, moved, local, first, last, cost, locality = found
+    code = found if record == "loads" else found[0]
     if code:
-        return None
+        if code != kernels("fault_single").WIDER:
+            return None
+        found = _kernel(T, record, True)(source, target, plan.wide_table)  # type: ignore[misc]
+    if record == "loads":
+        return loads_alone("fault_tolerant_dem", plan.topology, result)
+    _, before, after, moved, local, first, last, cost, locality = found
     fields = {
         "difference": after,
         "initial_difference": before,
