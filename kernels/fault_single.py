@@ -1,14 +1,15 @@
 """A plan of fault-tolerant DEM carried out on one network of integers (More-Wu section 2.2).
 
-Legend: ``N`` nodes, ``L`` lanes of a vector, ``E`` steps, ``M`` repairs.
+Legend: ``N`` nodes, ``L`` lanes of a vector, ``E`` steps.
 
-Loads stand in rows of ``L`` nodes in their order. A step works on two rows: every lane exchanges
-with any lane of either. Of the nodes that have had t exchanges each goes on along a bit of its own,
-and still the next ones of all take little more steps than there are pairs of rows: 229 on a 10-cube
-with 9 faults, at 1.8 ns, for 160 where all go on along the same. As a tile (``fault_tiles.py``) with
-one lane of each vector in use the whole takes ten times as long.
+Loads stand in rows of ``L`` nodes in their order. In a step every lane of two rows exchanges with
+any lane of either. Nodes that have had t exchanges go on along different bits, and still the next
+exchanges of all take few more steps than there are pairs of rows: on a 10-cube with 9 faults 229
+steps of 1.8 ns, for 160 if all went on along the same bit. In a tile (``fault_tiles.py``), of which
+one network is a single lane, the whole took ten times as long, and three times with figures.
 
-What a plan comes to is a table, made once, in one array, as each costs 0.03 us a call.
+A plan comes as one table, made once, because every array costs 0.03 us a call. Arrays that a kernel
+hands on to another one cost 0.01 us each, so what is called once is compiled into its caller.
 """
 
 import numpy as np
@@ -143,9 +144,9 @@ def table(program, lowest, n, growth, L):
 
 
 def _exchange(room, booked, span, table, L):
-    """Carry out the steps; return the units that move, if ``span`` is given.
+    """Carry out the steps of a table on rows of loads; return the units that move, if ``booked``.
 
-    ``room`` : rows of loads, and ``span`` further on the least loads so far.
+    Then the least loads so far stand ``span`` further in ``room``. ``booked`` may be None.
     """
     words = table[STEPS] * L // 4
     ways = table[HEAD : HEAD + words].view(np.uint8)
@@ -256,11 +257,11 @@ def _choose_exchange(room, booked, span, table, L):
 
 @njit(cache=True, nogil=True)
 def _level(room, booked, span, base, free, across):
-    """Level the pegs in a donor; return the units that move, if ``span`` is given.
+    """Level the pegs in a donor; return the units that move, if ``booked``.
 
     The stuck subcube has the loads that its donor had, above which the pegs are.
     """
-    moved = 0
+    moved = np.int64(0)
     ahead = free
     while ahead:
         bit = ahead & -ahead
@@ -295,11 +296,11 @@ def _repair(room, booked, span, base, free, bit):
     """Level the pegs and holes of a stuck subcube in its donor; return the units that move.
 
     A node a with neighbour a' ends with what a' had, whether it sends pegs or is paid its holes.
-    So the donor is left with the stuck subcube's loads, as levelled. Where ``span`` is given the
-    least loads stand so much further in ``room``, and the holes as much again.
+    So the donor is left with the stuck subcube's loads, as levelled. If ``booked`` the least loads
+    stand ``span`` further in ``room``, and the holes as much again.
     """
     across = 1 << bit
-    moved = 0
+    moved = np.int64(0)
     sub = 0
     while True:
         a = base | sub
@@ -327,7 +328,7 @@ def _repair(room, booked, span, base, free, bit):
 @njit(cache=True, nogil=True)
 def _repairs(room, booked, span, table, row):
     """Carry out the repairs, which a table has from ``row`` on; return the units that move."""
-    moved = 0
+    moved = np.int64(0)
     for _ in range(table[REPAIRS]):
         moved += _repair(room, booked, span, table[row], table[row + 1], table[row + 2])
         row += 3
@@ -381,7 +382,10 @@ def _extremes(loads):
 
 @njit(cache=True, nogil=True)
 def _room(loads, kind, parts):
-    """Return so many times the rows that loads take, and one more, with the loads in the first."""
+    """Return room for rows of nodes and one behind them, as often as asked, with the loads.
+
+    Lanes behind all nodes are their own partners, and may hold anything.
+    """
     N, L = loads.size, VECTOR * 8 // np.iinfo(kind).bits
     span = (max(1, N // L) + 1) * L
     room = _aligned(parts * span, kind)
@@ -390,10 +394,7 @@ def _room(loads, kind, parts):
 
 
 def _final(loads, out, table, kind):
-    """Balance loads (N,) of integers into ``out`` (N,), which may overlap them; tell if it is done.
-
-    If not, nothing is written: loads are negative or too large, or the arrays have other lengths.
-    """
+    """Do as ``final`` in lanes of a kind."""
     done = _fitting(loads, out, table, kind)
     if done == DONE:
         room = _room(loads, kind, 1)
@@ -405,6 +406,7 @@ def _final(loads, out, table, kind):
 
 
 def _measured(loads, out, table, kind):
+    """Do as ``measured`` in lanes of a kind."""
     done = _fitting(loads, out, table, kind)
     total = least = most = lower = upper = moved = local = 0
     if done == DONE:
@@ -424,9 +426,10 @@ def _measured(loads, out, table, kind):
     if total == 0:
         return done, 0, 0, 0, 0, 0.0, 0.0, 0.0, 1.0
     mean = total / loads.size
+    # Plain numbers, without numba's compiler too.
     return (
-        done, most - least, upper - lower, moved, local,
-        most / mean - 1.0, upper / mean - 1.0, moved / total, local / total,
+        done, int(most - least), int(upper - lower), int(moved), int(local),
+        float(most / mean - 1), float(upper / mean - 1), float(moved / total), float(local / total),
     )  # fmt: skip
 
 
@@ -442,19 +445,31 @@ def _inline_measured(loads, out, table, kind):
 
 @njit(cache=True, nogil=True)
 def final(loads, out, table):
+    """Balance loads (N,) of integers into ``out`` (N,), which may overlap them; tell if it is done.
+
+    If not, nothing is written: loads take wider lanes than 16 bits, or they are negative or too
+    large, or arrays have another length than the plan. ``table`` : of this plan, for 32 lanes.
+    """
     return _final(loads, out, table, np.int16)
 
 
 @njit(cache=True, nogil=True)
 def final_wide(loads, out, table):
+    """Do the same in lanes of 32 bits, with a table for 16."""
     return _final(loads, out, table, np.int32)
 
 
 @njit(cache=True, nogil=True)
 def measured(loads, out, table):
+    """Do as ``final``, and return the figures after what it returns.
+
+    These are the differences before and after, the units moved and those that never left, then the
+    imbalances before and after, cost and locality, as ``result.figures_of_one`` has them.
+    """
     return _measured(loads, out, table, np.int16)
 
 
 @njit(cache=True, nogil=True)
 def measured_wide(loads, out, table):
+    """Do the same in lanes of 32 bits, with a table for 16."""
     return _measured(loads, out, table, np.int32)
