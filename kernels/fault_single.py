@@ -6,7 +6,7 @@ Loads stand in rows of ``L`` nodes in their order. In a step every lane of two r
 any lane of either. Nodes that have had t exchanges go on along different bits, and still the next
 exchanges of all take few more steps than there are pairs of rows: on a 10-cube with 9 faults 229
 steps of 1.8 ns, for 160 if all went on along the same bit. In a tile (``fault_tiles.py``), of which
-one network is a single lane, the whole took ten times as long, and three times with figures.
+one network is a single lane, the whole took ten times as long.
 
 A plan comes as one table, made once, because every array costs 0.03 us a call. Arrays that a kernel
 hands on to another one cost 0.01 us each, so what is called once is compiled into its caller.
