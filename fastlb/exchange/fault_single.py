@@ -29,7 +29,7 @@ def in_one_go(
     """Balance one small network of integers as it is, or return None.
 
     For a host program that balances in every step; the whole way is for all that is refused or
-    takes a conversion: 30 times as long on a 10-cube. The kernel itself looks at lengths and values
+    takes a conversion: 27 times as long on a 10-cube. The kernel itself looks at lengths and values
     and works out the figures.
     """
     # ``np.ndarray`` would be looked up twice.
