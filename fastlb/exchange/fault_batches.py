@@ -38,8 +38,6 @@ INT16_MAX = 2**15 - 1
 NARROW_VECTOR = 32
 NARROW_LANES = 256
 NARROW_TILE = 2**20
-# Lanes of a tile for one network: a vector of int64.
-LONE = 8
 INTEGERS = tuple(np.dtype(f"{kind}{width}") for kind in "iu" for width in (1, 2, 4, 8))
 # Networks whose figures are worked out together, while the surveys they take are in cache.
 SURVEYED = 2**15
@@ -149,19 +147,13 @@ class Prepared:
     passes : (P, 6) int64
     place : (N,) int64
         The row of each node in a tile.
-    deepest : int
-        The dimension of the largest stuck subcube.
-    tops : dict of int
-        By the dtype of integer loads the largest, with all bits set, for which neither that dtype
-        nor int32 is too narrow for anything that comes up.
     narrow_tops : dict of int
-        The same for int16, where the final loads alone are wanted.
+        By the dtype of integer loads the largest, with all bits set, for which neither that dtype
+        nor int16 is too narrow for anything that comes up, if the final loads alone are wanted.
     """
 
     passes: NDArray[np.int64]
     place: NDArray[np.int64]
-    deepest: int
-    tops: dict[np.dtype[Any], int]
     narrow_tops: dict[np.dtype[Any], int]
 
 
@@ -170,11 +162,10 @@ def prepared(plan: FaultPlan) -> Prepared:
     """Return what of a plan is the same for all loads, nodes in their own order."""
     passes = plan_passes(plan, in_positions=False)
     times = growth(plan)
-    tops, narrow_tops = (
-        {dtype: _filled(min(within, int(np.iinfo(dtype).max)) // times) for dtype in INTEGERS}
-        for within in (INT32_MAX, INT16_MAX)
-    )
-    return Prepared(passes, _places(plan.topology.n, False), largest_stuck(plan), tops, narrow_tops)
+    narrow_tops = {
+        dtype: _filled(min(INT16_MAX, int(np.iinfo(dtype).max)) // times) for dtype in INTEGERS
+    }
+    return Prepared(passes, _places(plan.topology.n, False), narrow_tops)
 
 
 def growth(plan: FaultPlan) -> int:
@@ -237,28 +228,6 @@ def narrowly(
         lanes.figures(surveyed[0], surveyed[1, 1:], moved, local, N, k * W, *columns)
         tiles.store(part, out[networks], ready.place)
     return Carried(0, columns[0][2], columns[0][3], figures_in(columns))
-
-
-def alone(
-    plan: FaultPlan, loads: NDArray[Any], out: NDArray[Any], found: NDArray[np.int64] | None
-) -> bool:
-    """Balance one network of integers into ``out``, which may overlap the loads, if they are small.
-
-    Otherwise return False and leave ``out`` as it was. ``found`` (8,) receives the total, the
-    extremes before, the total and the extremes after, and the units that moved and that stayed.
-
-    The kernel takes 6.4 us a 10-cube for 27 in ``one_by_one``, whose stretches of nodes are short.
-    From 12-cubes on that is faster.
-    """
-    ready = prepared(plan)
-    # Apart by more than a power of two, or loads and the least fall to the same lines of the L1
-    # cache: 1.4 times as long.
-    room = scratch("lone", (2, loads.size + LONE, LONE), np.int64)
-    done: bool = kernels("fault_tiles").carry_out_one(
-        loads.reshape(-1), out.reshape(-1), room, ready.passes, ready.deepest,
-        ready.tops[loads.dtype], found,
-    )  # fmt: skip
-    return done
 
 
 def _filled(most: int) -> int:

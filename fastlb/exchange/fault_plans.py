@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -168,6 +168,20 @@ class FaultPlan:
         return placed
 
     @cached_property
+    def table(self) -> NDArray[np.int64] | None:
+        """The plan as one network of small loads is balanced by, or None for large networks."""
+        from .fault_single import table
+
+        return table(self, wide=False)
+
+    @cached_property
+    def wide_table(self) -> NDArray[np.int64] | None:
+        """The same for loads that are not so small."""
+        from .fault_single import table
+
+        return table(self, wide=True)
+
+    @cached_property
     def pairs(self) -> NDArray[np.int64]:
         """The plan between nodes, shape (K, 3) int64: rows ``kind, u, v``, in order.
 
@@ -212,9 +226,15 @@ class FaultPlan:
         out: NDArray[Any] | None = None,
     ) -> Balance:
         """Balance any batch of loads by this plan; see :func:`fastlb.fault_tolerant_dem`."""
-        from .fault_tolerance import apply_plan
+        return _apply_plan()(self, loads, finish=finish, record=record, out=out)
 
-        return apply_plan(self, loads, finish=finish, record=record, out=out)
+
+@cache
+def _apply_plan() -> Callable[..., Balance]:
+    """Import what comes after planning; to do so in every call takes a quarter of it."""
+    from .fault_tolerance import apply_plan
+
+    return apply_plan
 
 
 def fault_plan(topology: Hypercube, *, order: str = "lowest", donor: str = "latest") -> FaultPlan:

@@ -11,7 +11,6 @@ from ..errors import FaultError
 from ..memory import require_memory
 from .fault_batches import (
     Carried,
-    alone,
     fit_side_by_side,
     most_of,
     narrowly,
@@ -20,6 +19,7 @@ from .fault_batches import (
     times_moved,
 )
 from .fault_plans import FaultPlan, fault_plan
+from .fault_single import in_one_go
 from .fault_tree import FaultTree, fault_tree
 from .loads import (
     Survey,
@@ -30,15 +30,12 @@ from .loads import (
     survey,
     survey_after,
 )
-from .outputs import finished, output_rows, plain_result
+from .outputs import finished, output_rows
 from .result import (
     INT32_MAX,
     INT64_MAX,
     Balance,
-    balance_of,
     figures,
-    figures_of_one,
-    loads_alone,
     per_batch,
     units_dtype,
 )
@@ -50,8 +47,6 @@ if TYPE_CHECKING:
 
 FLOAT64_MAX = float(np.finfo(np.float64).max)
 SIGN = np.uint64(2**63)
-# Nodes of a network that is balanced in one lane of a tile.
-ALONE_UP_TO = 2**11
 
 
 def fault_tolerant_dem(
@@ -143,39 +138,13 @@ def apply_plan(
 ) -> Balance:
     """Carry out a plan on any batch of loads; arguments as for :func:`fault_tolerant_dem`."""
     # An array would be compared word by word.
-    if finish is None and type(record) is str and record in ("loads", "metrics"):
-        balanced = _in_one_go(plan, loads, record, out)
+    if finish is None and type(record) is str:
+        balanced = in_one_go(plan, loads, record, out)
         if balanced is not None:
             return balanced
     check_tree("finish", finish)
     tree = fault_tree(plan.topology) if finish == "tree" else None
     return _carried_out(plan, tree, plan.topology, loads, record, out)
-
-
-def _in_one_go(
-    plan: FaultPlan, loads: ArrayLike, record: str, out: NDArray[Any] | None
-) -> Balance | None:
-    """Balance one small network with the least of Python around the kernel, or return None.
-
-    The whole way is for all that is refused or takes a conversion: 45 us a 10-cube for 10.
-    """
-    if type(loads) is not np.ndarray or loads.size > ALONE_UP_TO or loads.dtype.kind not in "iu":
-        return None
-    topology = plan.topology
-    if loads.shape not in ((topology.size,), topology.shape) or not loads.dtype.isnative:
-        return None
-    result = plain_result(out, loads)
-    if result is None:
-        return None
-    found = np.empty(8, np.int64) if record == "metrics" else None
-    if not alone(plan, loads, result, found):
-        return None
-    if found is None:
-        return loads_alone("fault_tolerant_dem", topology, result)
-    total, least, most, _, lower, upper, moved, local = found.tolist()
-    fields = figures_of_one(total, (least, most), (lower, upper), loads.size, moved, local)
-    fields["steps"] = plan.steps
-    return balance_of("fault_tolerant_dem", topology, record, result, fields)
 
 
 def _carried_out(

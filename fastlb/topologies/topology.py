@@ -141,6 +141,10 @@ class Topology(ABC):
         return self._key == other._key if isinstance(other, Topology) else NotImplemented
 
     def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
         return hash(self._key)
 
     def _init(self, shape: tuple[int, ...], **fields: object) -> None:
@@ -154,6 +158,8 @@ class Topology(ABC):
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False
         self.__dict__.update(state)
+        # Strings have other hashes in another process.
+        self.__dict__.pop("_hash", None)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} is immutable, cannot set {name}")

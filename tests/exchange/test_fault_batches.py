@@ -103,9 +103,12 @@ def test_loads_around_the_limits_of_int16(cube: lb.Hypercube) -> None:
 def test_one_network(cube: lb.Hypercube, dtype: str) -> None:
     """The short way gives what a batch of one does, up to its limit and beyond."""
     plan = lb.fault_plan(cube)
-    top = fault_batches.prepared(plan).tops[np.dtype(dtype)]
+    limit, times = int(np.iinfo(dtype).max), fault_batches.growth(plan)
     rng = np.random.default_rng(5)
-    for most in (0, 1, top, min(top + 1, int(np.iinfo(dtype).max) // cube.size)):
+    # The largest loads with which all that comes up fits 16 bits, 32 bits or the dtype.
+    tops = [min(within, limit) // times for within in (INT16_MAX, INT32_MAX)]
+    tops += [min(top + 1, limit // cube.size) for top in tops]
+    for most in (0, 1, *tops, *(1 << (top.bit_length() - 1) for top in tops)):
         loads = (rng.integers(0, 2, cube.size) * most).astype(dtype)
         expected = plan.apply(loads[None], record="flows")
         for shape in (loads.shape, cube.shape):

@@ -1,0 +1,104 @@
+"""One network under a plan of fault-tolerant DEM, with the least of Python around the kernel."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy import ndarray
+
+from ..accelerate import compiled, kernels
+from .fault_batches import INTEGERS, growth
+from .result import INT32_MAX, Balance, balance_of, loads_alone
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from .fault_plans import FaultPlan
+
+# Nodes of a network that is balanced in one go: the table of a plan grows faster than they do.
+FEW = 2**11
+
+
+def in_one_go(
+    plan: FaultPlan, loads: ArrayLike, record: str, out: NDArray[Any] | None
+) -> Balance | None:
+    """Balance one small network of integers as it is, or return None.
+
+    For a host program that balances in every step; the whole way is for all that is refused or
+    takes a conversion: 27 times as long on a 10-cube. The kernel itself looks at lengths and values
+    and works out the figures.
+    """
+    # ``np.ndarray`` would be looked up twice.
+    if type(loads) is not ndarray or not loads.flags.carray:
+        return None
+    T, axes, table = loads.dtype, loads.ndim, plan.table
+    kernel = _kernel(T, record, False)
+    if kernel is None or table is None:
+        return None
+    # As ``plain_result``, which as a call of its own takes a tenth of the whole call.
+    if out is None:
+        result = np.empty_like(loads)
+    elif out is loads or (
+        type(out) is ndarray and out.dtype == T and out.ndim == axes and out.flags.carray
+    ):
+        result = out
+    else:
+        return None
+    source, target = loads, result
+    if axes != 1:
+        if not loads.shape == result.shape == plan.topology.shape:
+            return None
+        source, target = loads.ravel(), result.ravel()
+    found = kernel(source, target, table)
+    code = found if record == "loads" else found[0]
+    if code:
+        if code != kernels("fault_single").WIDER:
+            return None
+        found = _kernel(T, record, True)(source, target, plan.wide_table)  # type: ignore[misc]
+    if record == "loads":
+        return loads_alone("fault_tolerant_dem", plan.topology, result)
+    _, before, after, moved, local, first, last, cost, locality = found
+    fields = {
+        "difference": after,
+        "initial_difference": before,
+        "imbalance": last,
+        "initial_imbalance": first,
+        "moved": moved,
+        "cost": cost,
+        "local": local,
+        "locality": locality,
+        "sweeps": 1,
+        "steps": plan.steps,
+    }
+    return balance_of("fault_tolerant_dem", plan.topology, record, result, fields)
+
+
+def table(plan: FaultPlan, *, wide: bool) -> NDArray[np.int64] | None:
+    """Return a plan as the kernel takes it, for 32-bit lanes or 16-bit ones, or None."""
+    if plan.topology.size > FEW:
+        return None
+    lanes = 16 if wide else 32
+    # Beyond that no load but 0 is taken.
+    times = min(growth(plan), INT32_MAX)
+    made: NDArray[np.int64] = kernels("fault_single").table(
+        plan.program, plan.order == "lowest", plan.topology.n, times, lanes
+    )
+    return made
+
+
+@lru_cache(maxsize=64)
+def _kernel(T: np.dtype[Any], record: str, wide: bool) -> Callable[..., Any] | None:
+    """Return what balances loads of a dtype, or None if there is nothing."""
+    if T not in INTEGERS or record not in ("loads", "metrics"):
+        return None
+    module = kernels("fault_single")
+    if record == "loads":
+        entry = module.final_wide if wide else module.final
+    else:
+        entry = module.measured_wide if wide else module.measured
+    row = np.empty(1, T)
+    return compiled(entry, row, row, np.empty(1, np.int64))
