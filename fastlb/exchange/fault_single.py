@@ -21,12 +21,6 @@ if TYPE_CHECKING:
 
 # Nodes of a network that is balanced in one go: the table of a plan grows faster than they do.
 FEW = 2**11
-# Where figures stand in what the kernel returns, after its code.
-FIGURES = (
-    "initial_difference", "difference", "moved", "local", "initial_imbalance", "imbalance", "cost",
-    "locality",
-)  # fmt: skip
-POSITIONS = {name: place for place, name in enumerate(FIGURES, 1)}
 
 
 def in_one_go(
@@ -67,8 +61,20 @@ def in_one_go(
         found = _kernel(T, record, True)(source, target, plan.wide_table)  # type: ignore[misc]
     if record == "loads":
         return loads_alone("fault_tolerant_dem", plan.topology, result)
-    others, numbers = {"sweeps": 1, "steps": plan.steps}, (POSITIONS, found, 0)
-    return balance_of("fault_tolerant_dem", plan.topology, record, result, others, numbers)
+    _, before, after, moved, local, first, last, cost, locality = found
+    fields = {
+        "difference": after,
+        "initial_difference": before,
+        "imbalance": last,
+        "initial_imbalance": first,
+        "moved": moved,
+        "cost": cost,
+        "local": local,
+        "locality": locality,
+        "sweeps": 1,
+        "steps": plan.steps,
+    }
+    return balance_of("fault_tolerant_dem", plan.topology, record, result, fields)
 
 
 def table(plan: FaultPlan, *, wide: bool) -> NDArray[np.int64] | None:

@@ -182,8 +182,30 @@ def in_one_go(
     found = kernel(source, target, table, links, most)
     if found[0]:
         return None
-    others, numbers = {"colours": colours}, (POSITIONS, found, len(batch))
-    return balance_of("gde", topology, record, result, others, numbers)
+    if batch:
+        others, numbers = {"colours": colours}, (POSITIONS, found, len(batch))
+        return balance_of("gde", topology, record, result, others, numbers)
+    (
+        _, first_difference, difference, first_imbalance, imbalance, moved, cost, local, locality,
+        sweeps, steps, stalled, converged,
+    ) = found  # fmt: skip
+    # Written out: half the 0.6 us that it takes to zip them with their names.
+    fields = {
+        "difference": difference,
+        "initial_difference": first_difference,
+        "imbalance": imbalance,
+        "initial_imbalance": first_imbalance,
+        "moved": moved,
+        "cost": cost,
+        "local": local,
+        "locality": locality,
+        "sweeps": sweeps,
+        "steps": steps,
+        "stalled": stalled,
+        "converged": converged,
+        "colours": colours,
+    }
+    return balance_of("gde", topology, record, result, fields)
 
 
 def _planned(

@@ -58,8 +58,8 @@ INT32_MAX, INT64_MAX = 2**31 - 1, 2**63 - 1
 # Of the floats above 0.
 SMALLEST = float(np.finfo(np.float64).smallest_subnormal)
 
-# Figures of one network as a kernel returns them: where each stands by its name, the numbers, and
-# how many leading axes the loads have, of length 1.
+# Figures of a batch of one network as a kernel returns them: where each stands by its name, the
+# numbers, and the axes of the batch.
 Numbers = tuple["Mapping[str, int]", tuple[Any, ...], int]
 # No number waits to be read.
 ALL_READ: Numbers = MappingProxyType({}), (), 0
@@ -68,10 +68,10 @@ ALL_READ: Numbers = MappingProxyType({}), (), 0
 class _Figure:
     """What may have been recorded, as an attribute of a Balance.
 
-    It stands in the ``__dict__``, where Python finds it without this. Not so the figures of one
-    network that take longer to put there than to compute: they stay with what the kernel returned
-    until they are read. A dict of a dozen takes as long as balancing a 6-cube, and if they are
-    arrays, of a batch of one, as balancing an 8x8 mesh twice.
+    It stands in the ``__dict__``, where Python finds it without this. Not so the figures of a
+    batch of one network: each is a number until it is read, and an array from then on. A dozen
+    arrays take as long as balancing an 8x8 mesh twice. Figures without a batch do stand there:
+    two of them are read in the time that this takes for one.
     """
 
     __slots__ = ("name",)
@@ -87,7 +87,7 @@ class _Figure:
         if name not in positions:
             raise AttributeError(name)
         number = numbers[positions[name]]
-        return balance.__dict__.setdefault(name, array(number, ndmin=axes) if axes else number)
+        return balance.__dict__.setdefault(name, array(number, ndmin=axes))
 
 
 class _Open:
@@ -268,8 +268,8 @@ def balance_of(
 ) -> Balance:
     """Return the Balance of loads and what else was recorded, which is not copied.
 
-    ``numbers`` : figures that are not among the ``others`` until they are read. It takes 0.2 us,
-    where the class itself takes 1.2.
+    ``numbers`` : figures of a batch of one, not among the ``others`` until they are read. It takes
+    0.2 us, where the class itself takes 1.2.
     """
     made: Any = _Open()
     made.method = method
