@@ -1,0 +1,225 @@
+"""Dimension exchange on the hypercube (Wu-Shu Fig. 1, More-Wu 2.1) of real loads.
+
+Legend: ``B`` networks, ``N = 2**n`` nodes.
+
+Both ends of a link take the same mean, so that every dimension halves the numbers left, and all
+nodes end with the last: a tree over neighbours, whose leaves are the loads. It is gone up in
+registers, and loads are looked at on the way: of a 10-cube that takes a quarter of the time of
+turning its nodes within two registers after a look at all of them, of a 20-cube XXX.
+"""
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic, overload
+
+LANES = 16
+LANE_BITS = 4
+# Of a row for each lane one row of means is left.
+ROWS = 16
+LEAST_BITS = 8
+BLOCK_BITS = 12
+
+
+def _halved(loads, bits):
+    """Return the means of neighbours, so many times."""
+    for _ in range(bits):
+        loads = (loads[::2] + loads[1::2]) * loads.dtype.type(0.5)
+    return loads
+
+
+def _means(loads, base, means, place, peaks):
+    """Set ``LANES`` means from ``place`` on, each of a row from ``base`` on.
+
+    ``peaks`` (LANES,) are raised to the loads above them if seen as unsigned numbers, by bits: all
+    that are negative, infinite or NaN are above all others; -0.0 is seen as 0.0.
+    """
+    whole = loads[base : base + ROWS * LANES]
+    means[place : place + LANES] = _halved(whole, LANE_BITS)
+    bits = f"u{loads.itemsize}"
+    rows = (whole + loads.dtype.type(0)).reshape(ROWS, LANES)
+    for row in rows.view(bits):
+        np.maximum(peaks.view(bits), row, out=peaks.view(bits))
+
+
+def _mean(means, base, rows):
+    """Return the mean of so many rows from ``base`` on."""
+    return _halved(means[base : base + rows * LANES], rows.bit_length() - 1 + LANE_BITS)[0]
+
+
+class _Tree:
+    """Builds instructions on registers of ``LANES`` real numbers."""
+
+    def __init__(self, context, builder, array_type, array, base):
+        self.builder, self.base = builder, base
+        real = context.get_data_type(array_type.dtype)
+        self.vector = ir.VectorType(real, LANES)
+        self.bits = ir.VectorType(ir.IntType(array_type.dtype.bitwidth), LANES)
+        self.data = context.make_array(array_type)(context, builder, array).data
+        self.align = array_type.dtype.bitwidth // 8
+
+    def load(self, row):
+        index = self.builder.add(self.base, ir.Constant(self.base.type, row * LANES))
+        place = self.builder.bitcast(self.builder.gep(self.data, [index]), self.vector.as_pointer())
+        return self.builder.load(place, align=self.align)
+
+    def store(self, row):
+        place = self.builder.gep(self.data, [self.base])
+        self.builder.store(
+            row, self.builder.bitcast(place, self.vector.as_pointer()), align=self.align
+        )
+
+    def halved(self, a, b):
+        """Build the means of neighbours in two registers, in order."""
+        index = ir.VectorType(ir.IntType(32), LANES)
+        even, odd = (
+            self.builder.shuffle_vector(a, b, ir.Constant(index, list(range(first, 2 * LANES, 2))))
+            for first in (0, 1)
+        )
+        half = ir.Constant(self.vector, [0.5] * LANES)
+        return self.builder.fmul(self.builder.fadd(even, odd), half)
+
+    def mean(self, first, rows, look=None):
+        """Build a register of the means of rows, loaded in order so that few are held at a time."""
+        if rows == 1:
+            row = self.load(first)
+            if look is not None:
+                look(row)
+            return row
+        half = rows // 2
+        return self.halved(self.mean(first, half, look), self.mean(first + half, half, look))
+
+
+def _largest(loads):
+    return np.finfo(loads.dtype).max
+
+
+@overload(_largest)
+def _choose_largest(loads):
+    largest = np.finfo(str(loads.dtype)).max
+    return lambda loads: largest
+
+
+@intrinsic
+def _machine_means(_typing, loads, _base, means, _place, peaks):
+    """Make ``_means`` in registers."""
+
+    def generate(context, builder, signature, arguments):
+        array, base, target, place, highest = arguments
+        tree = _Tree(context, builder, loads, array, base)
+        zero = ir.Constant(tree.vector, [0.0] * LANES)
+        over = _Tree(context, builder, peaks, highest, ir.Constant(base.type, 0))
+        under = _Tree(context, builder, means, target, place)
+        peak = [builder.bitcast(over.load(0), tree.bits)]
+
+        def look(row):
+            bits = builder.bitcast(builder.fadd(row, zero), tree.bits)
+            above = builder.icmp_unsigned(">", bits, peak[0])
+            peak[0] = builder.select(above, bits, peak[0])
+
+        under.store(tree.mean(0, ROWS, look))
+        over.store(builder.bitcast(peak[0], tree.vector))
+        return context.get_dummy_value()
+
+    return types.none(loads, types.int64, means, types.int64, peaks), generate
+
+
+def _machine_mean(rows):
+    """Make ``_mean`` in registers."""
+
+    @intrinsic
+    def mean(_typing, means, _base):
+        def generate(context, builder, signature, arguments):
+            array, base = arguments
+            tree = _Tree(context, builder, means, array, base)
+            left = tree.mean(0, rows)
+            for _ in range(LANE_BITS):
+                left = tree.halved(left, left)
+            return builder.extract_element(left, ir.IntType(32)(0))
+
+        return means.dtype(means, types.int64), generate
+
+    return mean
+
+
+MEAN = {rows: _machine_mean(rows) for rows in (1, 2, 4, 8, 16)}
+
+
+@overload(_means)
+def _choose_means(loads, base, means, place, peaks):
+    return lambda loads, base, means, place, peaks: _machine_means(  # type: ignore[call-arg]
+        loads, base, means, place, peaks
+    )
+
+
+@overload(_mean, prefer_literal=True)
+def _choose_mean(means, base, rows):
+    machine = MEAN[rows.literal_value]
+    return lambda means, base, rows: machine(means, base)
+
+
+@njit(cache=True, nogil=True)
+def dem_real(source, target, n):
+    """Balance all cubes of ``source`` (B * N,) into ``target`` (B * N,), bits 0 .. n-1 in order.
+
+    ``target`` may be ``source``. Loads are legal; ``n >= LEAST_BITS``.
+    """
+    _spread(_roots(source, n)[0], target, 1 << n)
+
+
+@njit(cache=True, nogil=True)
+def checked(source, target, n):
+    """Do the same with loads (N,) or (B, N) as a caller hands them over, or write nothing.
+
+    Returns 0 if they are balanced and -1 if not: a load is below 0, NaN, or so large that ``N`` of
+    them have no finite total, ``N`` is not ``2**n``, the shapes differ, or the arrays overlap
+    without being the same.
+    """
+    apart = abs(np.int64(source.ctypes.data) - np.int64(target.ctypes.data))
+    if source.shape[-1] != 1 << n or source.shape != target.shape or 0 < apart < source.nbytes:
+        return -1
+    roots, peaks = _roots(source.reshape(-1), n)
+    largest = _largest(peaks) / source.dtype.type(1 << n)
+    illegal = 0
+    for peak in peaks:
+        # Negated, so that NaN counts.
+        illegal += not (peak >= 0 and peak <= largest)
+    if illegal > 0:
+        return -1
+    _spread(roots, target.reshape(-1), 1 << n)
+    return 0
+
+
+@njit(cache=True, nogil=True)
+def _roots(loads, n):
+    """Return the mean of each cube, (B,) or more, and the peaks (LANES,) of all loads."""
+    block = 1 << min(n, BLOCK_BITS)
+    count, rows = loads.size // block, block // (ROWS * LANES)
+    # In one, as each array of its own takes XXX of the time for a 10-cube.
+    room = np.empty(LANES + rows * LANES + count, loads.dtype)
+    peaks, means, roots = room[:LANES], room[LANES:], room[LANES + rows * LANES :]
+    peaks[:] = 0
+    for c in range(count):
+        for r in range(rows):
+            _means(loads, c * block + r * ROWS * LANES, means, r * LANES, peaks)
+        if rows == 1:
+            roots[c] = _mean(means, 0, 1)
+        elif rows == 2:
+            roots[c] = _mean(means, 0, 2)
+        elif rows == 4:
+            roots[c] = _mean(means, 0, 4)
+        elif rows == 8:
+            roots[c] = _mean(means, 0, 8)
+        else:
+            roots[c] = _mean(means, 0, 16)
+    for _ in range(n - BLOCK_BITS):
+        count //= 2
+        for c in range(count):
+            roots[c] = (roots[2 * c] + roots[2 * c + 1]) * loads.dtype.type(0.5)
+    return roots, peaks
+
+
+@njit(cache=True, nogil=True)
+def _spread(roots, target, nodes):
+    for c in range(target.size // nodes):
+        target[c * nodes : (c + 1) * nodes] = roots[c]
