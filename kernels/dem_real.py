@@ -4,13 +4,16 @@ Legend: ``B`` networks, ``N = 2**n`` nodes.
 
 Both ends of a link take the same mean, so that every dimension halves the numbers left, and all
 nodes end with the last: a tree over neighbours, whose leaves are the loads. It is gone up in
-registers, and loads are looked at on the way: of a 10-cube that takes a quarter of the time of
-turning its nodes within two registers after a look at all of them, of a 20-cube XXX.
+registers, and loads are looked at on the way; nothing is written before all have been. Measured
+against a look at all loads and turning nodes within two registers: the 10-cube 0.45 of the time as
+float32 and 0.5 as float64, of which a call of nothing is 0.3; the 17-cube 0.4 and 0.57, the 24-cube
+0.38 and 0.55. Rejected: shuffles within quarters of registers, and looking at signs alone, which leaves
+what is large or NaN to the mean (both 0.98 to 1.02 of the time).
 """
 
 import numpy as np
 from llvmlite import ir
-from numba import carray, njit, types
+from numba import carray, njit, types  # type: ignore[attr-defined]
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
@@ -193,13 +196,13 @@ def _choose_mean(means, base, rows):
 
 @overload(_flat)
 def _choose_flat(array):
-    return lambda array: carray(_start(array), array.size)
+    return lambda array: carray(_start(array), array.size)  # type: ignore[call-arg]
 
 
 # In the calling kernel itself, whose stack it is to be.
 @overload(_room, inline="always")
 def _choose_room(loads):
-    return lambda loads: carray(_on_the_stack(loads), ROOM)
+    return lambda loads: carray(_on_the_stack(loads), ROOM)  # type: ignore[call-arg]
 
 
 @njit(cache=True, nogil=True)
@@ -224,7 +227,7 @@ def checked(source, target, n):
     loads, result = _flat(source), _flat(target)
     apart = abs(np.int64(loads.ctypes.data) - np.int64(result.ctypes.data))
     # Not by ``or``, whose branches have the arrays counted as in use, 20 ns.
-    overlap = (0 < apart) & (apart < source.nbytes)
+    overlap = (apart > 0) & (apart < source.nbytes)
     if (source.shape[-1] != 1 << n) | (source.shape != target.shape) | overlap:
         return -1
     room = _room(loads)
