@@ -7,8 +7,8 @@ nodes end with the last: a tree over neighbours, whose leaves are the loads. It 
 registers, and loads are looked at on the way; nothing is written before all have been. Measured
 against a look at all loads and turning nodes within two registers: the 10-cube 0.45 of the time as
 float32 and 0.5 as float64, of which a call of nothing is 0.3; the 17-cube 0.4 and 0.57, the 24-cube
-0.38 and 0.55. Rejected: shuffles within quarters of registers, and looking at signs alone, which leaves
-what is large or NaN to the mean (both 0.98 to 1.02 of the time).
+0.38 and 0.55. Rejected: shuffles within quarters of registers, and looking at signs alone, which
+leaves what is large or NaN to the mean (both 0.98 to 1.02 of the time).
 """
 
 import numpy as np
