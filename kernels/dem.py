@@ -1,7 +1,7 @@
-"""Dimension exchange on the hypercube (Wu-Shu Fig. 1, More-Wu 2.1): floats, and small cubes.
+"""Dimension exchange on the hypercube (Wu-Shu Fig. 1, More-Wu 2.1): small cubes, or side by side.
 
-Legend: ``B`` networks, ``N = 2**n`` nodes. Cubes of integers are for ``dem_narrow`` and
-``dem_wide``, which compute in other lanes, from ``n = LOW_BITS`` on.
+Legend: ``B`` networks, ``N = 2**n`` nodes. Larger cubes are for ``dem_narrow``, ``dem_wide`` and
+``dem_real``.
 
 Bits 0 .. 4 are balanced within two vector registers, the others up to three at a time between
 eight of them. Small cubes share a block in the L1 cache: 6-cubes one by one take 1.3 ns a node,
@@ -18,7 +18,6 @@ from numba.extending import intrinsic, overload
 # with 32 integers take 1.0 to 1.1, float32 0.65 to 0.9.
 LANES = 16
 LOW_BITS = 5
-LEAST_REAL = 8
 BLOCK_BITS = 12
 CHUNK_BYTES = 2**19
 
@@ -293,15 +292,6 @@ def checked(source, target, n):
 
 
 @njit(cache=True, nogil=True)
-def checked_real(source, target, n):
-    """Do the same by ``dem_real``."""
-    if _refused(source, target, n):
-        return -1
-    dem_real(source.reshape(-1), target.reshape(-1), n)
-    return 0
-
-
-@njit(cache=True, nogil=True)
 def _refused(source, target, n):
     """Tell whether loads are not for this.
 
@@ -318,46 +308,6 @@ def _refused(source, target, n):
         # Negated, so that NaN counts; no early exit, so that the loop runs in vectors.
         count += not (loads[i] >= 0 and loads[i] <= largest)
     return count > 0
-
-
-@njit(cache=True, nogil=True)
-def dem_real(source, target, n):
-    """Do the same, to the last bit, for ``n >= LOW_BITS`` and real loads.
-
-    Both ends of a link take the same mean, so that every dimension halves the numbers left, and
-    all nodes end with the last (against all exchanges 1.2 times as fast on the 10-cube, 2.5 on
-    the 20-cube; for cubes of ``LEAST_REAL`` bits about the same).
-    """
-    nodes, block = 1 << n, 1 << BLOCK_BITS
-    scratch = np.empty(block, source.dtype)
-    means = np.empty(block // (2 * LANES), source.dtype)
-    roots = np.empty(max(1, nodes // block), source.dtype)
-    for start in range(0, source.size, block):
-        part = source[start : start + block]
-        count = part.size // (2 * LANES)
-        for m in range(count):
-            _within(part, scratch, m * 2 * LANES, 5)
-            means[m] = scratch[m * 2 * LANES]
-        _halve(means[:count], min(n, BLOCK_BITS) - LOW_BITS)
-        end = start + part.size
-        if nodes <= block:
-            for c in range(part.size // nodes):
-                target[start + c * nodes : start + (c + 1) * nodes] = means[c]
-        else:
-            roots[start % nodes // block] = means[0]
-            if end % nodes == 0:
-                _halve(roots, n - BLOCK_BITS)
-                target[end - nodes : end] = roots[0]
-
-
-@njit(cache=True, nogil=True)
-def _halve(loads, bits):
-    """Average neighbours, so many times, into the front."""
-    size = loads.size
-    for _ in range(bits):
-        size //= 2
-        for i in range(size):
-            loads[i] = (loads[2 * i] + loads[2 * i + 1]) * loads.dtype.type(0.5)
 
 
 @njit(cache=True, nogil=True)

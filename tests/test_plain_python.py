@@ -22,6 +22,7 @@ def test_the_cases_hold_without_compilation():
             "tests/exchange/test_dem_calls.py",
             "tests/exchange/test_dem_kernels.py",
             "tests/exchange/test_dem_narrow.py",
+            "tests/exchange/test_dem_real.py",
             "tests/exchange/test_dem_wide.py",
             "tests/random_loads/test_philox.py",
             "tests/montecarlo/test_tally.py",

@@ -207,8 +207,8 @@ def _kernel(T: np.dtype[Any], axes: int, n: int) -> Callable[..., int] | None:
         return None
     if T.kind == "i" and n >= kernels("dem_narrow").LEAST_BITS:
         checked = kernels("dem_narrow").checked
-    elif T.kind == "f" and n >= kernels("dem").LEAST_REAL:
-        checked = kernels("dem").checked_real
+    elif T.kind == "f" and n >= kernels("dem_real").LEAST_BITS:
+        checked = kernels("dem_real").checked
     elif T.itemsize > 2:
         checked = kernels("dem").checked
     else:
@@ -219,11 +219,11 @@ def _kernel(T: np.dtype[Any], axes: int, n: int) -> Callable[..., int] | None:
 
 def _balance(source: NDArray[Any], target: NDArray[Any], n: int) -> None:
     """Balance legal loads (B * N,), bits 0 .. n-1 in order, in the narrowest lanes they fit."""
-    if source.dtype.kind == "f":
-        real = kernels("dem")
-        (real.dem_real if n >= real.LEAST_REAL else real.dem)(source, target, n)
-    elif n < kernels("dem_narrow").LEAST_BITS:
+    real = source.dtype.kind == "f"
+    if n < kernels("dem_real" if real else "dem_narrow").LEAST_BITS:
         kernels("dem").dem(source, target, n)
+    elif real:
+        kernels("dem_real").dem_real(source, target, n)
     elif source.dtype.kind == "u":
         kernels("dem_wide").dem_wide(source, target, target, n)
     else:

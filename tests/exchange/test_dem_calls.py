@@ -161,7 +161,7 @@ def test_results_that_do_not_fit_are_refused() -> None:
         ("dem_narrow.checked", "int64", 10, 2**15),
         ("dem.checked", "int32", 3, -1),
         ("dem.checked", "float32", 6, np.nan),
-        ("dem.checked_real", "float64", 8, np.inf),
+        ("dem_real.checked", "float64", 8, np.inf),
     ],
 )
 def test_kernels_write_nothing_unless_they_balance(

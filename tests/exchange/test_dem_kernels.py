@@ -1,4 +1,4 @@
-"""DEM's kernels for floats and small cubes, and vectors that mean what their twins say."""
+"""DEM's kernels for small cubes, and vectors that mean what their twins say."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from numba import config, njit
 
-import fastlb as lb
 from fastlb.accelerate import kernels
 
 kernel = kernels("dem")
@@ -23,7 +22,6 @@ def small_sizes(monkeypatch: Any) -> None:
 
 
 SMALL = [0, 1, 3, 4, 5, 6] if PLAIN else [0, 1, 3, 4, 5, 6, 8, 12]
-SIZES = [5, 6, 9, 10, 11] if PLAIN else [5, 6, 9, 12, 13, 16, 18, 20, 22]
 
 
 def averaged(loads: Any, n: int) -> Any:
@@ -65,21 +63,6 @@ def check(name: str, n: int, dtype: str, top: int) -> None:
 @pytest.mark.parametrize("n", SMALL)
 def test_small_cubes(n: int, dtype: str, top: int) -> None:
     check("dem", n, dtype, top)
-
-
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("n", SIZES)
-def test_floats_of_every_size(n: int, dtype: str) -> None:
-    check("dem_real", n, dtype, 0)
-
-
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("n", [3, 7, 8, 10])
-def test_real_loads_of_a_batch(n: int, dtype: str) -> None:
-    loads = drawn((5, 2**n), dtype, 0)
-    wanted = averaged(loads, n)
-    assert np.array_equal(lb.dem(loads, lb.Hypercube(n), record="loads").loads, wanted)
-    assert np.array_equal(lb.dem(loads[::-1], lb.Hypercube(n), record="loads").loads, wanted[::-1])
 
 
 @pytest.mark.skipif(PLAIN, reason="this is plain Python already")

@@ -1,0 +1,142 @@
+"""DEM's kernel for real loads, which go up a tree of means."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numba import config, njit
+
+import fastlb as lb
+from fastlb.accelerate import kernels
+
+kernel = kernels("dem_real")
+PLAIN = bool(config.DISABLE_JIT)
+SIZES = [8, 9, 10, 11] if PLAIN else [8, 9, 10, 11, 12, 13, 16, 18, 20, 22]
+DTYPES = ["float32", "float64"]
+
+
+@pytest.fixture(autouse=True)
+def small_sizes(monkeypatch: Any) -> None:
+    """In plain Python every pass is met by small cubes; compiled sizes do not change."""
+    if PLAIN:
+        monkeypatch.setattr(kernel, "BLOCK_BITS", 9)
+
+
+def averaged(loads: Any, n: int) -> Any:
+    load = loads.copy()
+    for bit in range(n):
+        pairs = load.reshape(-1, 2, 1 << bit)
+        pairs[:, 0] = pairs[:, 1] = (pairs[:, 0] + pairs[:, 1]) * load.dtype.type(0.5)
+    return load
+
+
+def drawn(shape: tuple[int, ...], dtype: str) -> Any:
+    rng = np.random.default_rng(shape[-1])
+    return (rng.random(shape) * 10.0 ** rng.integers(-8, 9, shape)).astype(dtype)
+
+
+def same(a: Any, b: Any) -> bool:
+    """Tell whether floats are the same to the last bit, the sign of 0 included."""
+    return bool(np.array_equal(a.view(np.uint8), b.view(np.uint8)))
+
+
+def extreme(n: int, dtype: str) -> Any:
+    """Draw loads as small and as large as may be, zeros of both signs among them."""
+    rng = np.random.default_rng(n)
+    info = np.finfo(dtype)
+    largest = info.max / info.dtype.type(2**n)
+    kinds = np.array([0.0, -0.0, info.smallest_subnormal, info.tiny, 1.0, largest], dtype)
+    rows = np.stack(
+        [
+            rng.choice(kinds, 2**n),
+            rng.choice(kinds[:2], 2**n),
+            np.full(2**n, -0.0, dtype),
+            rng.integers(0, 50, 2**n).astype(dtype) * info.smallest_subnormal,
+            rng.random(2**n).astype(dtype) * info.tiny,
+            np.full(2**n, largest),
+        ]
+    )
+    return rows.astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("n", SIZES)
+def test_every_size(n: int, dtype: str) -> None:
+    """To the last bit, into another array and in place."""
+    loads = drawn((3 if n < 16 else 1, 2**n), dtype)
+    wanted = averaged(loads, n)
+    target = np.zeros_like(loads)
+    kernel.dem_real(loads.reshape(-1), target.reshape(-1), n)
+    assert same(target, wanted)
+    target[:] = 0
+    assert kernel.checked(loads, target, n) == 0
+    assert same(target, wanted)
+    assert kernel.checked(loads, loads, n) == 0
+    assert same(loads, wanted)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("n", SIZES[:6])
+def test_loads_of_every_size(n: int, dtype: str) -> None:
+    loads = extreme(n, dtype)
+    wanted = averaged(loads, n)
+    target = np.zeros_like(loads)
+    assert kernel.checked(loads, target, n) == 0
+    assert same(target, wanted)
+    for row, one in zip(loads, wanted, strict=True):
+        assert kernel.checked(row, row, n) == 0
+        assert same(row, one)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("n", SIZES[:6])
+def test_illegal_loads_are_seen_wherever_they_are(n: int, dtype: str) -> None:
+    info = np.finfo(dtype)
+    over = np.nextafter(info.max / info.dtype.type(2**n), info.dtype.type(np.inf))
+    below = -info.smallest_subnormal
+    loads = drawn((3, 2**n), dtype)
+    loads[0] = -0.0
+    target = np.full_like(loads, 7)
+    for number, illegal in enumerate((below, -1.0, over, np.inf, -np.inf, np.nan, -np.nan) * 5):
+        place = (number % 3, number * 331 % 2**n)
+        kept, loads[place] = loads[place], illegal
+        assert kernel.checked(loads, target, n) == -1, (illegal, place)
+        loads[place] = kept
+    assert (target == 7).all()
+    assert kernel.checked(loads, target, n) == 0
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("n", [3, 7, 8, 10])
+def test_batches_at_the_public_door(n: int, dtype: str) -> None:
+    loads = drawn((5, 2**n), dtype)
+    wanted = averaged(loads, n)
+    assert same(lb.dem(loads, lb.Hypercube(n), record="loads").loads, wanted)
+    assert same(lb.dem(loads[::-1], lb.Hypercube(n), record="loads").loads, wanted[::-1].copy())
+
+
+@pytest.mark.skipif(PLAIN, reason="this is plain Python already")
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_registers_mean_what_their_twins_say(dtype: str) -> None:
+    means, mean = kernel._means, kernel._mean
+
+    @njit
+    def go_up(source: Any, target: Any, peaks: Any) -> None:
+        means(source, 3, target, 1, peaks)
+        means(source, 300, target, 19, peaks)
+        target[40] = mean(source, 5, 1)
+        target[41] = mean(source, 6, 2)
+        target[42] = mean(source, 7, 4)
+        target[43] = mean(source, 8, 8)
+        target[44] = mean(source, 9, 16)
+
+    for source in (drawn((600,), dtype), -drawn((600,), dtype), extreme(10, dtype)[0]):
+        source[400:500] = -0.0
+        found, expected = np.zeros((2, 50), dtype)
+        peaks, wanted = np.ones((2, 16), dtype)
+        go_up(source, found, peaks)
+        go_up.py_func(source, expected, wanted)
+        assert same(found, expected)
+        assert same(peaks, wanted)
