@@ -1,7 +1,8 @@
 """Dimension exchange on the hypercube (Wu-Shu Fig. 1, More-Wu 2.1): small cubes, or side by side.
 
-Legend: ``B`` networks, ``N = 2**n`` nodes. Larger cubes are for ``dem_narrow``, ``dem_wide`` and
-``dem_real``.
+Legend: ``B`` networks, ``N = 2**n`` nodes. From ``n = LOW_BITS`` on integers are for
+``dem_narrow.py`` and ``dem_wide.py``, which compute in other lanes, real loads of somewhat larger
+cubes for ``dem_real.py``. Cubes side by side (``dem_rows``) are the dimensions of a Hyper Hexa-Cell.
 
 Bits 0 .. 4 are balanced within two vector registers, the others up to three at a time between
 eight of them. Small cubes share a block in the L1 cache: 6-cubes one by one take 1.3 ns a node,
@@ -153,49 +154,40 @@ def _machine_within(bits):
     return within
 
 
-def _across(source, base, stride, target, place, pitch, bits):
-    """Balance ``bits`` bits between rows, ``LANES`` columns from ``base`` on.
-
-    The rows lie ``stride`` apart in ``source``, and ``pitch`` apart in ``target`` from ``place``
-    on.
-    """
-    rows = [source[base + r * stride :][:LANES].copy() for r in range(1 << bits)]
+def _across(loads, base, stride, bits):
+    """Balance ``bits`` bits between rows ``stride`` apart, ``LANES`` columns from ``base`` on."""
+    rows = [loads[base + r * stride :][:LANES] for r in range(1 << bits)]
     for bit in range(bits):
         for r in range(1 << bits):
             if not r >> bit & 1:
                 low, high = rows[r], rows[r + (1 << bit)]
                 for u in range(LANES):
                     low[u], high[u] = _exchange(low[u], high[u])
-    for r in range(1 << bits):
-        target[place + r * pitch : place + r * pitch + LANES] = rows[r]
 
 
 def _machine_across(bits):
     """Make ``_across`` with a register a row."""
 
     @intrinsic
-    def across(_typing, source, _base, _stride, target, _place, _pitch):
+    def across(_typing, loads, _base, _stride):
         def generate(context, builder, signature, arguments):
-            array, base, stride, result, place, pitch = arguments
-            bytes_each = source.dtype.bitwidth // 8
-            rows = []
+            array, base, stride = arguments
+            bytes_each = loads.dtype.bitwidth // 8
+            places, rows = [], []
             for _ in range(1 << bits):
-                start = _vector_at(context, builder, source, array, base)
-                rows.append(builder.load(start, align=bytes_each))
+                places.append(_vector_at(context, builder, loads, array, base))
+                rows.append(builder.load(places[-1], align=bytes_each))
                 base = builder.add(base, stride)
             for bit in range(bits):
                 for r in range(1 << bits):
                     if not r >> bit & 1:
                         s = r + (1 << bit)
-                        rows[r], rows[s] = _vector_exchange(builder, source.dtype, rows[r], rows[s])
-            for row in rows:
-                start = _vector_at(context, builder, target, result, place)
-                builder.store(row, start, align=bytes_each)
-                place = builder.add(place, pitch)
+                        rows[r], rows[s] = _vector_exchange(builder, loads.dtype, rows[r], rows[s])
+            for place, row in zip(places, rows, strict=True):
+                builder.store(row, place, align=bytes_each)
             return context.get_dummy_value()
 
-        index = types.int64
-        return types.none(source, index, index, target, index, index), generate
+        return types.none(loads, types.int64, types.int64), generate
 
     return across
 
@@ -211,11 +203,9 @@ def _choose_within(source, target, base, bits):
 
 
 @overload(_across, prefer_literal=True)
-def _choose_across(source, base, stride, target, place, pitch, bits):
+def _choose_across(loads, base, stride, bits):
     machine = ACROSS[bits.literal_value]
-    return lambda source, base, stride, target, place, pitch, bits: machine(
-        source, base, stride, target, place, pitch
-    )
+    return lambda loads, base, stride, bits: machine(loads, base, stride)
 
 
 @njit(cache=True, nogil=True)
@@ -225,17 +215,17 @@ def _rows(loads, stride, end):
         if end == 2 * stride:
             for start in range(0, loads.size, 2 * stride):
                 for base in range(start, start + stride, LANES):
-                    _across(loads, base, stride, loads, base, stride, 1)
+                    _across(loads, base, stride, 1)
             stride *= 2
         elif end == 4 * stride or end == 16 * stride:
             for start in range(0, loads.size, 4 * stride):
                 for base in range(start, start + stride, LANES):
-                    _across(loads, base, stride, loads, base, stride, 2)
+                    _across(loads, base, stride, 2)
             stride *= 4
         else:
             for start in range(0, loads.size, 8 * stride):
                 for base in range(start, start + stride, LANES):
-                    _across(loads, base, stride, loads, base, stride, 3)
+                    _across(loads, base, stride, 3)
             stride *= 8
 
 

@@ -21,6 +21,7 @@ import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
+from numba.core.registry import cpu_target
 from numba.extending import intrinsic, overload
 
 # As in ``gde.py``: a sweep moved nothing although neighbours differ; neighbours differ; the units
@@ -35,6 +36,25 @@ SMALL = 2**22
 # Nodes of a network in registers, and of one of them.
 NODES, LANES = 64, 32
 WORD = 2**16 - 1
+# A plan begins with a share as (m, s) and the largest load for it, for totals that fit int32 and
+# for all others; then come m of ``_sweep``, C, G, P, whether the network may be in registers, and
+# the offsets.
+SHARE, LARGEST_LOAD, WIDE_SHARE, LARGEST_WIDE, FRACTION = 0, 2, 3, 5, 6
+COLOURS, SHIFTS, FURTHEST, IN_REGISTERS, OFFSETS = 7, 8, 9, 10, 11
+
+
+def permutes():
+    """Tell whether registers of 16-bit lanes are permuted in one instruction.
+
+    So they are by what code is compiled for, which may be less than the machine has. Others do it
+    lane by lane, right, but no faster than by shifts.
+    """
+    return "+avx512bw" in _features()
+
+
+def _features():
+    """Return those of the processor that code is compiled for."""
+    return cpu_target.target_context.codegen().magic_tuple()[2].split(",")
 
 
 def _sweep(loads, kept, partners, C, share):
@@ -65,14 +85,14 @@ def _machine_sweep(_typing, loads, kept, partners, C, share):
     """Compile ``_sweep`` to vectors, with what all nodes have in registers from colour to colour.
 
     Through memory an exchange waits for the last one's stores, three times as long.
-    A machine without an instruction for such permutations goes lane by lane, and is right.
     """
     measured = kept != types.none
 
     def generate(context, builder, signature, arguments):
         word, half = ir.IntType(16), ir.IntType(32)
         vector, halves = ir.VectorType(word, LANES), ir.VectorType(half, LANES // 2)
-        LOADS, KEPT, PARTNERS, COLOURS, SHARE = range(5)
+        LOADS, KEPT, PARTNERS = range(3)
+        colours, fraction = arguments[3:]
         arrays = {
             a: context.make_array(signature.args[a])(context, builder, arguments[a])
             for a in ((LOADS, KEPT, PARTNERS) if measured else (LOADS, PARTNERS))
@@ -113,7 +133,7 @@ def _machine_sweep(_typing, loads, kept, partners, C, share):
                 )
             return found
 
-        high, low = (splat(builder.extract_value(arguments[SHARE], part)) for part in (0, 1))
+        high, low = (splat(builder.extract_value(fraction, part)) for part in (0, 1))
 
         def sent(d):
             """Return floor(share * d) in two parts: (a + b + 1) >> 16 is the average's top bit."""
@@ -131,7 +151,7 @@ def _machine_sweep(_typing, loads, kept, partners, C, share):
         least = variables(KEPT) if measured else []
         counted = halves if measured else vector
         moved = cgutils.alloca_once_value(builder, constant(0, counted))
-        with cgutils.for_range(builder, arguments[COLOURS]) as loop:
+        with cgutils.for_range(builder, colours) as loop:
             before = [builder.load(register) for register in registers]
             row = builder.mul(loop.index, number(NODES))
             for r, at in enumerate(first):
@@ -336,8 +356,8 @@ def _are_words(source):
 @njit(cache=True, nogil=True)
 def _short_in_registers(source, target, kept, plan, partners, max_sweeps):
     """Do as ``_short`` for loads of 16 bits, of which ``kept`` may be None."""
-    N, C = source.size, plan[7]
-    share = np.uint16(plan[6] >> 16), np.uint16(plan[6] & WORD)
+    N, C = source.size, plan[COLOURS]
+    share = np.uint16(plan[FRACTION] >> 16), np.uint16(plan[FRACTION] & WORD)
     zero = np.int64(0)
     loads = np.zeros(NODES, np.uint16)
     for i in range(N):
@@ -383,19 +403,19 @@ def _short_by_shifts(source, target, plan, links, max_sweeps, measured, surveyed
     """Do as ``_short`` for all loads that the plan allows, which the survey told."""
     least, largest, total = surveyed
     N = source.size
-    C, G, P = plan[7:10]
-    offsets = plan[11:]
-    sides = links[C * NODES if plan[10] else 0 :].reshape(G, N)
+    C, G, P = plan[COLOURS], plan[SHIFTS], plan[FURTHEST]
+    offsets = plan[OFFSETS:]
+    sides = links[C * NODES if plan[IN_REGISTERS] else 0 :].reshape(G, N)
     width = N + 2 * P
-    if least >= 0 and 0 <= total < 2**31 and largest <= plan[2]:
+    if least >= 0 and 0 <= total < 2**31 and largest <= plan[LARGEST_LOAD]:
         room = np.zeros((2, width), np.uint32)
         kept = np.empty(N, np.uint32) if measured else room[0, :0]
-        share = np.uint32(plan[0]), np.uint32(plan[1])
+        share = np.uint32(plan[SHARE]), np.uint32(plan[SHARE + 1])
         return _short(source, target, room, kept, offsets, sides, share, max_sweeps)
-    if least >= 0 and total >= 0 and largest <= plan[5]:
+    if least >= 0 and total >= 0 and largest <= plan[LARGEST_WIDE]:
         wide_room = np.zeros((2, width), np.uint64)
         wide_kept = np.empty(N, np.uint64) if measured else wide_room[0, :0]
-        wide = np.uint64(plan[3]), np.uint64(plan[4])
+        wide = np.uint64(plan[WIDE_SHARE]), np.uint64(plan[WIDE_SHARE + 1])
         return _short(source, target, wide_room, wide_kept, offsets, sides, wide, max_sweeps)
     zero = np.int64(0)
     return REFUSED, zero, zero, zero, zero
@@ -406,12 +426,10 @@ def small(source, target, plan, links, max_sweeps):
     """Survey and balance one network in one call, which is no long one; return a code.
 
     Unless it is ``DONE``, nothing is written: loads are illegal or too large, or it takes long.
-    ``source``, ``target`` : (N,). ``plan`` : (11 + G,) int64, the share for totals that fit int32
-    as (m, s, largest load), the one for all others, m of ``_sweep``, C, G, P, whether the network
-    may be in registers, and the offsets. ``links`` : int8, if so the partners (C, NODES), and the
-    sides (G, N).
+    ``source``, ``target`` : (N,). ``plan`` : (OFFSETS + G,) int64, see ``SHARE``. ``links`` : int8,
+    the partners (C, NODES) if the network may be in registers, and the sides (G, N).
     """
-    if plan[10] and _are_words(source):
+    if plan[IN_REGISTERS] and _are_words(source):
         return _short_in_registers(source, target, None, plan, links, max_sweeps)[0]
     surveyed = _survey(source)
     return _short_by_shifts(source, target, plan, links, max_sweeps, False, surveyed)[0]
@@ -424,7 +442,7 @@ def small_measured(source, target, plan, links, max_sweeps):
     They are numbers of Python's: an array of so few takes longer to make and to read.
     """
     first_least, first_most, total = surveyed = _survey(source)
-    if plan[10] and first_least >= 0 and first_most <= WORD:
+    if plan[IN_REGISTERS] and first_least >= 0 and first_most <= WORD:
         kept = np.empty(NODES, np.uint16)
         found = _short_in_registers(source, target, kept, plan, links, max_sweeps)
     else:
@@ -445,6 +463,6 @@ def small_measured(source, target, plan, links, max_sweeps):
     return (
         int(code), int(first_most) - int(first_least), int(most) - int(least),
         float(first_imbalance), float(imbalance), int(moved), float(cost), int(local),
-        float(locality), int(sweeps), 3 * int(plan[7]) * int(sweeps),
+        float(locality), int(sweeps), 3 * int(plan[COLOURS]) * int(sweeps),
         bool(flags & STALLED), not flags & APART,
     )  # fmt: skip

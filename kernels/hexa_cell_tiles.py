@@ -319,7 +319,7 @@ def _sum(a, b):
 
 
 def _joined(parts, how):
-    """Join an even number of vectors in pairs, so that none waits for all those before."""
+    """Join 2, 4, .. vectors in pairs, so that none waits for all those before."""
     while len(parts) > 1:
         parts = [how(a, b) for a, b in zip(parts[::2], parts[1::2], strict=True)]
     return parts[0]
@@ -398,7 +398,7 @@ def _machine_stages(bits, plain):
     return across
 
 
-TRIANGLES = {rule: _machine_triangles(rule) for rule in range(6)}
+TRIANGLES = {rule: _machine_triangles(rule) for rule in (0, 1, 2, 3, 5)}
 STAGES = {
     (bits, plain): _machine_stages(bits, plain)
     for bits in range(1, GROUPED + 1)
@@ -443,6 +443,7 @@ def _all_triangles(tile, kept, ends, sums, tops, rule):
             elif rule == 2 * B + 1:
                 _triangles_across(tile, kept, ends, sums, tops, base + w, W, w, 3)
             else:
+                # C shares greedily whatever is asked for.
                 _triangles_across(tile, kept, ends, sums, tops, base + w, W, w, 5)
 
 

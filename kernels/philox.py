@@ -113,6 +113,7 @@ def _blocks(numbers, trials, count, keys, strip):
 
 
 def _constant(vector, value):
+    """Return a vector of one number."""
     return ir.Constant(vector, [value] * vector.count)
 
 
@@ -157,11 +158,12 @@ def _multiply_fused(builder, a, factor):
 
 
 def _features():
-    """Return those of the processor compiled for; for one with others numba's cache has none."""
+    """Return those of the processor that code is compiled for."""
     return cpu_target.target_context.codegen().magic_tuple()[2].split(",")
 
 
 def _way_to_multiply():
+    """Return what builds ``_multiply`` of vectors in the fewest operations there are."""
     return _multiply_fused if "+avx512ifma" in _features() else _multiply_halves
 
 
@@ -322,6 +324,7 @@ def _first_rounds(keys, block):
 
 @njit(cache=True, nogil=True)
 def _trial_rounds(keys, trial):
+    """Return what two rounds make of a trial's number: what goes into c, and d."""
     return _multiply(MULTIPLIER_0, np.uint64(trial) ^ keys[0, 0])
 
 

@@ -63,7 +63,7 @@ def add(bits, least, sums, strip):
 
 
 @njit(cache=True, nogil=True)
-def add_near(bits, least):
+def _add_near(bits, least):
     """Add up finite values of exponent fields ``least .. least + NEAR`` and zeros; see ``add``.
 
     Returns how many are negative and zero, and a row of sums: its unit is that of the least
@@ -104,7 +104,7 @@ def measure(values, column):
     """Set ``column`` (n,) float64 to values, without -0.0, and return what moments need of them.
 
     values (n,), n at most 2**24: the least and largest exponent field, the least and largest
-    value, and what ``add_near`` returns, which are zeros where exponents are not finite and near.
+    value, and what ``_add_near`` returns, which are zeros where exponents are not finite and near.
     Subnormals have the field 1 and zeros are left out; without any other, the least is above the
     largest. NaN counts as beyond infinity.
 
@@ -131,7 +131,7 @@ def measure(values, column):
     negative = zero = nothing
     row = (nothing, nothing, nothing, nothing, nothing, nothing, nothing, nothing)
     if largest < EXPONENTS and largest - least <= NEAR:
-        negative, zero, row = add_near(bits, least)
+        negative, zero, row = _add_near(bits, least)
     ends = np.array([low, high])
     ends ^= (ends >> 63) & MAGNITUDE
     low_value, high_value = ends.view(np.float64)
@@ -200,9 +200,10 @@ def fewest_dropped(keys, least, most):
 
 @njit(cache=True, nogil=True)
 def taken(table, counts, keys, their_counts):
-    """Set keys and their counts, (used + 1,) each, to those in a hash table; the last is lost.
+    """Set keys and their counts, (used + 1,) each, to those in a hash table.
 
-    Without a branch that half of the slots take: a third of the time.
+    The last of them is scratch: free slots are written, too, and overwritten by the next. Without
+    a branch that half of the slots take: a third of the time.
     """
     last = keys.size - 1
     j = np.int64(0)

@@ -1,4 +1,22 @@
-"""Dimension exchange (DEM) on hypercubes: the public function."""
+"""Dimension exchange (DEM) on hypercubes: the public function, and which kernel takes what.
+
+All give the same loads; each is the fastest for its own.
+
+====================================================  =========================================
+final loads alone, bits in ascending order            kernel
+====================================================  =========================================
+floats, from ``dem_real.LEAST_BITS`` bits on          ``dem_real``
+floats of smaller cubes                               ``dem.dem``
+integers of less than ``dem_narrow.LEAST_BITS`` bits  ``dem.dem``
+integers below 2**15                                  ``dem_narrow``, lanes of 16 bits
+integers below 2**23 (32 bits wide) and 2**52 (64)    ``dem_wide``, as floats
+larger ones                                           ``dem_wide``, as integers
+====================================================  =========================================
+
+With figures, flows, faults or another order of the bits it is ``dem_measured``, and ``dem_tiles``
+for random trials with figures. Whether loads are legal and how large they are, the kernel of the
+most likely one finds out itself (``checked``): what it leaves goes on to the next.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +66,8 @@ FLOATS: dict[np.dtype[Any], np.dtype[Any]] = {
 # Bytes up to which loads are copied faster than looked at and an empty array made for the result.
 COPIED = 2**13
 # The topology, dtype and axes of the last call's loads, the dimensions, and the kernel for them. A
-# host program has the same in every step: to see that by identity saves a tenth of the call.
+# host program has the same in every step: to see that by identity saves a tenth of the call. One
+# tuple, put in as a whole: no thread meets half of another's.
 _last: list[tuple[Any, ...]] = [(None,) * 5]
 
 

@@ -169,14 +169,17 @@ class FaultPlan:
 
     @cached_property
     def table(self) -> NDArray[np.int64] | None:
-        """The plan as one network of small loads is balanced by, or None for large networks."""
+        """The plan as one network of small loads is balanced by, or None for large networks.
+
+        Of int64, laid out as ``kernels/fault_single.py`` says, for 16-bit lanes.
+        """
         from .fault_single import table
 
         return table(self, wide=False)
 
     @cached_property
     def wide_table(self) -> NDArray[np.int64] | None:
-        """The same for loads that are not so small."""
+        """The same for loads that are not so small, in 32-bit lanes."""
         from .fault_single import table
 
         return table(self, wide=True)

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -49,12 +49,10 @@ class Shifts:
     ----------
     offsets : (G,) int64
     sides : (G, N) int8
-    colours : int
     """
 
     offsets: NDArray[np.int64]
     sides: NDArray[np.int8]
-    colours: int
 
 
 @lru_cache(maxsize=16)
@@ -72,7 +70,7 @@ def shifts(topology: Topology, order: str) -> Shifts | None:
     sides = np.zeros((len(groups), N), np.int8)
     sides[which, low] = 1
     sides[which, low + offset] = -1
-    return Shifts(groups % N, sides, links.count)
+    return Shifts(groups % N, sides)
 
 
 def run_single(
@@ -124,7 +122,8 @@ class _Plan(NamedTuple):
 
 
 # What the last call asked, and its plan. A host program asks the same in every step: to see that
-# by identity, and not to look the plan up, saves a quarter of the call.
+# by identity, and not to look the plan up, saves a quarter of the call. One tuple, put in as a
+# whole: no thread meets half of another's.
 _last: list[tuple[Any, ...]] = [(None,) * 9]
 
 
@@ -265,8 +264,8 @@ def _plan(
     shares = (
         (0, 0, -1, 0, 0, -1) if by_shift is None else (*_widest(given, 32), *_widest(given, 64))
     )
-    in_registers = partners is not None
-    numbers = fraction, colours, len(offsets), max(offsets, default=0), in_registers
+    # In the order of the kernel's ``SHARE``, .., ``OFFSETS``.
+    numbers = fraction, colours, len(offsets), max(offsets, default=0), partners is not None
     table = np.array([*shares, *numbers, *offsets], np.int64)
     links = sides.ravel() if partners is None else np.append(partners, sides)
     module, row = kernels("gde_single"), np.empty(1, T)
@@ -281,25 +280,15 @@ def _partners(topology: Topology, order: str) -> NDArray[np.int8] | None:
     Itself where it is no end of a link. Of networks that fit registers, if the machine can permute
     what they hold.
     """
-    links, nodes = colouring(topology, order), kernels("gde_single").NODES
-    if topology.size > nodes or not links.count or not _permutes():
+    links, module = colouring(topology, order), kernels("gde_single")
+    nodes = module.NODES
+    if topology.size > nodes or not links.count or not module.permutes():
         return None
     partners = np.tile(np.arange(nodes, dtype=np.int8), (links.count, 1))
     colour = np.repeat(np.arange(links.count), np.diff(links.starts))
     partners[colour, links.u] = links.v
     partners[colour, links.v] = links.u
     return partners
-
-
-@cache
-def _permutes() -> bool:
-    """Return whether the machine permutes registers of 16-bit lanes in one instruction.
-
-    Others can do it lane by lane, but not faster than by shifts.
-    """
-    from llvmlite.binding import get_host_cpu_features
-
-    return bool(get_host_cpu_features().get("avx512bw", False))
 
 
 def _widest(share: Fraction, bits: int) -> tuple[int, int, int]:

@@ -130,6 +130,7 @@ class Tally:
             self._add_up()
 
     def _add_up(self) -> None:
+        """Add the trials that wait, all with the same methods and figures, in one column each."""
         waiting, self._waiting, self._trials = self._waiting, [], 0
         if not waiting:
             return
@@ -143,6 +144,7 @@ class Tally:
                 moments, histogram = self._figure(method, name)
                 moments.add(column)
                 histogram.add(column)
+                # Kept for the differences, which one method alone has not.
                 if len(waiting[0]) > 1:
                     taken[method][name] = column
         for first, second in combinations(taken, 2):

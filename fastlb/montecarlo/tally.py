@@ -35,12 +35,12 @@ FIRST_DROPPED = 32
 
 # The unit of the sums is the least float64 above 0, of the squares' sums its square.
 _UNIT = 1074
+# The bit at which the kernels halve mantissas: those of near values, and of far ones.
 _WORD = 32
 _HALF = 26
 
-
+# The weight of a value that comes once.
 _ONE = np.ones(1, dtype=np.int64)
-
 
 # What ``measure`` in ``kernels/tally.py`` says of a block of values.
 Measured = tuple[int, int, float, float, int, int, tuple[int, ...]]
@@ -127,6 +127,7 @@ class Moments:
         self.zero += times * int(zero)
 
     def _include(self, least: int, words: list[int]) -> None:
+        """Add words that the kernel added up, whose unit is that of the least exponent."""
         known = self._near.get(least)
         self._near[least] = words if known is None else list(map(add, known, words))
 
@@ -145,15 +146,8 @@ class Moments:
         self._far = total, squares
         return found
 
-    @property
-    def _sum(self) -> int:
-        return self._sums()[0]
-
-    @property
-    def _squares(self) -> int:
-        return self._sums()[1]
-
     def _sums(self) -> tuple[int, int]:
+        """Return the sum of all finite values and that of their squares, in units."""
         total, squares = self._far
         for least, words in self._near.items():
             more, more_squares = _whole(words, least, _WORD)
@@ -173,6 +167,7 @@ class Moments:
         self._reach(other.minimum, other.maximum)
 
     def _reach(self, least: float, largest: float) -> None:
+        """Let the extremes reach as far as these."""
         # NaN once met stays.
         self.minimum = least if least != least or least < self.minimum else self.minimum
         self.maximum = largest if largest != largest or largest > self.maximum else self.maximum
@@ -182,7 +177,7 @@ class Moments:
         """The mean, rounded once; NaN without trials."""
         if self._special or math.isnan(self._special) or not self.trials:
             return self._special or math.nan
-        return _as_float(Fraction(self._sum, self.trials << _UNIT))
+        return _as_float(Fraction(self._sums()[0], self.trials << _UNIT))
 
     @property
     def standard_error(self) -> float:

@@ -96,7 +96,7 @@ def permuting(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[bool], None
     """Let the machine be one that permutes registers, or is not."""
 
     def set_to(able: bool) -> None:
-        monkeypatch.setattr(gde_single, "_permutes", lambda: able)
+        monkeypatch.setattr(KERNEL, "permutes", lambda: able)
         forget()
 
     yield set_to

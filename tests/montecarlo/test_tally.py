@@ -61,7 +61,7 @@ def test_sums_of_near_and_far_values_are_the_same(monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr(kernels("tally"), "NEAR", -1)
             far, _ = tallied([values])
-        assert (near._sum, near._squares) == (far._sum, far._squares)
+        assert near._sums() == far._sums()
         assert (near.negative, near.zero) == (far.negative, far.zero)
 
 
@@ -200,7 +200,7 @@ def state(moments, histogram):
     keys, counts = histogram._entries()
     counted = sorted(zip(keys.tolist(), counts.tolist(), strict=True))
     special = None if math.isnan(moments._special) else moments._special
-    told = moments.trials, moments.negative, moments.zero, moments._sum, moments._squares, special
+    told = moments.trials, moments.negative, moments.zero, moments._sums(), special
     return told, histogram.dropped, histogram._used, counted
 
 
