@@ -2,7 +2,7 @@
 
 Legend: ``B`` networks, ``N = 2**n`` nodes. From ``n = LOW_BITS`` on integers are for
 ``dem_narrow.py`` and ``dem_wide.py``, which compute in other lanes, real loads of somewhat larger
-cubes for ``dem_real.py``. Cubes side by side (``dem_rows``) are the dimensions of a Hyper Hexa-Cell.
+cubes for ``dem_real.py``. Cubes side by side (``dem_rows``): dimensions of a Hyper Hexa-Cell.
 
 Bits 0 .. 4 are balanced within two vector registers, the others up to three at a time between
 eight of them. Small cubes share a block in the L1 cache: 6-cubes one by one take 1.3 ns a node,
