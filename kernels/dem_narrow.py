@@ -18,6 +18,7 @@ multiplications, scratch that begins with a cache line, looking at the loads fro
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
+from numba.core.registry import cpu_target
 from numba.extending import intrinsic, overload
 
 TOP = 2**15 - 1
@@ -108,13 +109,18 @@ def _mean(builder, a, b):
     return builder.trunc(builder.lshr(builder.add(both, one), one), a.type)
 
 
-def _multiplied(context, builder):
+def _features():
+    """Return those of the processor that code is compiled for."""
+    return cpu_target.target_context.codegen().magic_tuple()[2].split(",")
+
+
+def _multiplied(builder):
     """Return what builds the same for small loads, or None where a machine lacks it.
 
     ``a`` sends half the difference d, rounded to 0: ``((d * SMALL_TOP >> 14) + 1) >> 1``, as
     ``abs(d) <= SMALL_TOP``. That is ``vpmulhrsw``, which LLVM does not find by itself.
     """
-    features = context.codegen().magic_tuple()[2].split(",")
+    features = _features()
     instruction, lanes = next((MULTIPLIED[f] for f in MULTIPLIED if f in features), (None, 0))
     if instruction is None:
         return None
@@ -136,9 +142,9 @@ def _multiplied(context, builder):
     return after
 
 
-def _for_either(context, builder, small, build):
+def _for_either(builder, small, build):
     """Build the exchanges for small loads and for larger ones; one of both is run."""
-    multiplied = _multiplied(context, builder)
+    multiplied = _multiplied(builder)
     if multiplied is None:
         build(_mean)
         return
@@ -202,7 +208,7 @@ def _machine_low(bits):
                 for offset, row in zip(offsets, rows, strict=True):
                     _store(context, builder, target, result, builder.add(place, offset), row)
 
-            _for_either(context, builder, small, build)
+            _for_either(builder, small, build)
             return context.get_dummy_value()
 
         return types.none(source, types.int64, target, types.int64, types.boolean), generate
@@ -254,7 +260,7 @@ def _machine_across(bits):
                     _store(context, builder, target, result, place, row)
                     place = builder.add(place, pitch)
 
-            _for_either(context, builder, small, build)
+            _for_either(builder, small, build)
             return context.get_dummy_value()
 
         index = types.int64
@@ -433,8 +439,8 @@ def _through(source, at, tile, pitch, target, to, count, width, small):
 def _rows(source, at, target, to, count, width, sets, small):
     """Balance all bits of the numbers of ``count`` rows, 2 to 16, in one pass, of all sets.
 
-    The highest columns come first, so that ``target`` may be twice as wide as ``source`` and
-    start at the same byte.
+    The highest columns come first, so that elements of ``target`` may be wider than those of
+    ``source`` and start at the same byte.
     """
     if count == 2:
         _across(source, at, target, to, width, sets, 1, small)

@@ -22,6 +22,7 @@ and a masked addition, five operations (0.98 to 1.02 of the time, and LLVM makes
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
+from numba.core.registry import cpu_target
 from numba.extending import intrinsic, overload
 
 # What floats hold a load with: from there on they are one apart up to twice as much.
@@ -35,8 +36,10 @@ LARGEST_IN_ROWS = 16 * GROUP
 # What a byte holds above the load less the base. After ``k`` bits no two loads of ``2**k`` nodes
 # differ by more than ``k``, so that it is at least 1, and it grows by one a bit at most.
 RAISED = 8
-# More than two bytes of any cube that fits a memory differ by.
+# More than two bytes of any cube that fits a memory differ by, and so little that what they are
+# raised by for an exchange, at most one more, fits with them in eight bits.
 FAR = 64
+# Nodes whose bytes are balanced while they are in the L1 cache, and in the L2 cache.
 BLOCK = 2**14
 CHUNK = 2**19
 
@@ -55,9 +58,15 @@ def _taken(array, places):
 
 
 def _put(array, places, loads):
+    """Set the loads at some places, which may hold lanes."""
     bias = BIAS.get(array.dtype.name, 0)
     for i, load in zip(places, loads, strict=True):
         array[i] = load + bias
+
+
+def _features():
+    """Return those of the processor that code is compiled for."""
+    return cpu_target.target_context.codegen().magic_tuple()[2].split(",")
 
 
 def _constant(vector, value):
@@ -97,9 +106,8 @@ class _Lanes:
         if self.floating:
             bits = np.array(BIAS[lane.name], lane.name).view(f"i{lane.bitwidth // 8}")
             self.bias = _constant(self.integers, int(bits))
-        features = context.codegen().magic_tuple()[2].split(",")
         # Elsewhere a call of the C library for every lane would stand for it.
-        self.fused = self.floating and not {"+fma", "+neon"}.isdisjoint(features)
+        self.fused = self.floating and not {"+fma", "+neon"}.isdisjoint(_features())
 
     def load(self, array_type, array, index):
         """Build registers' worth of lanes from lanes or from loads."""
@@ -117,6 +125,7 @@ class _Lanes:
         self.builder.store(values, start, align=self.lane.bitwidth // 8)
 
     def loads(self, values):
+        """Build the loads, integers of the same width, that lanes hold."""
         if not self.floating:
             return values
         return self.builder.xor(self.builder.bitcast(values, self.integers), self.bias)
@@ -538,7 +547,10 @@ def _part(source, octets, lanes, nodes, bases, links):
 
 @njit(cache=True, nogil=True)
 def _room(count, loads):
-    """Return room for so many bases, those of pairs of them and so on, and for all links."""
+    """Return room for so many bases, those of pairs of them and so on, and for all links.
+
+    Bases are of the dtype of ``loads``, links int8; ``_linked`` sets both, bit by bit.
+    """
     return np.empty(2 * count, loads.dtype), np.empty(count, np.int8)
 
 
@@ -575,6 +587,8 @@ def _bits(octets, start, end, stride, size, links, unit):
     while stride < size:
         rows = min(8, size // stride)
         for base in range(start, end, rows * stride):
+            # Links lie bit by bit: those of lower bits are as many as the bases they have done
+            # away with.
             starts = (
                 count - whole // stride + base // (2 * stride),
                 count - whole // (2 * stride) + base // (4 * stride),

@@ -244,11 +244,14 @@ def _machine_exchange(_typing, room, booked, span, table, L):
     return types.int64(room, booked, span, table, L), generate
 
 
+def _features():
+    """Return those of the processor that code is compiled for."""
+    return cpu_target.target_context.codegen().magic_tuple()[2].split(",")
+
+
 @overload(_exchange)
 def _choose_exchange(room, booked, span, table, L):
-    # Those that code is compiled for: they may be fewer than the machine has.
-    _, _, features = cpu_target.target_context.codegen().magic_tuple()
-    if "+avx512bw" not in features.split(","):
+    if "+avx512bw" not in _features():
         return _exchange
     return lambda room, booked, span, table, L: _machine_exchange(  # type: ignore[call-arg]
         room, booked, span, table, L
