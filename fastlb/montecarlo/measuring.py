@@ -59,8 +59,10 @@ def run_chunk(chunk: Chunk) -> MethodColumns:
     """Draw the loads of a chunk and balance them: for each method, a column a figure."""
     if isinstance(chunk.loads, Experiment):
         return [
-            chunk.loads.measure(
-                chunk.topology, method, seed=chunk.seed, start=chunk.start, trials=chunk.trials
+            _copied(
+                chunk.loads.measure(
+                    chunk.topology, method, seed=chunk.seed, start=chunk.start, trials=chunk.trials
+                )
             )
             for method in chunk.methods
         ]
@@ -82,7 +84,7 @@ def _in_rows(chunk: Chunk) -> MethodColumns:
         )
         parts.append(
             [
-                figure_columns(_balanced(loads, piece.topology, method), piece.trials)
+                _copied(figure_columns(_balanced(loads, piece.topology, method), piece.trials))
                 for method in piece.methods
             ]
         )
@@ -105,6 +107,19 @@ def figure_columns(recorded: Mapping[str, Any], trials: int) -> dict[str, NDArra
             columns[name] = value
     return {
         name: values if np.shape(values) == (trials,) else np.broadcast_to(values, (trials,))
+        for name, values in columns.items()
+    }
+
+
+def _copied(columns: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Return columns that nobody else has: a user's method may use its arrays again.
+
+    One value for all is still kept once.
+    """
+    return {
+        name: np.broadcast_to(values[:1].copy(), values.shape)
+        if len(values) > 0 and values.strides == (0,)
+        else values.copy()
         for name, values in columns.items()
     }
 

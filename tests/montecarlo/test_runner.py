@@ -1,6 +1,7 @@
 import dataclasses
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from multiprocessing import get_context
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -94,6 +95,26 @@ def test_a_method_of_ones_own(monkeypatch):
     found = lb.run(study)
     first, second = (found.figure("moved", *cell.key) for cell in study.cells)
     assert np.array_equal(first, second)
+
+
+@pytest.mark.parametrize("rows", [True, False])
+@pytest.mark.parametrize("chunk", [None, 10])
+def test_a_method_may_use_its_arrays_again(monkeypatch, rows, chunk):
+    monkeypatch.setattr("fastlb.registry._METHODS", {"dem": lb.dem})
+    room = np.empty(50, np.int64)
+
+    def reuse(loads, topology, *, record="metrics"):
+        found = lb.dem(loads, topology, record=record)
+        moved = room[: len(loads)]
+        moved[:] = found.moved
+        return SimpleNamespace(moved=moved, steps=np.broadcast_to(np.int64(2), len(loads)))
+
+    lb.register_method("reuse", reuse)
+    study = lb.Study("own", ["hypercube:3"], ["reuse", "dem"], "uniform:9", trials=50)
+    summary = lb.run(study, rows=rows, chunk=chunk).summary()
+    first, second = (summary[cell.key] for cell in study.cells)
+    assert first["moved"] == second["moved"]
+    assert first["steps"].minimum == first["steps"].maximum == 2
 
 
 @pytest.mark.parametrize(
