@@ -19,7 +19,7 @@ BEGIN, END = "<!-- performance: begin -->", "<!-- performance: end -->"
 # What a line says, and the rows of the whole table that it sums up.
 LINES = {
     "DEM, batches of small cubes": r"DEM \d+-cube, batch of \d+, \w+$",
-    "DEM, loads of 30 and of 60 bits": r"DEM \d+-cube, batch of \d+, loads of",
+    "DEM, loads of 20 to 60 bits": r"DEM \d+-cube, batch of \d+, loads of",
     "DEM, one cube of 2^17 to 2^24 nodes": r"DEM (17|20|24)-cube, single",
     "DEM, one small cube a call": r"DEM (6|10|14)-cube, single",
     "DEM, a 10-cube in every step of a program": r"DEM 10-cube, one call",
