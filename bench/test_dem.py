@@ -84,7 +84,7 @@ def test_larger_loads(race, quick, n, dtype, bits):
 def test_call_in_every_step(race, dtype):
     """What one call at the public door costs a host program."""
     loads = random_loads(2**10, dtype)
-    cube, other = lb.Hypercube(10), np.empty_like(loads)
+    cube, other = lb.Hypercube(10), np.ones_like(loads)
     race(
         f"DEM 10-cube, one call of a host program, {dtype}",
         lambda: lb.dem(loads, cube, record="loads").loads,
