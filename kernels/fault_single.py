@@ -69,6 +69,13 @@ def _begin(places, ways, step, first, second):
 
 
 @njit(cache=True, nogil=True)
+def _partner(bit, u):
+    """Return with whom a node exchanges along a bit, itself if that is negative."""
+    # In plain Python a number shifted by one of 8 bits would have to fit 8 bits, too.
+    return u ^ (1 << np.int64(bit)) if bit >= 0 else u
+
+
+@njit(cache=True, nogil=True)
 def _steps(bits, places, ways):
     """Fill in steps, where two rows begin and where their lanes have partners; return how many.
 
@@ -86,7 +93,7 @@ def _steps(bits, places, ways):
         for r in range(R):
             common[:] = -1
             for u in range(r * L, min(N, r * L + L)):
-                v = u ^ (1 << bits[t, u]) if bits[t, u] >= 0 else u
+                v = _partner(bits[t, u], u)
                 s = v // L
                 if s <= r:
                     continue
@@ -101,7 +108,7 @@ def _steps(bits, places, ways):
         alone = False
         for r in range(R):
             for u in range(r * L, min(N, r * L + L)):
-                v = u ^ (1 << bits[t, u]) if bits[t, u] >= 0 else u
+                v = _partner(bits[t, u], u)
                 if v == u or v // L != r:
                     continue
                 if first[r] < 0 and alone:

@@ -11,6 +11,7 @@ ROOT = Path(__file__).resolve().parents[1]
 FILES = [
     "tests/test_cases_faults.py",
     "tests/exchange/test_fault_batches.py",
+    "tests/exchange/test_fault_single.py",
     "tests/exchange/test_properties_faults.py::test_equal_to_the_twin",
     "tests/exchange/test_properties_faults.py::test_units_times_links_beyond_int64",
 ]
