@@ -14,6 +14,7 @@ import fastlb as lb
 from fastlb.accelerate import kernels
 from fastlb.exchange import fault_single
 from fastlb.exchange.fault_plans import EXCHANGE
+from tests.exchange.test_fault_passes import partners
 
 single = kernels("fault_single")
 CUBES = [
@@ -24,15 +25,6 @@ CUBES = [
     lb.Hypercube(6, faults=[(0, 1), (0, 2), (0, 4), (37, 53), (41, 57)]),
     lb.Hypercube(7, faults=[(0, 1), (8, 40), (9, 73), (100, 102), (64, 80)]),
 ]
-
-
-def partners(pairs: list[tuple[int, int]], size: int) -> list[list[int]]:
-    """Those with whom each node exchanges, in order."""
-    found: list[list[int]] = [[] for _ in range(size)]
-    for u, v in pairs:
-        found[u].append(v)
-        found[v].append(u)
-    return found
 
 
 def exchanges(table: np.ndarray[Any, Any], lanes: int) -> list[tuple[int, int]]:
