@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -115,7 +116,7 @@ class Resampled(Independent):
         """The unsigned dtype of the fewest bits that holds all values."""
         return np.min_scalar_type(self.largest)
 
-    @property
+    @cached_property
     def largest(self) -> int:
         """No load is larger."""
         return int(self.values.max())
