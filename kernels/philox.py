@@ -409,7 +409,7 @@ def draw_rows(keys, start, law, out):
                     out[b, at + i] = values[c] + np.int64(word & masks[c])
             elif kind == VALUES:
                 # The fewer bits, the more a cache holds: with 16 instead of 64 a load from a
-                # million values takes 0.8 to 0.9 times as long. A loop each: to ask within one
+                # million values takes 0.7 to 0.9 times as long. A loop each: to ask within one
                 # takes up to 1.15 times as long. No faster: gathering 8 at once; finding all
                 # places first; reading one half of the table after the other; large pages of
                 # memory; fetching those of the next strip ahead, but for tables that no cache
