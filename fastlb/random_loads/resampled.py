@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -77,9 +78,13 @@ class Resampled(Independent):
         for name, value in {"values": values, "file": str(self.file), "sha256": digest}.items():
             object.__setattr__(self, name, value)
 
+    def __getstate__(self) -> dict[str, Any]:
+        # Every piece of work for another process holds a copy: it travels in few bits.
+        return self.__dict__ | {"values": self.values.astype(self._narrow)}
+
     def __setstate__(self, state: dict[str, Any]) -> None:
         # A copied or unpickled array has forgotten that it is read-only.
-        self.__dict__.update(state, values=_frozen(state["values"]))
+        self.__dict__.update(state, values=_frozen(state["values"].astype(np.int64)))
 
     @property
     def spec(self) -> str:
@@ -107,14 +112,22 @@ class Resampled(Independent):
         return found
 
     @property
+    def _narrow(self) -> np.dtype[Any]:
+        """The unsigned dtype of the fewest bits that holds all values."""
+        return np.min_scalar_type(self.largest)
+
+    @cached_property
     def largest(self) -> int:
         """No load is larger."""
         return int(self.values.max())
 
     def law(self) -> Law:
-        """Return what the kernels are told."""
-        # The kernels are compiled for arrays that can be written to.
-        return kernel_law(kernels("philox").VALUES, len(self.values), values=self.values.copy())
+        """Return what the kernels are told: the values in as few bits as hold them all."""
+        kind, count, narrow = kernels("philox").VALUES, len(self.values), self._narrow
+        # Whole words, so that the kernels are compiled for one dtype.
+        words = np.zeros(-(-count * narrow.itemsize // 8), np.int64)
+        words.view(narrow)[:count] = self.values
+        return kernel_law(kind, count, values=words, shift=8 * narrow.itemsize)
 
 
 def _from_file(file: Any) -> NDArray[Any]:

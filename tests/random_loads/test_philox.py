@@ -38,8 +38,8 @@ def test_words_of_any_number(philox, size):
     assert np.array_equal(out, numpy_words(7, 5, 2, size))
 
 
-def law(philox, kind, span=0, **arrays):
-    return kernel_law(getattr(philox, kind), span, **arrays)
+def law(philox, kind, span=0, **others):
+    return kernel_law(getattr(philox, kind), span, **others)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -60,12 +60,32 @@ def test_large_ranges_take_a_word_a_node(philox, size, span):
     assert out.tolist() == [[word * span >> 64 for word in row] for row in words.tolist()]
 
 
+def values_law(philox, values, bits):
+    """Return the law of given values that lie side by side in so many bits."""
+    words = np.full(len(values), -1, np.int64)
+    words.view(f"u{bits // 8}")[: len(values)] = values
+    return law(philox, "VALUES", len(values), values=words, shift=bits)
+
+
 @pytest.mark.parametrize("size", SIZES)
-def test_given_values_are_picked_by_a_word_a_node(philox, size):
-    out, values = np.empty((3, size), np.int64), np.array([7, 0, 2**62, 5, 5])
-    philox.draw_rows(philox.round_keys(7), 5, law(philox, "VALUES", 5, values=values), out)
+@pytest.mark.parametrize("bits", [8, 16, 32, 64])
+def test_given_values_are_picked_by_a_word_a_node(philox, size, bits):
+    out, values = np.empty((3, size), np.int64), [7, 0, 2 ** min(bits, 63) - 1, 5, 5]
+    philox.draw_rows(philox.round_keys(7), 5, values_law(philox, values, bits), out)
     words = numpy_words(7, 5, 3, size).tolist()
-    assert out.tolist() == [[int(values[word * 5 >> 64]) for word in row] for row in words]
+    assert out.tolist() == [[values[word * 5 >> 64] for word in row] for row in words]
+
+
+@pytest.mark.parametrize("dtype", [np.int16, np.int32, np.int64])
+@pytest.mark.parametrize("bits", [8, 16, 32, 64])
+def test_tiles_hold_the_given_values_of_the_rows(philox, dtype, bits):
+    most = min(np.iinfo(dtype).max, 2 ** min(bits, 63) - 1)
+    keys, drawn = philox.round_keys(3), values_law(philox, [7, 0, most, most - 1, 5], bits)
+    for nodes in (1, 5, 8):
+        rows, tiles = np.empty((96, nodes), np.int64), np.empty((2, nodes, 48), dtype)
+        philox.draw_rows(keys, 2**40, drawn, rows)
+        philox.draw_tiles(keys, 2**40, drawn, tiles)
+        assert np.array_equal(tiles.transpose(0, 2, 1).reshape(rows.shape), rows)
 
 
 def test_rows_do_not_depend_on_where_they_begin(philox):
