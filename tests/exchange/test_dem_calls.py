@@ -11,7 +11,7 @@ import pytest
 from numba import config
 
 import fastlb as lb
-from fastlb.accelerate import compiled, kernels
+from fastlb.accelerate import kernels
 from fastlb.exchange import dimension_exchange
 
 DTYPES = ["int16", "int32", "int64", "uint16", "uint32", "uint64", "float32", "float64"]
@@ -188,16 +188,6 @@ def test_kernels_write_nothing_unless_they_balance(
     assert checked(loads, target, n) == 0
     assert np.array_equal(target, the_whole_way(loads, n).loads)
     assert checked(loads[:0], target[:0], n) == 0
-
-
-def test_a_kernel_for_its_types_alone() -> None:
-    checked = kernels("dem_narrow").checked
-    loads = drawn((2, 64), "int32")
-    expected = the_whole_way(loads, 6).loads
-    found = compiled(checked, loads, loads, 6)
-    assert (found is checked) == bool(config.DISABLE_JIT)
-    assert found(loads, loads, 6) == 0
-    assert np.array_equal(loads, expected)
 
 
 def test_loads_alone_are_a_balance_like_any_other() -> None:
