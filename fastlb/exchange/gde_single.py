@@ -138,7 +138,7 @@ def in_one_go(
 ) -> Balance | None:
     """Balance one plain network that does not take long with little Python, or return None.
 
-    For a host program that balances in every step: twenty times as fast on the 8x8 mesh as the
+    For a host program that balances in every step: 17 times as fast on the 8x8 mesh as the
     whole way, which is for all that is refused, takes a conversion, or takes so long that it is the
     same. Surveying, balancing and figures are one call of a kernel, which looks at values and at
     whether arrays are plain. Shapes, and what decides which kernel that is, are looked at here.
