@@ -176,7 +176,11 @@ def _in_one_go(loads: ArrayLike, topology: Topology, out: NDArray[Any] | None) -
         # In C order, whatever the order of the loads.
         source = result = loads.copy()
     else:
-        source, result = loads, np.empty_like(loads)
+        try:
+            source, result = loads, np.empty_like(loads)
+        except MemoryError:
+            # The whole way tells first what else is wrong: a view of one load may have any length.
+            return None
     cube, n, kernel = _last[0]
     found = kernel(source, result, n) if topology is cube else -1
     if found < 0:

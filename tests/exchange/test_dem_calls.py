@@ -190,6 +190,16 @@ def test_kernels_write_nothing_unless_they_balance(
     assert checked(loads[:0], target[:0], n) == 0
 
 
+def test_views_larger_than_memory_are_refused_for_what_they_are() -> None:
+    loads, cube = np.broadcast_to(np.zeros(1, np.int64), (2**50,)), lb.Hypercube(3)
+    lb.dem(np.arange(8), cube, record="loads")
+    for topology in (cube, lb.Hypercube(3)):
+        with pytest.raises(ValueError, match="loads must have shape"):
+            lb.dem(loads, topology, record="loads")
+    with pytest.raises(TypeError, match="topology must be a Hypercube"):
+        lb.dem(loads, lb.Mesh(2, 4), record="loads")  # type: ignore[arg-type]
+
+
 def test_loads_alone_are_a_balance_like_any_other() -> None:
     loads = drawn((64,), "int64")
     short = lb.dem(loads, lb.Hypercube(6), record="loads")
