@@ -42,7 +42,11 @@ def in_one_go(
     if type(loads) is not ndarray or (loads.ndim != 1 and loads.shape != plan.topology.shape):
         return None
     if out is None:
-        result = np.empty_like(loads)
+        try:
+            result = np.empty_like(loads)
+        except MemoryError:
+            # The whole way tells first what else is wrong: a view of one load may have any length.
+            return None
     elif type(out) is ndarray and out.shape == loads.shape:
         result = out
     else:
