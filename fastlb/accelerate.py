@@ -8,6 +8,7 @@ from __future__ import annotations
 import atexit
 import importlib
 import os
+import pickle
 import tempfile
 import threading
 from collections.abc import Callable
@@ -29,6 +30,10 @@ EXTRAS = {
     "pyarrow": "table",
     "pandas": "table",
 }
+
+# What reading a cache's file raises that was cut short, or that another version of fastlb wrote,
+# with types that this one has not.
+BROKEN = OSError, EOFError, ValueError, pickle.UnpicklingError, ImportError, AttributeError
 
 _thread = threading.local()
 
@@ -123,11 +128,11 @@ class _ForgivingCache:
     def load_overload(self, signature: Any, context: Any) -> Any:
         try:
             return self._cache.load_overload(signature, context)
-        except (OSError, EOFError, ValueError):
+        except BROKEN:
             return None
 
     def save_overload(self, signature: Any, data: Any) -> None:
-        with suppress(OSError, EOFError, ValueError):
+        with suppress(*BROKEN):
             self._cache.save_overload(signature, data)
 
 
