@@ -172,7 +172,7 @@ def _in_one_go(loads: ArrayLike, topology: Topology, out: NDArray[Any] | None) -
         source, result = loads, out
     elif out is not None:
         return None
-    elif loads.nbytes <= COPIED:
+    elif 0 < loads.nbytes <= COPIED:
         # In C order, whatever the order of the loads.
         source = result = loads.copy()
     else:
