@@ -353,9 +353,10 @@ def _fitting(loads, out, table, kind):
     """
     most = min(np.iinfo(loads.dtype).max, INT32_MAX)
     narrow = np.iinfo(kind).max
-    N, growth = table[NODES], table[GROWTH]
     done = REFUSED
-    if loads.size == N and out.size == N:
+    # Lent like the loads, the table is empty too where it may not be written.
+    if table.size > 0 and loads.size == table[NODES] and out.size == table[NODES]:
+        growth = table[GROWTH]
         bits = loads[0]
         for i in range(loads.size):
             bits |= loads[i]

@@ -425,10 +425,13 @@ def _short_by_shifts(source, target, plan, links, max_sweeps, measured, surveyed
 def small(source, target, plan, links, max_sweeps):
     """Survey and balance one network in one call, which is no long one; return a code.
 
-    Unless it is ``DONE``, nothing is written: loads are illegal or too large, or it takes long.
+    Unless it is ``DONE``, nothing is written: loads are illegal or too large, it takes long, or
+    there are none.
     ``source``, ``target`` : (N,). ``plan`` : (OFFSETS + G,) int64, see ``SHARE``. ``links`` : int8,
     the partners (C, NODES) if the network may be in registers, and the sides (G, N).
     """
+    if not 0 < source.size == target.size:
+        return REFUSED
     if plan[IN_REGISTERS] and _are_words(source):
         return _short_in_registers(source, target, None, plan, links, max_sweeps)[0]
     surveyed = _survey(source)
@@ -441,6 +444,8 @@ def small_measured(source, target, plan, links, max_sweeps):
 
     They are numbers of Python's: an array of so few takes longer to make and to read.
     """
+    if not 0 < source.size == target.size:
+        return REFUSED, 0, 0, 0.0, 0.0, 0, 0.0, 0, 1.0, 0, 0, False, False
     first_least, first_most, total = surveyed = _survey(source)
     if plan[IN_REGISTERS] and first_least >= 0 and first_most <= WORD:
         kept = np.empty(NODES, np.uint16)

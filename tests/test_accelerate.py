@@ -35,9 +35,27 @@ def test_broken_cache_files_are_done_without(tmp_path):
     assert rounds(**where) == 2
     broken = [path for suffix in ("nbc", "nbi") for path in tmp_path.rglob(f"*.{suffix}")]
     assert len(broken) >= 2
-    for path in broken:
-        path.write_bytes(b"")
-    assert rounds(**where) == 2
+    whole = [path.read_bytes() for path in broken]
+    for size in (100, 0):
+        for path, content in zip(broken, whole, strict=True):
+            path.write_bytes(content[:size])
+        assert rounds(**where) == 2
+
+
+def test_a_cache_with_types_of_another_version_is_done_without(tmp_path):
+    where = {"NUMBA_CACHE_DIR": str(tmp_path)}
+    code = (
+        "import fastlb as lb, numpy as np\n"
+        "print(lb.dem(np.array([3, 0]), lb.Hypercube(1), record='loads').loads[0])"
+    )
+    assert rounds(code, **where) == 2
+    indices = list(tmp_path.rglob("*.checked-*.nbi"))
+    assert indices
+    for path in indices:
+        content = path.read_bytes()
+        assert b"fastlb.lending" in content
+        path.write_bytes(content.replace(b"fastlb.lending", b"fastlb.borrows"))
+    assert rounds(code, **where) == 2
 
 
 def test_a_full_disk_is_done_without(tmp_path):

@@ -19,6 +19,7 @@ def test_the_cases_hold_without_compilation():
             "no:cacheprovider",
             "tests/test_cases_wu_shu.py",
             "tests/test_cases_hexa_cell.py",
+            "tests/test_lending.py",
             "tests/exchange/test_dem_calls.py",
             "tests/exchange/test_dem_kernels.py",
             "tests/exchange/test_dem_narrow.py",

@@ -65,10 +65,10 @@ FLOATS: dict[np.dtype[Any], np.dtype[Any]] = {
 
 # Bytes up to which loads are copied faster than looked at and an empty array made for the result.
 COPIED = 2**13
-# The topology, dtype and axes of the last call's loads, the dimensions, and the kernel for them. A
-# host program has the same in every step: to see that by identity saves a tenth of the call. One
-# tuple, put in as a whole: no thread meets half of another's.
-_last: list[tuple[Any, ...]] = [(None,) * 5]
+# The cube of the last call, its dimensions, and the kernel. A host program asks for the same in
+# every step: to see that by identity, and leave the rest to the kernel, saves a sixth of the call.
+# One tuple, put in as a whole: no thread meets half of another's.
+_last: list[tuple[Any, ...]] = [(object(), 0, None)]
 
 
 def dem(
@@ -161,41 +161,43 @@ def dem(
 def _in_one_go(loads: ArrayLike, topology: Topology, out: NDArray[Any] | None) -> Balance | None:
     """Balance plain arrays with the least of Python around the kernel, or return None.
 
-    For a host program that balances in every step: seven times as fast on a 10-cube as the whole
-    way, which is for all that is refused or takes a conversion. The kernel itself looks at shapes
-    and values, and whether arrays overlap, in next to no time. Whatever decides which kernel that
-    is must be looked at here, as it takes arrays of its own types alone.
+    For a host program that balances in every step: ten times as fast on a 10-cube as the whole way,
+    which is for all that is refused or takes a conversion. The kernel itself looks at types, shapes
+    and values, and whether arrays overlap, in next to no time.
     """
     # ``np.ndarray`` would be looked up twice, a twentieth of the whole call.
     if type(loads) is not ndarray:
         return None
-    cube, T, axes, n, kernel = _last[0]
-    if topology is not cube or loads.dtype is not T or loads.ndim != axes:
-        if type(topology) is not Hypercube or topology.faults:
-            return None
-        T, axes, n = loads.dtype, loads.ndim, topology.n
-        kernel = _kernel(T, axes, n)
-        if kernel is None:
-            return _in_one_go_as_rows(loads, topology, out)
-        _last[0] = topology, T, axes, n, kernel
-    if out is None and loads.nbytes <= COPIED:
+    if type(out) is ndarray:
+        source, result = loads, out
+    elif out is not None:
+        return None
+    elif 0 < loads.nbytes <= COPIED:
         # In C order, whatever the order of the loads.
         source = result = loads.copy()
-    elif not loads.flags.carray:
-        return None
-    # As ``plain_result``, which as a call of its own takes a twelfth of the whole call.
-    elif out is None:
-        source, result = loads, np.empty_like(loads)
-    elif out is loads or (
-        type(out) is ndarray and out.dtype == T and out.ndim == axes and out.flags.carray
-    ):
-        source, result = loads, out
     else:
-        return None
-    found = kernel(source, result, n)
+        try:
+            source, result = loads, np.empty_like(loads)
+        except MemoryError:
+            # The whole way tells first what else is wrong: a view of one load may have any length.
+            return None
+    cube, n, kernel = _last[0]
+    found = kernel(source, result, n) if topology is cube else -1
+    if found < 0:
+        # Another cube or other arrays than in the last call, or none that can be balanced.
+        if type(topology) is not Hypercube or topology.faults:
+            return None
+        n = topology.n
+        kernel = _kernel(loads.dtype, loads.ndim, n)
+        if kernel is None:
+            return _in_one_go_as_rows(loads, topology, out)
+        found = kernel(source, result, n)
+        if found < 0:
+            return None
+        _last[0] = topology, n, kernel
     if found > 0:
         _balance_larger(source.reshape(-1), result.reshape(-1), n, found)
-    return loads_alone("dem", topology, result) if found >= 0 else None
+    return loads_alone("dem", topology, result)
 
 
 def _in_one_go_as_rows(

@@ -11,7 +11,7 @@ import pytest
 from numba import config
 
 import fastlb as lb
-from fastlb.accelerate import compiled, kernels
+from fastlb.accelerate import kernels
 from fastlb.exchange import dimension_exchange
 
 DTYPES = ["int16", "int32", "int64", "uint16", "uint32", "uint64", "float32", "float64"]
@@ -190,14 +190,14 @@ def test_kernels_write_nothing_unless_they_balance(
     assert checked(loads[:0], target[:0], n) == 0
 
 
-def test_a_kernel_for_its_types_alone() -> None:
-    checked = kernels("dem_narrow").checked
-    loads = drawn((2, 64), "int32")
-    expected = the_whole_way(loads, 6).loads
-    found = compiled(checked, loads, loads, 6)
-    assert (found is checked) == bool(config.DISABLE_JIT)
-    assert found(loads, loads, 6) == 0
-    assert np.array_equal(loads, expected)
+def test_views_larger_than_memory_are_refused_for_what_they_are() -> None:
+    loads, cube = np.broadcast_to(np.zeros(1, np.int64), (2**50,)), lb.Hypercube(3)
+    lb.dem(np.arange(8), cube, record="loads")
+    for topology in (cube, lb.Hypercube(3)):
+        with pytest.raises(ValueError, match="loads must have shape"):
+            lb.dem(loads, topology, record="loads")
+    with pytest.raises(TypeError, match="topology must be a Hypercube"):
+        lb.dem(loads, lb.Mesh(2, 4), record="loads")  # type: ignore[arg-type]
 
 
 def test_loads_alone_are_a_balance_like_any_other() -> None:

@@ -11,7 +11,7 @@ import pytest
 from numba import njit
 
 import fastlb as lb
-from fastlb.accelerate import kernels
+from fastlb.accelerate import compiled, kernels
 from fastlb.exchange import fault_single
 from fastlb.exchange.fault_plans import EXCHANGE
 from tests.exchange.test_fault_passes import partners
@@ -108,6 +108,27 @@ def test_an_out_that_does_not_fit_is_refused() -> None:
         assert not out.any()
     with pytest.raises(ValueError, match="loads must have shape"):
         lb.fault_tolerant_dem(np.arange(16), cube)
+
+
+def test_a_frozen_table_is_refused_and_not_read() -> None:
+    plan, loads, out = lb.fault_plan(lb.Hypercube(5)), np.arange(32), np.zeros(32, np.int64)
+    expected = plan.apply(loads, record="loads").loads
+    table = plan.table
+    assert table is not None
+    final = compiled(single.final, loads, loads, table, flat=True)
+    table.flags.writeable = False
+    try:
+        assert final(loads, out, table) == single.REFUSED
+        assert not out.any()
+        assert np.array_equal(plan.apply(loads, record="loads").loads, expected)
+    finally:
+        table.flags.writeable = True
+
+
+def test_a_view_larger_than_memory_is_refused_for_its_shape() -> None:
+    loads = np.broadcast_to(np.zeros(1, np.int64), (2**50,))
+    with pytest.raises(ValueError, match="loads must have shape"):
+        lb.fault_tolerant_dem(loads, CUBES[2], record="loads")
 
 
 def test_plans_are_copied_without_their_tables() -> None:
