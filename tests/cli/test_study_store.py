@@ -125,8 +125,6 @@ def test_no_room_is_told_in_a_line(mine: Path, tmp_path: Path, run: Run) -> None
         "import resource, signal\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000))\n"
-        "import os\n"
-        "os.environ['NUMBA_CACHE_DIR'] = ''\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code + COMMAND, "study", str(mine), "--store", str(folder)],
