@@ -12,6 +12,8 @@ settings.register_profile(
     max_examples=60,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
+# For kernels that take seconds an example without the compiler.
+settings.register_profile("plain", settings.get_profile("fastlb"), max_examples=6)
 settings.load_profile("fastlb")
 
 
