@@ -42,10 +42,14 @@ def averaged(loads: Any, n: int) -> Any:
     one = load.dtype.type(1)
     for bit in range(n):
         pairs = load.reshape(-1, 2, 1 << bit)
-        a, b = pairs[:, 0].copy(), pairs[:, 1].copy()
-        half = (np.maximum(a, b) - np.minimum(a, b)) >> one
-        pairs[:, 0] = np.where(a > b, a - half, a + half)
-        pairs[:, 1] = np.where(a > b, b + half, b - half)
+        a, b = pairs[:, 0], pairs[:, 1]
+        first_sends = a > b
+        high, low = np.maximum(a, b), np.minimum(a, b)
+        half = (high - low) >> one
+        high -= half
+        low += half
+        pairs[:, 0] = np.where(first_sends, high, low)
+        pairs[:, 1] = np.where(first_sends, low, high)
     return load
 
 
