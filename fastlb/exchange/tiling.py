@@ -49,9 +49,12 @@ def untiled(tiles: NDArray[Any], rows: NDArray[Any]) -> None:
 def signed(rows: NDArray[Any]) -> NDArray[Any]:
     """Return integers as signed ones of the same bits, whoever copies loads into them.
 
-    So the kernels that copy are compiled for signed integers alone.
+    So the kernels that copy are compiled for signed integers alone. Without the compiler they
+    stay as they are: plain Python refuses what a signed integer does not hold.
     """
-    return rows.view(f"i{rows.itemsize}") if rows.dtype.kind == "u" else rows
+    if rows.dtype.kind != "u" or not hasattr(kernels("tiles").store, "get_overload"):
+        return rows
+    return rows.view(f"i{rows.itemsize}")
 
 
 def copied_from(rows: NDArray[Any], target: NDArray[Any]) -> NDArray[Any]:
