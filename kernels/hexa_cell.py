@@ -399,7 +399,8 @@ def small(source, target, d, way):
     apart = abs(np.int64(source.ctypes.data) - np.int64(target.ctypes.data))
     if source.shape[-1] != N or source.size > SMALL or 0 < apart < source.nbytes:
         return True
-    never = 2**31 - 1
+    # A literal would have compiled anew whatever takes the rules.
+    never = np.int64(2**31 - 1)
     prism = 1 if way >> 2 == C else never
     rules = way >> 2, way >> 1 & 1, never, prism, 0 if way & 1 else prism
     return _checked(source.reshape(-1), target.reshape(-1), N, rules)
@@ -420,7 +421,7 @@ def _checked(source, target, N, rules):
     else:
         part_by_part(source, target, np.empty((2, min(N, PART)), np.int32), rules)
         if N > PART:
-            dimensions(target.reshape(-1, N), PART, rules)
+            dimensions(target.reshape(-1, N), np.int64(PART), rules)
     return False
 
 

@@ -28,16 +28,15 @@ def _transpose(rows, at, step, tile, place, i, W, w, seen, networks, to_tile):
     """
     for r in range(SIDE * networks):
         line = rows[at + r * step : at + r * step + SIDE // networks]
+        there = place[i : i + line.size] * W + w + r
+        if not to_tile:
+            line[:] = tile[there]
+            continue
         # Of loads too large for the tile, which are refused, the lowest bits.
-        fitting = line.astype(tile.dtype)
-        for c in range(line.size):
-            there = place[i + c] * W + w + r
-            if to_tile:
-                tile[there] = fitting[c]
-                if seen is not None:
-                    seen[c] |= line[c]
-            else:
-                line[c] = tile[there]
+        tile[there] = line.astype(tile.dtype)
+        if seen is not None:
+            for c in range(line.size):
+                seen[c] |= line[c]
 
 
 def _machine_transpose(networks, to_tile):

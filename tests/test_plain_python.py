@@ -5,10 +5,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def test_the_cases_hold_without_compilation():
+@pytest.mark.slow
+def test_the_cases_hold_without_compilation(full):
     done = subprocess.run(
         [
             sys.executable,
@@ -17,6 +20,7 @@ def test_the_cases_hold_without_compilation():
             "-q",
             "-p",
             "no:cacheprovider",
+            f"--hypothesis-profile={'fastlb' if full else 'plain'}",
             "tests/test_cases_wu_shu.py",
             "tests/test_cases_hexa_cell.py",
             "tests/test_lending.py",

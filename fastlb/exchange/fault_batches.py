@@ -16,7 +16,7 @@ from .fault_passes import plan_passes
 from .loads import Survey, all_within
 from .result import INT32_MAX, INT64_MAX, figures_in, room_for_figures, units_dtype
 from .scratch import scratch, with_own_scratch
-from .tiling import VECTOR
+from .tiling import VECTOR, copied_from, signed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -125,7 +125,7 @@ def side_by_side(
         narrow = whole and (small or _narrow(plan, given, booked, totals))
         work = _work(rows.dtype, narrow)
         tile = scratch("tiles", (-(-len(given) // W), N, W), work)
-        tiles.load(given, tile, place)
+        tiles.load(copied_from(given, tile), tile, place)
         surveyed = scratch("surveyed", (2, 3, len(given)), np.int64)
         top = lanes.survey(tile, surveyed[0])[0] if measured else 0
         moved, local = (columns[0][2:] if measured else summed)[:, part] if booked else (None, None)
@@ -134,7 +134,7 @@ def side_by_side(
             lanes.survey(tile, surveyed[1])
             lanes.figures(surveyed[0], surveyed[1, 1:], moved, local, N, first, *columns)
         if largest <= most_of(rows.dtype):
-            tiles.store(tile, out[part], place)
+            tiles.store(tile, signed(out[part]), place)
     return Carried(largest, summed[0], summed[1], figures_in(columns) if measured else None)
 
 
@@ -210,11 +210,12 @@ def narrowly(
     W = NARROW_VECTOR * min(in_hand, NARROW_LANES // NARROW_VECTOR, -(-B // NARROW_VECTOR))
     tile = scratch("tiles", (-(-B // W), N, W), np.int16)
     lanes, tiles = kernels("lanes"), kernels("tiles")
-    if not tiles.load_within(rows, tile, ready.place, top):
+    # A load beyond the signed dtype of as many bits is beyond top, or else it becomes wider.
+    if not tiles.load_within(copied_from(rows, tile), tile, ready.place, top):
         return None
     if not booked:
         carry_out(plan, ready.passes, tile, True, 0, None, None)
-        tiles.store(tile, out, ready.place)
+        tiles.store(tile, signed(out), ready.place)
         return Carried(0, np.empty(0), np.empty(0))
     columns = room_for_figures(B)
     step = max(1, SURVEYED // W)
@@ -226,7 +227,7 @@ def narrowly(
         carry_out(plan, ready.passes, part, True, total, moved, local)
         lanes.survey(part, surveyed[1])
         lanes.figures(surveyed[0], surveyed[1, 1:], moved, local, N, k * W, *columns)
-        tiles.store(part, out[networks], ready.place)
+        tiles.store(part, signed(out[networks]), ready.place)
     return Carried(0, columns[0][2], columns[0][3], figures_in(columns))
 
 
@@ -283,13 +284,14 @@ def one_by_one(
     for first in range(0, B, in_hand):
         part = slice(first, min(first + in_hand, B))
         used = placed[: part.stop - first]
-        rearrange(rows[part], used, square, plan.topology.n, reverse)
+        given = copied_from(rows[part], used)
+        rearrange(given, used, square, plan.topology.n, reverse)
         moved[part], local[part], load = kernel.carry_out(
             used, plan.positions, not reverse, rotating, deepest, booked, kind
         )
         largest = max(largest, load)
         if largest <= most_of(rows.dtype):
-            rearrange(used, out[part], square, plan.topology.n, reverse)
+            rearrange(used, signed(out[part]), square, plan.topology.n, reverse)
     return Carried(largest, moved, local)
 
 

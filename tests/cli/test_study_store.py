@@ -78,7 +78,7 @@ def test_killed_at_random_moments_nothing_is_lost(
     expected = lb.run(lb.Study.read(mine))
     chance = random.Random(1993)
     killed = 0
-    for _ in range(40 if full else 6):
+    for _ in range(40 if full else 4):
         before = {path.name: path.read_bytes() for path in parts(folder)}
         threads = chance.choice([1, 2])
         arguments = (mine, "--store", folder, "--resume", "--threads", threads, *options)
@@ -93,7 +93,7 @@ def test_killed_at_random_moments_nothing_is_lost(
         after = {path.name: path.read_bytes() for path in parts(folder)}
         assert seen <= set(after)
         assert {name: after[name] for name in before} == before
-    assert killed >= 5
+    assert killed >= (5 if full else 3)
     with started("--store", folder, "--resume", "--json", *options) as process:
         resumed, errors = process.communicate()
     assert (process.returncode, errors) == (0, "")
@@ -125,8 +125,6 @@ def test_no_room_is_told_in_a_line(mine: Path, tmp_path: Path, run: Run) -> None
         "import resource, signal\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000))\n"
-        "import os\n"
-        "os.environ['NUMBA_CACHE_DIR'] = ''\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code + COMMAND, "study", str(mine), "--store", str(folder)],

@@ -14,6 +14,7 @@ import fastlb as lb
 from fastlb.accelerate import kernels
 
 narrow = kernels("dem_narrow")
+low, across = narrow._low, narrow._across
 PLAIN = bool(config.DISABLE_JIT)
 # Loads up to the first are exchanged by one multiplication, those up to the second by means.
 TOPS = [narrow.SMALL_TOP, narrow.TOP]
@@ -153,15 +154,14 @@ def two_ends(top: int) -> Any:
     return np.concatenate([low, top - low], axis=1).astype(np.int16)
 
 
+@njit
+def exchange(source: Any, target: Any, width: int, small: bool) -> None:
+    at = (0, width, 0)
+    across(source, at, target, at, width, 1, 1, small)
+
+
 @pytest.mark.parametrize("top", TOPS)
 def test_every_difference(top: int) -> None:
-    across = narrow._across
-
-    @njit
-    def exchange(source: Any, target: Any, width: int, small: bool) -> None:
-        at = (0, width, 0)
-        across(source, at, target, at, width, 1, 1, small)
-
     loads = two_ends(top)
     if PLAIN:
         loads = loads[:, :: max(1, top // 500)][:, :960].copy()
@@ -173,26 +173,26 @@ def test_every_difference(top: int) -> None:
         assert np.array_equal(found, [first, total - first])
 
 
+@njit
+def balance(source: Any, target: Any, small: bool) -> None:
+    low(source, 3, target, 5, 32, 5, small)
+    low(source, 3, target, 45, 64, 6, small)
+    low(source, 3, target, 120, 128, 7, small)
+    low(source, 3, target, 260, 512, 8, small)
+
+
+@njit
+def between(source: Any, target: Any, small: bool) -> None:
+    across(source, (1, 33, 0), target, (2, 35, 0), 32, 1, 1, small)
+    across(source, (1, 66, 7), target, (102, 67, 300), 64, 2, 2, small)
+    across(source, (1, 33, 0), target, (702, 35, 0), 32, 1, 3, small)
+    across(source, (1, 33, 0), target, (1002, 35, 0), 32, 1, 4, small)
+
+
 @pytest.mark.skipif(PLAIN, reason="this is plain Python already")
 @pytest.mark.parametrize("small", [True, False])
 @pytest.mark.parametrize("wide", [np.int16, np.int32, np.int64])
 def test_vectors_mean_what_their_twins_say(wide: Any, small: bool) -> None:
-    low, across = narrow._low, narrow._across
-
-    @njit
-    def balance(source: Any, target: Any, small: bool) -> None:
-        low(source, 3, target, 5, 32, 5, small)
-        low(source, 3, target, 45, 64, 6, small)
-        low(source, 3, target, 120, 128, 7, small)
-        low(source, 3, target, 260, 512, 8, small)
-
-    @njit
-    def between(source: Any, target: Any, small: bool) -> None:
-        across(source, (1, 33, 0), target, (2, 35, 0), 32, 1, 1, small)
-        across(source, (1, 66, 7), target, (102, 67, 300), 64, 2, 2, small)
-        across(source, (1, 33, 0), target, (702, 35, 0), 32, 1, 3, small)
-        across(source, (1, 33, 0), target, (1002, 35, 0), 32, 1, 4, small)
-
     source = drawn((600,), np.dtype(wide).name, narrow.SMALL_TOP if small else narrow.TOP)
     for function, target_type in ((balance, np.int16), (balance, wide), (between, wide)):
         given = source if function is balance else source.astype(np.int16)
@@ -209,15 +209,14 @@ def test_small_loads_are_multiplied_in_whole_registers() -> None:
     found = [f for f in narrow.MULTIPLIED if f in features]
     if not found:
         pytest.skip("this machine has no such multiplication")
-    low = narrow._low
 
     @njit
-    def balance(source: Any, target: Any) -> None:
+    def multiply(source: Any, target: Any) -> None:
         low(source, 0, target, 0, source.size, 8, True)
 
     loads = drawn((2**8,), "int16", narrow.SMALL_TOP)
-    balance(loads, loads.copy())
-    code = balance.inspect_asm(balance.signatures[0])
+    multiply(loads, loads.copy())
+    code = multiply.inspect_asm(multiply.signatures[0])
     register = "zmm" if found[0] == "+avx512bw" else "ymm"
     assert len(re.findall(rf"\tvpmulhrsw\t.*%{register}", code)) >= 5 * 8 + 12
     assert not re.search(r"vpmulld|vpmaddwd|vpmovsxwd|vpmovdw", code)

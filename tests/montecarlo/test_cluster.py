@@ -34,8 +34,15 @@ QUIET = {
 MANY = dataclasses.replace(STUDY, trials=2000)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
+    """Two worker processes, which all tests share that leave them alone."""
+    with dask.LocalCluster(n_workers=2, **QUIET) as workers, dask.Client(workers) as connected:
+        yield connected
+
+
+@pytest.fixture
+def mortal() -> Iterator[Any]:
     """Two worker processes, which are started again when they die."""
     with (
         # Else a worker that is dead is asked for its results for 30 seconds.
@@ -64,13 +71,13 @@ def test_it_stops_alike_and_keeps_no_rows_on_a_cluster(client: Any, tmp_path: Pa
     assert same(lb.read_store(tmp_path), expected)
 
 
-def test_workers_are_killed_in_the_middle(client: Any, tmp_path: Path) -> None:
+def test_workers_are_killed_in_the_middle(mortal: Any, tmp_path: Path) -> None:
     killed = []
 
     def tell(done: int, total: int) -> None:
         if done >= total * (1 + len(killed)) // 4 and len(killed) < 2:
-            client.wait_for_workers(1)
-            found = client.run(os.getpid, on_error="ignore").values()
+            mortal.wait_for_workers(1)
+            found = mortal.run(os.getpid, on_error="ignore").values()
             new = [pid for pid in found if pid not in killed]
             if new:
                 os.kill(new[0], signal.SIGKILL)
@@ -79,25 +86,25 @@ def test_workers_are_killed_in_the_middle(client: Any, tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     for options in ({}, {"store": tmp_path}):
         killed.clear()
-        executor = client.get_executor()
+        executor = mortal.get_executor()
         found = lb.run(MANY, executor=executor, chunk=20, progress=tell, **options)  # type: ignore[arg-type]
         assert len(killed) == 2
         assert same(found, lb.run(MANY))
     assert same(lb.read_store(tmp_path), found)
 
 
-def test_a_cluster_that_ends_leaves_the_store(client: Any, tmp_path: Path) -> None:
+def test_a_cluster_that_ends_leaves_the_store(mortal: Any, tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
 
     def tell(done: int, total: int) -> None:
         if done:
-            client.cluster.close()
+            mortal.cluster.close()
 
     lb.run(STUDY, store=tmp_path)
     with pytest.raises(lb.ExecutorError):
         lb.run(
             MANY,
-            executor=client.get_executor(),
+            executor=mortal.get_executor(),
             store=tmp_path,
             resume=True,
             chunk=20,

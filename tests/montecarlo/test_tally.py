@@ -204,7 +204,7 @@ def state(moments, histogram):
     return told, histogram.dropped, histogram._used, counted
 
 
-@settings(max_examples=30)
+@settings(max_examples=settings().max_examples // 2)
 @given(st.data())
 def test_merged_parts_are_what_all_values_are_in_one(data):
     drawn = np.random.default_rng(data.draw(st.integers(0, 2**32)))
