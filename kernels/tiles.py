@@ -6,7 +6,7 @@ row of a tile in which each node stands.
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import carray, njit, types  # type: ignore[attr-defined]
 from numba.extending import intrinsic, overload
 
 SIDE = 16
@@ -165,6 +165,29 @@ def _choose_transpose(rows, at, step, tile, place, i, W, w, seen, networks, to_t
     )
 
 
+@intrinsic
+def _start(_typing, array):
+    """Return the pointer to an array's first element."""
+
+    def generate(context, builder, signature, arguments):
+        return context.make_array(array)(context, builder, arguments[0]).data
+
+    return types.CPointer(array.dtype)(array), generate
+
+
+def _flat(array):
+    """Return an array seen as (N,), for the compiler one that nobody counts.
+
+    Squares of counted ones take 1.2 to 1.8 times as long: loops count them in and out each time.
+    """
+    return array.reshape(-1)
+
+
+@overload(_flat)
+def _choose_flat(array):
+    return lambda array: carray(_start(array), array.size)  # type: ignore[call-arg]
+
+
 @njit(cache=True, nogil=True)
 def _in_pairs(N, W):
     """Tell whether networks go two a line."""
@@ -235,11 +258,12 @@ def load(rows, tiles, place):
     multiple of ``SIDE``.
     """
     N, W = rows.shape[1], tiles.shape[2]
-    source = rows.reshape(-1)
+    source, lanes, place = _flat(rows), _flat(tiles), _flat(place)
     # The last rows, made up to a square.
     left = np.empty(SIDE * max(SIDE, N), rows.dtype)
     for t in range(tiles.shape[0]):
-        given, tile = source[t * W * N : (t + 1) * W * N], tiles[t].reshape(-1)
+        begin, end = t * W * N, (t + 1) * W * N
+        given, tile = source[begin:end], lanes[begin:end]
         if _in_pairs(N, W):
             _load_pairs(given, tile, place, W, left, None)
         else:
@@ -253,17 +277,20 @@ def load_within(rows, tiles, place, top):
     ``top`` is one less than a power of two.
     """
     N, W = rows.shape[1], tiles.shape[2]
-    source = rows.reshape(-1)
+    source, lanes, place = _flat(rows), _flat(tiles), _flat(place)
     left = np.empty(SIDE * max(SIDE, N), rows.dtype)
-    seen = np.zeros(SIDE, rows.dtype)
+    # Asked at last, as what is not counted would be gone by then.
+    found = np.zeros(SIDE, rows.dtype)
+    seen = _flat(found)
     for t in range(tiles.shape[0]):
-        given, tile = source[t * W * N : (t + 1) * W * N], tiles[t].reshape(-1)
+        begin, end = t * W * N, (t + 1) * W * N
+        given, tile = source[begin:end], lanes[begin:end]
         if _in_pairs(N, W):
             _load_pairs(given, tile, place, W, left, seen)
         else:
             _load(given, tile, place, W, left, seen)
         for lane in range(SIDE):
-            if seen[lane] < 0 or seen[lane] > top:
+            if found[lane] < 0 or found[lane] > top:
                 return False
     return True
 
@@ -308,10 +335,11 @@ def _store(tile, target, place, W, left):
 def store(tiles, rows, place):
     """Copy ``tiles`` (K, N, W) to ``rows`` (B, N) of any dtype they fit; see ``load``."""
     N, W = rows.shape[1], tiles.shape[2]
-    target = rows.reshape(-1)
+    target, lanes, place = _flat(rows), _flat(tiles), _flat(place)
     left = np.empty(SIDE * max(SIDE, N), rows.dtype)
     for t in range(tiles.shape[0]):
-        taken, tile = target[t * W * N : (t + 1) * W * N], tiles[t].reshape(-1)
+        begin, end = t * W * N, (t + 1) * W * N
+        taken, tile = target[begin:end], lanes[begin:end]
         if _in_pairs(N, W):
             _store_pairs(tile, taken, place, W, left)
         else:

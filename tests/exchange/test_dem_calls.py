@@ -160,7 +160,8 @@ def test_results_that_do_not_fit_are_refused() -> None:
         ("dem_narrow.checked", "int32", 6, -1),
         ("dem_narrow.checked", "int64", 10, 2**15),
         ("dem.checked", "int32", 3, -1),
-        ("dem.checked", "float32", 6, np.nan),
+        ("dem.checked", "float32", 4, np.nan),
+        ("dem_real.checked", "float32", 6, np.nan),
         ("dem_real.checked", "float64", 8, np.inf),
     ],
 )

@@ -13,7 +13,8 @@ from fastlb.accelerate import kernels
 
 kernel = kernels("dem_real")
 PLAIN = bool(config.DISABLE_JIT)
-SIZES = [8, 9, 10, 11] if PLAIN else [8, 9, 10, 11, 12, 13, 16, 18, 20, 22]
+SMALL = [5, 6, 7, 8]
+SIZES = [*SMALL, 9, 10, 11] if PLAIN else [*SMALL, 9, 10, 11, 12, 13, 16, 18, 20, 22]
 DTYPES = ["float32", "float64"]
 
 
@@ -78,7 +79,7 @@ def test_every_size(n: int, dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("n", SIZES[:6])
+@pytest.mark.parametrize("n", SIZES[:10])
 def test_loads_of_every_size(n: int, dtype: str) -> None:
     loads = extreme(n, dtype)
     wanted = averaged(loads, n)
@@ -91,7 +92,7 @@ def test_loads_of_every_size(n: int, dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("n", SIZES[:6])
+@pytest.mark.parametrize("n", SIZES[:10])
 def test_illegal_loads_are_seen_wherever_they_are(n: int, dtype: str) -> None:
     info = np.finfo(dtype)
     over = np.nextafter(info.max / info.dtype.type(2**n), info.dtype.type(np.inf))
@@ -106,6 +107,25 @@ def test_illegal_loads_are_seen_wherever_they_are(n: int, dtype: str) -> None:
         loads[place] = kept
     assert (target == 7).all()
     assert kernel.checked(loads, target, n) == 0
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("B", [0, 1, 15, 16, 17, 35, 48])
+@pytest.mark.parametrize("n", SMALL)
+def test_small_cubes_side_by_side_and_those_left_over(n: int, B: int, dtype: str) -> None:
+    loads = np.resize(np.vstack([drawn((4, 2**n), dtype), extreme(n, dtype)]), (B, 2**n))
+    wanted = averaged(loads, n)
+    target = np.zeros_like(loads)
+    assert kernel.checked(loads, target, n) == 0
+    assert same(target, wanted)
+    for b in range(B):
+        illegal = loads.copy()
+        illegal[b, b * 37 % 2**n] = np.nan
+        target[:] = 7
+        assert kernel.checked(illegal, target, n) == -1
+        assert (target == 7).all()
+    assert kernel.checked(loads, loads, n) == 0
+    assert same(loads, wanted)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -124,17 +144,20 @@ def test_registers_mean_what_their_twins_say(dtype: str) -> None:
 
     @njit
     def go_up(source: Any, target: Any, peaks: Any) -> None:
-        means(source, 3, target, 1, peaks)
-        means(source, 300, target, 19, peaks)
-        target[40] = mean(source, 5, 1)
-        target[41] = mean(source, 6, 2)
-        target[42] = mean(source, 7, 4)
-        target[43] = mean(source, 8, 8)
-        target[44] = mean(source, 9, 16)
+        means(source, 3, 16, target, 1, peaks)
+        means(source, 300, 16, target, 19, peaks)
+        means(source, 5, 2, target, 50, None)
+        means(source, 6, 4, target, 70, peaks)
+        means(source, 7, 8, target, 90, None)
+        target[40] = mean(source, 5, 1, None)
+        target[41] = mean(source, 6, 2, peaks)
+        target[42] = mean(source, 7, 4, None)
+        target[43] = mean(source, 8, 8, peaks)
+        target[44] = mean(source, 9, 16, None)
 
     for source in (drawn((600,), dtype), -drawn((600,), dtype), extreme(10, dtype)[0]):
         source[400:500] = -0.0
-        found, expected = np.zeros((2, 50), dtype)
+        found, expected = np.zeros((2, 110), dtype)
         peaks, wanted = np.ones((2, 16), dtype)
         go_up(source, found, peaks)
         go_up.py_func(source, expected, wanted)

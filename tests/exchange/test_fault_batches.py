@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numba import config, njit
 
 import fastlb as lb
 from fastlb.accelerate import kernels
 from fastlb.exchange import fault_batches
 from tests.oracles import fault_tolerant_dem as twin
 
+PLAIN = bool(config.DISABLE_JIT)
 FIGURES = (
     "loads", "moved", "local", "difference", "initial_difference", "imbalance",
     "initial_imbalance", "cost", "locality", "sweeps", "steps",
@@ -237,3 +239,32 @@ def test_units_that_do_not_fit_leave_the_loads_as_they_are(record: str, dtype: A
     with pytest.raises(OverflowError, match="moved must fit"):
         lb.fault_tolerant_dem(loads, cube, record=record, out=loads)
     assert np.array_equal(loads, before)
+
+
+@pytest.mark.skipif(PLAIN, reason="this is plain Python already")
+@pytest.mark.parametrize("booked", [False, True])
+@pytest.mark.parametrize("dtype", ["int16", "int32", "int64", "float64"])
+def test_repairs_in_registers_mean_what_their_twins_say(dtype: str, booked: bool) -> None:
+    repair, V = kernels("fault_tiles")._repair_few, 64 // np.dtype(dtype).itemsize
+    W = 2 * V
+
+    @njit
+    def edge(tile: Any, least: Any, units: Any, peak: Any) -> None:
+        repair(tile, least, units, peak, 0, 4 * W, (2 * W,), 0)
+        repair(tile, least, units, peak, W + V, 5 * W + V, (2 * W,), V)
+
+    @njit
+    def square(tile: Any, least: Any, units: Any, peak: Any) -> None:
+        repair(tile, least, units, peak, 4 * W, 0, (W, 2 * W), 0)
+        repair(tile, least, units, peak, 4 * W + V, V, (W, 2 * W), V)
+
+    for function in (edge, square):
+        drawn = np.random.default_rng(7).integers(0, 1000, 8 * W).astype(dtype)
+        counts = np.arange(W, dtype=np.int32 if dtype == "int16" else dtype)
+        parts = drawn, drawn // 2, counts, np.zeros(V, dtype)
+        found, expected = ([part.copy() for part in parts] for _ in range(2))
+        for run, (tile, least, units, peak) in ((function, found), (function.py_func, expected)):
+            run(tile, *((least, units) if booked else (None, None)), peak)
+        assert not np.array_equal(found[0], drawn)
+        for one, other in zip(found, expected, strict=True):
+            assert one.tobytes() == other.tobytes()

@@ -5,6 +5,8 @@ import pytest
 
 import fastlb as lb
 from fastlb.accelerate import kernels
+from fastlb.exchange.loads import Survey
+from fastlb.exchange.result import figures, figures_in
 from fastlb.montecarlo.chunks import Chunk
 from fastlb.montecarlo.measuring import run_chunk
 from fastlb.montecarlo.study import parse_method
@@ -166,3 +168,21 @@ def test_totals_and_extremes_of_lanes(dtype):
     assert np.array_equal(total, rows.sum(axis=1))
     assert np.array_equal(least, rows.min(axis=1))
     assert np.array_equal(most, rows.max(axis=1))
+
+
+@pytest.mark.parametrize("B", [2, 7, 8, 9, 29])
+def test_figures_of_lanes(B):
+    """A register of trials at a time, and those left over, as NumPy works them out for rows."""
+    rng = np.random.default_rng(B)
+    units = rng.integers(0, 2**40, (7, B + 3))
+    units[0] += 2**45
+    # Trials without any load.
+    units[:, rng.random(B + 3) < 0.2] = 0
+    before, after, (moved, local) = units[:3], units[3:5, :B], units[5:, :B]
+    whole, real = np.full((4, B + 5), -7), np.full((4, B + 5), -7.0)
+    kernels("lanes").figures(before, after, moved, local, 12, 2, whole, real)
+    surveys = Survey(*before[:, :B]), Survey(before[0, :B], *after)
+    expected = figures(*surveys, 12, moved, local)
+    for name, found in figures_in((whole, real)).items():
+        assert np.array_equal(found[2:-3], expected[name])
+        assert (found[[0, 1, -3, -2, -1]] == -7).all()
