@@ -16,6 +16,7 @@ import pytest
 import fastlb as lb
 from fastlb.montecarlo import executors
 from fastlb.montecarlo.chunks import Chunk, plan
+from fastlb.montecarlo.collecting import Wanted
 
 from .stores import STUDY, parts, same
 
@@ -165,7 +166,10 @@ def test_pools_begin_before_all_is_handed_out(monkeypatch: pytest.MonkeyPatch) -
         found.close()
 
 
-def test_a_chunk_is_handed_on_before_many_are_done(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("columns", [True, False])
+def test_a_chunk_is_handed_on_before_many_are_done(
+    monkeypatch: pytest.MonkeyPatch, columns: bool
+) -> None:
     """However long those behind it take: what is found is not kept back for them."""
     received = threading.Event()
 
@@ -176,7 +180,7 @@ def test_a_chunk_is_handed_on_before_many_are_done(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(executors, "run_chunk", run_chunk)
     with ThreadPoolExecutor(2) as executor:
-        found = executors.run_chunks(plan(STUDY, 10), executor)
+        found = executors.run_chunks(plan(STUDY, 10), executor, Wanted(columns=columns))
         try:
             assert next(found)[0].start == 0
         finally:
