@@ -22,7 +22,7 @@ LEAST_AHEAD = 4 * (os.cpu_count() or 1)
 MOST_AHEAD = 1024
 
 # Seconds that this thread sleeps at most while others run chunks and add them up. Awake for each of
-# them, it takes the interpreter and a processor from the others, which then wait 2.4 times as often.
+# them, it takes the interpreter and a processor from the others: they wait 2.5 times as often.
 NAP = 0.02
 
 # Times that a chunk is sent once more after a cluster has lost it.
