@@ -97,7 +97,7 @@ def _measured(
         law.fill_tiles(fresh, seed=chunk.seed, start=chunk.start + first)
         before = surveyed[:, : len(fresh) * W]
         # Lanes beyond the last trial are trials too, of which nothing is recorded.
-        total, largest = lanes.survey(fresh, before)
+        total, largest = map(int, lanes.survey(fresh, before))
         for name, parts in list(others.items()):
             method = methods[name]
             dtype = method.dtype(total, largest, W)
