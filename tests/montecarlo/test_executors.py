@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_all_start_methods, get_context
@@ -15,6 +16,7 @@ import pytest
 import fastlb as lb
 from fastlb.montecarlo import executors
 from fastlb.montecarlo.chunks import Chunk, plan
+from fastlb.montecarlo.collecting import Wanted
 
 from .stores import STUDY, parts, same
 
@@ -162,3 +164,25 @@ def test_pools_begin_before_all_is_handed_out(monkeypatch: pytest.MonkeyPatch) -
             ahead = len(taken) - received + 1
             assert ahead == min(executors.LEAST_AHEAD + received - 1, 8 * executors.LEAST_AHEAD)
         found.close()
+
+
+@pytest.mark.parametrize("columns", [True, False])
+def test_a_chunk_is_handed_on_before_many_are_done(
+    monkeypatch: pytest.MonkeyPatch, columns: bool
+) -> None:
+    """However long those behind it take: what is found is not kept back for them."""
+    received = threading.Event()
+
+    def run_chunk(chunk: Chunk) -> list[Any]:
+        if chunk.start:
+            received.wait()
+        return []
+
+    monkeypatch.setattr(executors, "run_chunk", run_chunk)
+    with ThreadPoolExecutor(2) as executor:
+        found = executors.run_chunks(plan(STUDY, 10), executor, Wanted(columns=columns))
+        try:
+            assert next(found)[0].start == 0
+        finally:
+            received.set()
+        assert len(list(found)) == len(list(plan(STUDY, 10))) - 1
