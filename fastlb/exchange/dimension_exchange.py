@@ -63,7 +63,7 @@ FLOATS: dict[np.dtype[Any], np.dtype[Any]] = {
     np.dtype(np.int64): np.dtype(np.float64),
 }
 
-# Bytes up to which loads are copied faster than looked at and an empty array made for the result.
+# Bytes up to which a copy is made and balanced sooner than an empty array for the result.
 COPIED = 2**13
 # The cube of the last call, its dimensions, and the kernel. A host program asks for the same in
 # every step: to see that by identity, and leave the rest to the kernel, saves a sixth of the call.
@@ -173,7 +173,8 @@ def _in_one_go(loads: ArrayLike, topology: Topology, out: NDArray[Any] | None) -
     elif out is not None:
         return None
     elif 0 < loads.nbytes <= COPIED:
-        # In C order, whatever the order of the loads.
+        # In C order, whatever the order of the loads. Items of no bytes may be any number, and are
+        # copied one by one.
         source = result = loads.copy()
     else:
         try:
