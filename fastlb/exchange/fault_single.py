@@ -33,8 +33,8 @@ def in_one_go(
     """Balance one small network of integers as it is, or return None.
 
     For a host program that balances in every step; the whole way is for all that is refused or
-    takes a conversion: 30 times as long on a 10-cube. The kernel itself looks at types, lengths and
-    values and works out the figures.
+    takes a conversion: 18 times as long on a 10-cube with one faulty link, and 100 with eight. The
+    kernel itself looks at types, lengths and values and works out the figures.
     """
     # ``np.ndarray`` would be looked up twice.
     if type(loads) is not ndarray or (loads.ndim != 1 and loads.shape != plan.topology.shape):
