@@ -31,8 +31,8 @@ EXTRAS = {
     "pandas": "table",
 }
 
-# What reading a cache's file raises that was cut short, or that another version of fastlb wrote,
-# with types that this one has not.
+# Raised over a file of the cache that was cut short, or that another version of fastlb wrote, with
+# types that this one lacks.
 BROKEN = OSError, EOFError, ValueError, pickle.UnpicklingError, ImportError, AttributeError
 
 _thread = threading.local()
@@ -63,11 +63,12 @@ def kernels(name: str) -> ModuleType:
 
 
 def compiled(kernel: Callable[..., Any], *likes: Any, flat: bool = False) -> Callable[..., Any]:
-    """Return a kernel as compiled for arguments like these, to be called with no other types.
+    """Return a kernel as compiled for arguments like these: numbers, or ``numpy.ndarray``.
 
-    Its arrays are to be plain, as the flags' ``carray`` tells, and of the dtype and the number of
-    axes of the one given here, or with ``flat`` of any number, seen as one axis: others arrive
-    empty. So callers need not look at them. That they are ``numpy.ndarray`` is theirs to know.
+    An array that is not plain, as the flags' ``carray`` tells, or not of the dtype and the number
+    of axes of the one given here, arrives empty; with ``flat`` it may have any number of axes, and
+    is seen as one. So callers need not look at that. That an array is a ``numpy.ndarray`` is theirs
+    to know: nothing looks at it.
     """
     from .lending import lent
 

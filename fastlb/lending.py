@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,7 +39,8 @@ SWAPPED = np.dtype(np.int16).newbyteorder("S").byteorder.encode()
 PLAIN = 0x0001 | 0x0100 | 0x0400
 # Part of a lent array's type, so that numba's cache, which looks at a kernel's file alone, holds
 # nothing that was made by another version of this one.
-VERSION = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
+_loader: Any = __spec__.loader  # finds it in a zip file, too
+VERSION = hashlib.sha256(_loader.get_data(__file__)).hexdigest()
 
 
 def lent(kernel: Callable[..., Any], likes: tuple[Any, ...], *, flat: bool) -> Callable[..., Any]:
@@ -58,7 +58,7 @@ def lent(kernel: Callable[..., Any], likes: tuple[Any, ...], *, flat: bool) -> C
 def _looked_at(
     kernel: Callable[..., Any], likes: tuple[Any, ...], flat: bool
 ) -> Callable[..., Any]:
-    """Return a kernel that takes what Python has looked at: what ``lent`` means."""
+    """Return a kernel before which Python looks at the arrays: the same, whatever the structs."""
 
     def seen(like: Any, given: Any) -> Any:
         if not isinstance(like, np.ndarray):
@@ -78,6 +78,7 @@ def _structs_are_known() -> bool:
     word, integer, character = ctypes.c_ssize_t, ctypes.c_int, ctypes.c_char
     struct, dtype = id(array), id(array.dtype)
     if word.from_address(struct + DTYPE).value != dtype:
+        # Then what stands before it may be no address either.
         return False
     lengths = word.from_address(struct + SHAPE).value
     return (

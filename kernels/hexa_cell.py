@@ -399,7 +399,7 @@ def small(source, target, d, way):
     apart = abs(np.int64(source.ctypes.data) - np.int64(target.ctypes.data))
     if source.shape[-1] != N or source.size > SMALL or 0 < apart < source.nbytes:
         return True
-    # A literal would have compiled anew whatever takes the rules.
+    # A literal is a type of its own, for which all that takes the rules would be compiled again.
     never = np.int64(2**31 - 1)
     prism = 1 if way >> 2 == C else never
     rules = way >> 2, way >> 1 & 1, never, prism, 0 if way & 1 else prism

@@ -2,6 +2,7 @@
 
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,6 +16,10 @@ from fastlb.errors import MissingExtraError
 
 ROOT = Path(__file__).resolve().parents[1]
 ROUNDS = "import fastlb as lb; print(lb.exchange_rounds([3, 0, 0], [2, 1, 0])[0])"
+LENT = """
+import fastlb as lb, numpy as np
+print(lb.dem(np.array([3, 0]), lb.Hypercube(1), record="loads").loads[0])
+"""
 
 
 def rounds(code=ROUNDS, prepare=None, **environment):
@@ -44,17 +49,22 @@ def test_broken_cache_files_are_done_without(tmp_path):
 
 def test_a_cache_with_types_of_another_version_is_done_without(tmp_path):
     where = {"NUMBA_CACHE_DIR": str(tmp_path)}
-    code = (
-        "import fastlb as lb, numpy as np\n"
-        "print(lb.dem(np.array([3, 0]), lb.Hypercube(1), record='loads').loads[0])"
-    )
-    assert rounds(code, **where) == 2
+    assert rounds(LENT, **where) == 2
     indices = list(tmp_path.rglob("*.checked-*.nbi"))
     assert indices
     for path in indices:
         content = path.read_bytes()
         assert b"fastlb.lending" in content
         path.write_bytes(content.replace(b"fastlb.lending", b"fastlb.borrows"))
+    assert rounds(LENT, **where) == 2
+
+
+def test_a_package_in_a_zip_file_runs(tmp_path):
+    copy = tmp_path / "site"
+    shutil.copytree(ROOT / "fastlb", copy / "fastlb", ignore=shutil.ignore_patterns("__pycache__"))
+    packed = shutil.make_archive(str(copy), "zip", copy)
+    where = {"PYTHONPATH": packed, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    code = f"{LENT}\nassert lb.__file__.startswith({packed!r})"
     assert rounds(code, **where) == 2
 
 

@@ -82,12 +82,12 @@ def arrays(dtype):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(
-    ("kernel", "axes", "flat"), [(vectors, 1, 0), (vectors, 1, 1), (matrices, 2, 0)]
+    ("kernel", "axes", "flat"), [(vectors, 1, False), (vectors, 1, True), (matrices, 2, False)]
 )
 def test_what_arrives_is_what_python_would_have_looked_at(dtype, kernel, axes, flat):
     like = np.empty((1,) * axes, dtype)
-    lent = compiled(kernel, like, like, 1, flat=bool(flat))
-    looked_at = lending._looked_at(python(kernel), (like, like, 1), bool(flat))
+    lent = compiled(kernel, like, like, 1, flat=flat)
+    looked_at = lending._looked_at(python(kernel), (like, like, 1), flat)
     whole = empty = 0
     for given in arrays(dtype):
         for other in arrays(dtype):

@@ -10,10 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import FIRST, HERE
+
 ROOT = Path(__file__).resolve().parents[1]
 KERNELS = sorted((ROOT / "kernels").glob("*.py"))
 FACE = sorted(path for path in (ROOT / "fastlb").rglob("*.py") if "kernels" not in path.parts)
-# How arrays reach kernels: ``accelerate`` imports it with the first kernel.
+# How arrays reach kernels: imported with numba, when the first kernel is that takes them so.
 BESIDE_KERNELS = ROOT / "fastlb" / "lending.py"
 LIGHT = {"numpy", "llvmlite", "math", "numba", "operator"}
 
@@ -79,6 +81,11 @@ def test_kernels_are_reached_through_one_place(path):
         elif isinstance(node, ast.ImportFrom) and node.module != "accelerate":
             named += [f"{node.module or ''}.{alias.name}" for alias in node.names]
     assert not [name for name in named if "kernels" in name.split(".")]
+
+
+def test_the_files_that_workers_take_first_are_there():
+    assert not [name for name in FIRST if not (HERE / name).is_file()]
+    assert len(set(FIRST)) == len(FIRST)
 
 
 def run_python(code, **environment):

@@ -63,7 +63,7 @@ FLOATS: dict[np.dtype[Any], np.dtype[Any]] = {
     np.dtype(np.int64): np.dtype(np.float64),
 }
 
-# Bytes up to which loads are copied faster than looked at and an empty array made for the result.
+# Bytes up to which a copy is made and balanced sooner than an empty array for the result.
 COPIED = 2**13
 # The cube of the last call, its dimensions, and the kernel. A host program asks for the same in
 # every step: to see that by identity, and leave the rest to the kernel, saves a sixth of the call.
@@ -161,9 +161,9 @@ def dem(
 def _in_one_go(loads: ArrayLike, topology: Topology, out: NDArray[Any] | None) -> Balance | None:
     """Balance plain arrays with the least of Python around the kernel, or return None.
 
-    For a host program that balances in every step: ten times as fast on a 10-cube as the whole way,
-    which is for all that is refused or takes a conversion. The kernel itself looks at types, shapes
-    and values, and whether arrays overlap, in next to no time.
+    For a host program that balances in every step: 6 times as fast on a 10-cube as the whole way,
+    or 10 into an ``out``. That one is for all that is refused or takes a conversion. The kernel
+    itself looks at types, shapes and values, and whether arrays overlap, in next to no time.
     """
     # ``np.ndarray`` would be looked up twice, a twentieth of the whole call.
     if type(loads) is not ndarray:
@@ -173,7 +173,8 @@ def _in_one_go(loads: ArrayLike, topology: Topology, out: NDArray[Any] | None) -
     elif out is not None:
         return None
     elif 0 < loads.nbytes <= COPIED:
-        # In C order, whatever the order of the loads.
+        # In C order, whatever the order of the loads. Items of no bytes may be any number, and are
+        # copied one by one.
         source = result = loads.copy()
     else:
         try:

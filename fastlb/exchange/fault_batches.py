@@ -16,7 +16,7 @@ from .fault_passes import plan_passes
 from .loads import Survey, all_within
 from .result import INT32_MAX, INT64_MAX, figures_in, room_for_figures, units_dtype
 from .scratch import scratch, with_own_scratch
-from .tiling import VECTOR, copied_from, signed
+from .tiling import VECTOR, signed, source_for
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -125,7 +125,7 @@ def side_by_side(
         narrow = whole and (small or _narrow(plan, given, booked, totals))
         work = _work(rows.dtype, narrow)
         tile = scratch("tiles", (-(-len(given) // W), N, W), work)
-        tiles.load(copied_from(given, tile), tile, place)
+        tiles.load(source_for(given, tile), tile, place)
         surveyed = scratch("surveyed", (2, 3, len(given)), np.int64)
         top = lanes.survey(tile, surveyed[0])[0] if measured else 0
         moved, local = (columns[0][2:] if measured else summed)[:, part] if booked else (None, None)
@@ -210,8 +210,8 @@ def narrowly(
     W = NARROW_VECTOR * min(in_hand, NARROW_LANES // NARROW_VECTOR, -(-B // NARROW_VECTOR))
     tile = scratch("tiles", (-(-B // W), N, W), np.int16)
     lanes, tiles = kernels("lanes"), kernels("tiles")
-    # A load beyond the signed dtype of as many bits is beyond top, or else it becomes wider.
-    if not tiles.load_within(copied_from(rows, tile), tile, ready.place, top):
+    # An unsigned load that is negative as a signed one is beyond ``top`` anyhow.
+    if not tiles.load_within(source_for(rows, tile), tile, ready.place, top):
         return None
     if not booked:
         carry_out(plan, ready.passes, tile, True, 0, None, None)
@@ -284,7 +284,7 @@ def one_by_one(
     for first in range(0, B, in_hand):
         part = slice(first, min(first + in_hand, B))
         used = placed[: part.stop - first]
-        given = copied_from(rows[part], used)
+        given = source_for(rows[part], used)
         rearrange(given, used, square, plan.topology.n, reverse)
         moved[part], local[part], load = kernel.carry_out(
             used, plan.positions, not reverse, rotating, deepest, booked, kind

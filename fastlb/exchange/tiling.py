@@ -29,7 +29,7 @@ def tiled(rows: NDArray[Any], T: type[np.generic], *, tile_bytes: int) -> NDArra
     fitting = min(LANES, tile_bytes // (N * np.dtype(T).itemsize)) // VECTOR
     width = VECTOR * max(1, min(fitting, -(-B // VECTOR)))
     tiles: NDArray[Any] = np.empty((-(-B // width), N, width), T)
-    kernels("tiles").load(copied_from(rows, tiles), tiles, np.arange(N))
+    kernels("tiles").load(source_for(rows, tiles), tiles, np.arange(N))
     return tiles
 
 
@@ -47,16 +47,16 @@ def untiled(tiles: NDArray[Any], rows: NDArray[Any]) -> None:
 
 
 def signed(rows: NDArray[Any]) -> NDArray[Any]:
-    """Return integers as signed ones of the same bits, whoever copies loads into them.
+    """Return unsigned rows as signed ones of the same bits, for kernels that copy loads.
 
-    So the kernels that copy are compiled for signed integers alone. Without the compiler they
-    stay as they are: plain Python refuses what a signed integer does not hold.
+    So these are compiled for signed integers alone. Without the compiler the rows stay as they are:
+    plain Python refuses what a signed integer does not hold.
     """
     if rows.dtype.kind != "u" or not hasattr(kernels("tiles").store, "get_overload"):
         return rows
     return rows.view(f"i{rows.itemsize}")
 
 
-def copied_from(rows: NDArray[Any], target: NDArray[Any]) -> NDArray[Any]:
-    """Return rows to be copied to a target: as signed ones, unless they are to become wider."""
+def source_for(rows: NDArray[Any], target: NDArray[Any]) -> NDArray[Any]:
+    """Return rows for a kernel to copy to a target: signed, unless that would extend a sign."""
     return signed(rows) if rows.itemsize >= target.itemsize else rows

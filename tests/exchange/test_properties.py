@@ -165,7 +165,7 @@ def test_out_and_layout_do_not_matter(data: st.DataObject) -> None:
     elsewhere = problem.run(loads, record=record, out=other)
     assert np.shares_memory(elsewhere.loads, other)
     read_only = loads.copy()
-    # Of one dtype: kernels are compiled anew for what they must not write.
+    # None but int64: kernels are compiled anew for arrays that they must not write.
     read_only.flags.writeable = dtype != "int64"
     in_place = loads.copy()
     inside = problem.run(in_place, record=record, out=in_place)

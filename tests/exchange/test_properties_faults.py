@@ -298,7 +298,7 @@ def test_out_layout_and_shape_do_not_matter(data: st.DataObject) -> None:
     inside = loads.copy()
     lb.fault_tolerant_dem(inside, cube, record=record, out=inside)
     read_only = loads.copy()
-    # Of one dtype: kernels are compiled anew for what they must not write.
+    # None but int64: kernels are compiled anew for arrays that they must not write.
     read_only.flags.writeable = dtype != "int64"
     locked = lb.fault_tolerant_dem(read_only, cube, record=record)
     wide = np.repeat(loads, 2, axis=1)

@@ -268,7 +268,7 @@ def test_out_and_layout_do_not_matter(data: st.DataObject) -> None:
     in_place = loads.copy()
     lb.hexa_cell(in_place, topology, record=record, out=in_place, **options)
     read_only = loads.copy()
-    # Of one dtype: kernels are compiled anew for what they must not write.
+    # None but int64: kernels are compiled anew for arrays that they must not write.
     read_only.flags.writeable = dtype != "int64"
     wide = np.repeat(loads, 2, axis=1)
     for found in (
