@@ -391,13 +391,14 @@ def small(source, target, d, way):
     """Check and balance few integers of shape (N,) or (B, N) in one call.
 
     Returns whether they are not for this: too many, another ``N``, a load below 0 or above
-    ``NARROW``, or arrays that overlap without being the same. Then nothing is written. ``way`` : 4
-    times the algorithm, 2 if the share is greedy, 1 if the lower takes the odd unit; the tuple of
-    ``rules`` would take 0.1 us to be handed over.
+    ``NARROW``, shapes that differ, or arrays that overlap without being the same. Then nothing is
+    written. ``way`` : 4 times the algorithm, 2 if the share is greedy, 1 if the lower takes the odd
+    unit; the tuple of ``rules`` would take 0.1 us to be handed over.
     """
     N = 6 << (d - 1)
     apart = abs(np.int64(source.ctypes.data) - np.int64(target.ctypes.data))
-    if source.shape[-1] != N or source.size > SMALL or 0 < apart < source.nbytes:
+    fits = source.shape[-1] == N and source.size <= SMALL and source.shape == target.shape
+    if not fits or 0 < apart < source.nbytes:
         return True
     # A literal is a type of its own, for which all that takes the rules would be compiled again.
     never = np.int64(2**31 - 1)
