@@ -159,7 +159,7 @@ def _in_one_go(
 ) -> NDArray[Any] | None:
     """Balance few plain integers with the least of Python around the kernel, or return None.
 
-    For a host program that balances in every step: eight times as fast on 128 cells as the whole
+    For a host program that balances in every step: six times as fast on 128 cells as the whole
     way, which is for all that is refused, takes a conversion, or takes so long that it is the same.
     The kernel looks at types, shapes and values.
     """
