@@ -51,5 +51,6 @@ def share_out(rows, result):
             result[b] = T(total / k)
         else:
             more = total % k
-            result[b, :more] = T(total // k + 1)
+            # Where there is nothing more, one more may not fit the dtype.
+            result[b, :more] = T(total // k + (more > 0))
             result[b, more:] = T(total // k)

@@ -4,11 +4,22 @@ import numpy as np
 import pytest
 
 import fastlb as lb
+from fastlb.accelerate import kernels
 
 
 def test_flows_of_unsigned_integers_do_not_wrap():
     with pytest.raises(OverflowError, match="flows must fit int64"):
         lb.exchange_rounds([0, 10], np.array([2**64 - 5, 0], np.uint64))
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "uint16", "int32", "int64"])
+def test_lines_full_of_the_largest_load_stay_full_without_the_compiler(dtype):
+    share_out = kernels("lines").share_out
+    full = np.full((2, 1), np.iinfo(dtype).max, dtype)
+    for function in (share_out, getattr(share_out, "py_func", share_out)):
+        result = np.zeros_like(full)
+        function(full, result)
+        assert result.tolist() == full.tolist()
 
 
 @pytest.mark.parametrize("ring", [False, True])
