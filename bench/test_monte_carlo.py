@@ -201,7 +201,7 @@ def test_random_loads(race, quick, spelling):
 
 def test_two_threads(race, quick, benchmark):
     """Chunks alone."""
-    chunks = chunks_of(lb.Mesh(8, 8), "gde:lam=723/1000", 2**10 if quick else 2**16)
+    chunks = chunks_of(lb.Mesh(8, 8), "gde:lam=723/1000", 2**10 if quick else 2**20)
     with ThreadPoolExecutor(2) as threads:
         both, alone = interleaved(
             quick, lambda: moved(threads.map, chunks), lambda: moved(map, chunks)
@@ -214,20 +214,20 @@ def test_two_threads(race, quick, benchmark):
 
 @pytest.mark.parametrize("rows", [False, True], ids=["statistics", "rows"])
 @pytest.mark.parametrize(
-    ("topology", "method"),
+    ("topology", "method", "millions"),
     [
-        (lb.Mesh(8, 8), f"gde:lam={P}/{Q}"),
-        (lb.Mesh(8, 8), "dde"),
-        (lb.Hypercube(10), "dem"),
-        (lb.Mesh(16, 16, 16), "dde"),
+        (lb.Mesh(8, 8), f"gde:lam={P}/{Q}", 128),
+        (lb.Mesh(8, 8), "dde", 128),
+        (lb.Hypercube(10), "dem", 512),
+        (lb.Mesh(16, 16, 16), "dde", 128),
     ],
     ids=["gde", "dde", "dem", "dde-3d"],
 )
-def test_whole_runs_on_two_threads(race, quick, benchmark, topology, method, rows):
+def test_whole_runs_on_two_threads(race, quick, benchmark, topology, method, millions, rows):
     """All that ``run`` does, statistics and tables included."""
-    # Shorter runs end while the second thread still waits for its first chunk; tables are bounded
-    # by memory.
-    loads = 2**12 if quick else 2**26 if rows else 2**27
+    # A tenth of a second or two: shorter runs end while the second thread still waits for its first
+    # chunk. Tables are bounded by memory.
+    loads = 2**12 if quick else millions * 2**20 // (2 if rows else 1)
     trials = loads // topology.size
     study = lb.Study("race", [topology], [method], lb.Uniform(MEAN), trials=trials, seed=SEED)
     both, alone = interleaved(
