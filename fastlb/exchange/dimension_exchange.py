@@ -227,12 +227,12 @@ def _kernel(T: np.dtype[Any], axes: int, n: int) -> Callable[..., int] | None:
     """
     if SEEN_AS.get(T) != T or not 1 <= axes <= 2:
         return None
-    if T.kind == "i" and n >= kernels("dem_narrow").LEAST_BITS:
-        checked = kernels("dem_narrow").checked
-    elif T.kind == "f" and n >= kernels("dem_real").LEAST_BITS:
-        checked = kernels("dem_real").checked
+    if T.kind == "i" and n >= kernels("dem.narrow").LEAST_BITS:
+        checked = kernels("dem.narrow").checked
+    elif T.kind == "f" and n >= kernels("dem.real").LEAST_BITS:
+        checked = kernels("dem.real").checked
     elif T.itemsize > 2:
-        checked = kernels("dem").checked
+        checked = kernels("dem.small").checked
     else:
         return None
     loads = np.empty((1,) * axes, T)
@@ -242,15 +242,15 @@ def _kernel(T: np.dtype[Any], axes: int, n: int) -> Callable[..., int] | None:
 def _balance(source: NDArray[Any], target: NDArray[Any], n: int) -> None:
     """Balance legal loads (B * N,), bits 0 .. n-1 in order, in the narrowest lanes they fit."""
     real = source.dtype.kind == "f"
-    if n < kernels("dem_real" if real else "dem_narrow").LEAST_BITS:
-        kernels("dem").dem(source, target, n)
+    if n < kernels("dem.real" if real else "dem_narrow").LEAST_BITS:
+        kernels("dem.small").dem(source, target, n)
     elif real:
-        kernels("dem_real").dem_real(source, target, n)
+        kernels("dem.real").dem_real(source, target, n)
     elif source.dtype.kind == "u":
-        kernels("dem_wide").dem_wide(source, target, target, n)
+        kernels("dem.wide").dem_wide(source, target, target, n)
     else:
-        found = kernels("dem_narrow").dem_narrow(source, target, n)
-        if found > kernels("dem_narrow").TOP:
+        found = kernels("dem.narrow").dem_narrow(source, target, n)
+        if found > kernels("dem.narrow").TOP:
             _balance_larger(source, target, n, found)
 
 
@@ -258,7 +258,7 @@ def _balance_larger(source: NDArray[Any], target: NDArray[Any], n: int, found: i
     """Balance legal loads (B * N,) that do not fit 15 bits; ``found`` is their bitwise or."""
     floats = FLOATS[target.dtype]
     fit = int(found) >> np.finfo(floats).nmant == 0
-    kernels("dem_wide").dem_wide(source, target, target.view(floats) if fit else target, n)
+    kernels("dem.wide").dem_wide(source, target, target.view(floats) if fit else target, n)
 
 
 def _computing_dtype(rows: NDArray[Any]) -> np.dtype[Any]:
@@ -281,7 +281,7 @@ def _run_measured(
 ) -> NDArray[Any]:
     """Balance the rows in place, update ``kept``, and return the units moved, (B, S)."""
     moved: NDArray[Any] = np.empty((len(rows), len(bits)), units_dtype(rows))
-    kernels("dem_measured").dem_measured(rows, kept, bits, faulty_bits(topology), moved)
+    kernels("dem.measured").dem_measured(rows, kept, bits, faulty_bits(topology), moved)
     return moved
 
 

@@ -143,10 +143,10 @@ def dde(
             check_values(given.rows, limit=INT64_MAX // topology.size)
         result, rows = output_rows(out, loads, given)
         if topology.ndim == 1:
-            kernels("lines").share_out(given.rows, rows)
+            kernels("dde.share_out").share_out(given.rows, rows)
         else:
             T = np.int32 if small else computing_dtype(rows, np.inf)
-            kernels("dde").final_loads(given.rows, rows, *plan.arguments(record, T), -1)
+            kernels("dde.batches").final_loads(given.rows, rows, *plan.arguments(record, T), -1)
         return Balance("dde", topology, record, {"loads": finished(result, rows)})
     before = survey(given.rows)
     result, rows = output_rows(out, loads, given)
@@ -155,7 +155,7 @@ def dde(
     # Where units may be too many, nothing is written before they are found to fit.
     target = rows if T is np.int32 else np.empty_like(rows)
     counted = _run(given.rows, target, plan, T, exchange, record)
-    counted.found[kernels("dde").BEFORE :] = before.total, before.smallest, before.largest
+    counted.found[kernels("dde.batches").BEFORE :] = before.total, before.smallest, before.largest
     fields = _fields(topology, plan, record, counted, given.batch, given.shape)
     if target is not rows:
         np.copyto(rows, target)
@@ -199,7 +199,7 @@ def _in_one_go(
     source, target = loads.reshape(B, N), result.reshape(B, N)
     if alone:
         scratch = plan.arguments(record, np.int32)
-        done = kernels("dde").final_loads(source, target, *scratch, plan.top)
+        done = kernels("dde.batches").final_loads(source, target, *scratch, plan.top)
         return loads_alone("dde", topology, result) if done else None
     counted = _run(source, target, plan, np.int32, exchange, record, plan.top // N)
     if counted.refused:
@@ -228,7 +228,7 @@ def _fields(
     else:
         whole = np.empty((len(WHOLE), len(moved)), np.int64)
         real = np.empty((len(REAL), len(moved)))
-        if not kernels("dde_figures").figures(
+        if not kernels("dde.figures").figures(
             found, moved, rounds, N, plan.steps, plan.information, whole, real
         ):
             sum_moved(moved)  # raises, and tells how many
@@ -291,8 +291,8 @@ def _plan(
         (a, shape[a], math.prod(shape[a + 1 :]), wrap[a] and shape[a] > 2, *starts[a : a + 2])
         for a in (range(len(shape)) if order is None else order)
     ]
-    table = np.array(axes, dtype=np.int64).reshape(-1, kernels("dde").COLUMNS)
-    rooms = {r: int(kernels("dde").room(i + 1, N, W, table)) for i, r in enumerate(RECORDS)}
+    table = np.array(axes, dtype=np.int64).reshape(-1, kernels("dde.batches").COLUMNS)
+    rooms = {r: int(kernels("dde.batches").room(i + 1, N, W, table)) for i, r in enumerate(RECORDS)}
     top = INT32_MAX // max(shape, default=1)
     return _Plan(W, rooms, table, sorters, top, steps_of(shape, wrap), sum(shape))
 
@@ -325,7 +325,7 @@ def _run(
     flows, stages = _room_for_stages(B if record == "flows" else 0, S, N, unit, rows.dtype)
     moved: NDArray[Any] = np.zeros((B, S), unit)
     rounds = np.zeros((B, S), np.int64)
-    kernel = kernels("dde")
+    kernel = kernels("dde.batches")
     found: NDArray[Any] = np.empty((kernel.FIGURES, B), unit)
     over = kernel.dde(
         rows, target, flows, stages, *plan.arguments(record, T), exchange == "sbr", moved,
@@ -354,7 +354,7 @@ def ring_sorters(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the comparators of all axes, (C, 2), and where each axis' begin, (d + 1,)."""
     per_axis = [
-        kernels("dde").median_comparators(k) if wrapped and 2 < k <= LONGEST_SORTED else []
+        kernels("dde.batches").median_comparators(k) if wrapped and 2 < k <= LONGEST_SORTED else []
         for k, wrapped in zip(shape, wrap, strict=True)
     ]
     starts = np.cumsum([0] + [len(found) for found in per_axis])

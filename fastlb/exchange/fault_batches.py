@@ -110,7 +110,7 @@ def side_by_side(
     reverse = plan.order == "lowest" and (N > NODES_UP_TO or singly)
     place = _places(plan.topology.n, reverse)
     passes = plan_passes(plan, in_positions=reverse, singly=singly)
-    lanes, tiles = kernels("lanes"), kernels("tiles")
+    lanes, tiles = kernels("layout.figures"), kernels("layout.tiles")
     in_hand = max(2, TILES_BYTES // (N * (4 if small else 8)) // VECTOR)
     W = VECTOR * min(in_hand, LANES // VECTOR, -(-B // VECTOR))
     step = W * (VECTOR * in_hand // W)
@@ -209,7 +209,7 @@ def narrowly(
     in_hand = max(1, NARROW_TILE // (N * 2 * NARROW_VECTOR))
     W = NARROW_VECTOR * min(in_hand, NARROW_LANES // NARROW_VECTOR, -(-B // NARROW_VECTOR))
     tile = scratch("tiles", (-(-B // W), N, W), np.int16)
-    lanes, tiles = kernels("lanes"), kernels("tiles")
+    lanes, tiles = kernels("layout.figures"), kernels("layout.tiles")
     # An unsigned load that is negative as a signed one is beyond ``top`` anyhow.
     if not tiles.load_within(source_for(rows, tile), tile, ready.place, top):
         return None
@@ -257,7 +257,7 @@ def carry_out(
         least, units = scratch("least", (N * W,), tiles.dtype), scratch("units", (W,), counted)
         if counted == np.int32:
             within = INT32_MAX // (max(1, total) * times_moved(plan))
-    return kernels("fault_tiles").carry_out(
+    return kernels("faults.tiles").carry_out(
         tiles, passes, ascending, largest_stuck(plan), within, least, units, moved, local
     )
 
@@ -274,8 +274,8 @@ def one_by_one(
     reverse, deepest = plan.order == "lowest", largest_stuck(plan)
     # The order in which floats are summed up must not depend on the batch.
     rotating = N > SIDE_BY_SIDE_UP_TO or not (booked and work.kind == "f")
-    rearrange = kernels("positions").rearrange
-    kernel = kernels("fault_tolerant_dem")
+    rearrange = kernels("faults.positions").rearrange
+    kernel = kernels("faults.stretches")
     kind: NDArray[Any] = np.zeros(1, units_dtype(rows))
     moved, local = np.zeros((2, B), kind.dtype)
     largest = kind[0]
@@ -312,5 +312,5 @@ def _narrow(plan: FaultPlan, rows: NDArray[Any], booked: bool, totals: NDArray[A
 @lru_cache(maxsize=16)
 def _places(n: int, reverse: bool) -> NDArray[np.int64]:
     """Return the position of every node."""
-    place: NDArray[np.int64] = kernels("positions").places(n, reverse)
+    place: NDArray[np.int64] = kernels("faults.positions").places(n, reverse)
     return place

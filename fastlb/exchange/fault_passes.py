@@ -124,7 +124,7 @@ class _Passes:
 
 @lru_cache(maxsize=64)
 def plan_passes(plan: FaultPlan, *, in_positions: bool, singly: bool = False) -> NDArray[np.int64]:
-    """Return a plan as passes over nodes, or over positions (``kernels/positions.py``).
+    """Return a plan as passes over nodes, or over positions (``kernels/faults/positions.py``).
 
     ``singly`` balances one dimension a pass, always in the same order: floats are added up as
     they come.

@@ -177,7 +177,7 @@ class FaultPlan:
     def table(self) -> NDArray[np.int64] | None:
         """The plan as one network of small loads is balanced by, or None for large networks.
 
-        Of int64, laid out as ``kernels/fault_single.py`` says, for 16-bit lanes.
+        Of int64, laid out as ``kernels/faults/single.py`` says, for 16-bit lanes.
         """
         from .fault_single import table
 

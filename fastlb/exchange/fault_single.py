@@ -87,10 +87,10 @@ def _found(plan: FaultPlan, loads: NDArray[Any], record: str, result: NDArray[An
             return None
         found = kernel(loads, result, table)
         code = found if record == "loads" else found[0]
-        if code == kernels("fault_single").DONE:
+        if code == kernels("faults.single").DONE:
             _last[0] = plan, record, kernel, table
             return found
-        if code != kernels("fault_single").WIDER:
+        if code != kernels("faults.single").WIDER:
             return None
     return None
 
@@ -102,7 +102,7 @@ def table(plan: FaultPlan, *, wide: bool) -> NDArray[np.int64] | None:
     lanes = 16 if wide else 32
     # Beyond that no load but 0 is taken.
     times = min(growth(plan), INT32_MAX)
-    made: NDArray[np.int64] = kernels("fault_single").table(
+    made: NDArray[np.int64] = kernels("faults.single").table(
         plan.program, plan.order == "lowest", plan.topology.n, times, lanes
     )
     return made
@@ -113,7 +113,7 @@ def _kernel(T: np.dtype[Any], record: str, wide: bool) -> Callable[..., Any] | N
     """Return what balances loads of a dtype, or None if there is nothing."""
     if T not in INTEGERS or record not in ("loads", "metrics"):
         return None
-    module = kernels("fault_single")
+    module = kernels("faults.single")
     if record == "loads":
         entry = module.final_wide if wide else module.final
     else:

@@ -269,7 +269,7 @@ def _link_by_link(
     )
     program = none.reshape(0, 4) if plan is None else plan.program
     lowest = plan is None or plan.order == "lowest"
-    local, largest = kernels("fault_flows").carry_out(
+    local, largest = kernels("faults.flows").carry_out(
         rows, program, lowest, *branches, flows, after, moved
     )
     return local, largest, {"flows": flows, "stages": after, "moved_per_stage": moved}

@@ -53,5 +53,5 @@ def fault_tree(topology: Hypercube) -> FaultTree:
     ends = np.array(topology.faults, dtype=np.int64).reshape(-1, 2)
     for side in (0, 1):
         np.bitwise_or.at(broken, ends[:, side], ends[:, 0] ^ ends[:, 1])
-    order, parent, component, starts, height = kernels("fault_tree").spanning(topology.n, broken)
+    order, parent, component, starts, height = kernels("faults.tree").spanning(topology.n, broken)
     return FaultTree(order, parent, component, starts, int(height))

@@ -88,7 +88,7 @@ def run_single(
     ``share`` : see the kernel. After as many loads swept as the ``budget`` it comes back, so
     that Ctrl-C is heard.
     """
-    kernel, (G, N) = kernels("gde_single"), links.sides.shape
+    kernel, (G, N) = kernels("gde.single"), links.sides.shape
     pad = int(links.offsets.max(initial=0))
     room = np.zeros((2, N + 2 * pad), share[0].dtype)
     room[0, pad : pad + N] = source[0]
@@ -261,7 +261,7 @@ def _plan(
     numbers = fraction, colours, len(offsets), max(offsets, default=0), partners is not None
     table = np.array([*shares, *numbers, *offsets], np.int64)
     links = sides.ravel() if partners is None else np.append(partners, sides)
-    module, row = kernels("gde_single"), np.empty(1, T)
+    module, row = kernels("gde.single"), np.empty(1, T)
     entry = module.small if record == "loads" else module.small_measured
     kernel = compiled(entry, row, row, table, links, most, flat=True)
     return _Plan(kernel, table, links, most, batch, colours)
@@ -273,7 +273,7 @@ def _partners(topology: Topology, order: str) -> NDArray[np.int8] | None:
     Itself where it is no end of a link. Of networks that fit registers, if the machine can permute
     what they hold.
     """
-    links, module = colouring(topology, order), kernels("gde_single")
+    links, module = colouring(topology, order), kernels("gde.single")
     nodes = module.NODES
     if topology.size > nodes or not links.count or not module.permutes():
         return None

@@ -160,8 +160,8 @@ def gde_counts(
     return {
         "sweeps": sweeps,
         "steps": 3 * links.count * sweeps,
-        "stalled": flags & kernels("gde").STALLED > 0,
-        "converged": flags & kernels("gde").APART == 0,
+        "stalled": flags & kernels("gde.sweeps").STALLED > 0,
+        "converged": flags & kernels("gde.sweeps").APART == 0,
     }
 
 
@@ -195,7 +195,7 @@ def balance_tiles(
     """Balance ``B`` networks in tiles in place; return moved, local, sweeps and flags (4, B)."""
     kept = np.empty(tiles.shape[1] * tiles.shape[2], tiles.dtype) if with_kept else None
     found = np.zeros((4, B), np.int64)
-    kernel = kernels("gde")
+    kernel = kernels("gde.sweeps")
     _run_to_end(
         kernel.gde, tiles, kept, flows, links.u, links.v, links.starts, links.lines,
         links.axes, factor, most, found, rows_of_state=3,
@@ -222,7 +222,7 @@ def _run_floats(
     # A share too small for a float still is one: it moves nothing, and so stalls.
     share = max(lam, np.finfo(np.float64).smallest_subnormal)
     _run_to_end(
-        kernels("gde_float").gde, tiles, kept, flows, links.u, links.v, share, tolerance, most,
+        kernels("gde.real").gde, tiles, kept, flows, links.u, links.v, share, tolerance, most,
         found, rows_of_state=7,
     )  # fmt: skip
     if not np.isfinite(found[0]).all():

@@ -161,7 +161,7 @@ def exchange_rounds(
             f"flows must leave no node below 0, got {after[poorest]} at node {poorest}"
         )
     local = held.copy()
-    rounds = kernels("exchange").exchange(
+    rounds = kernels("dde.rounds").exchange(
         held, local, pending, mode == "rbs", mode == "sbr-strict", slack
     )
     if pending.any():

@@ -118,7 +118,7 @@ def survey(rows: NDArray[Any]) -> Survey:
     OverflowError
         If a row's total does not fit int64 (integers) or is not finite (floats).
     """
-    kernel = kernels("survey")
+    kernel = kernels("layout.survey")
     code, row, total, smallest, largest = kernel.survey(rows)
     if code == kernel.BAD_VALUE:
         _refuse_values(rows[row])
@@ -133,7 +133,7 @@ def survey_after(before: Survey, rows: NDArray[Any]) -> Survey:
 
     Float loads are not added up again: rounding may take a total past the largest float.
     """
-    _, _, _, smallest, largest = kernels("survey").survey(rows)
+    _, _, _, smallest, largest = kernels("layout.survey").survey(rows)
     return Survey(before.total, smallest, largest)
 
 
@@ -159,14 +159,14 @@ def check_values(rows: NDArray[Any], *, limit: int | None = None) -> None:
     if rows.dtype.kind == "u" and top == np.iinfo(rows.dtype).max:
         return
     # With no limit only negative integers lie outside, which the survey refuses before totals.
-    if kernels("survey").count_outside(rows.reshape(-1), rows.dtype.type(top)):
+    if kernels("layout.survey").count_outside(rows.reshape(-1), rows.dtype.type(top)):
         survey(rows)
 
 
 def all_within(rows: NDArray[Any], top: int) -> bool:
     """Tell whether all integers of rows (B, N) lie in ``0 .. top``."""
     top = min(top, int(np.iinfo(rows.dtype).max))
-    outside: int = kernels("survey").count_outside(rows.reshape(-1), rows.dtype.type(top))
+    outside: int = kernels("layout.survey").count_outside(rows.reshape(-1), rows.dtype.type(top))
     return outside == 0
 
 

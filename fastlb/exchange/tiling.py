@@ -29,7 +29,7 @@ def tiled(rows: NDArray[Any], T: type[np.generic], *, tile_bytes: int) -> NDArra
     fitting = min(LANES, tile_bytes // (N * np.dtype(T).itemsize)) // VECTOR
     width = VECTOR * max(1, min(fitting, -(-B // VECTOR)))
     tiles: NDArray[Any] = np.empty((-(-B // width), N, width), T)
-    kernels("tiles").load(source_for(rows, tiles), tiles, np.arange(N))
+    kernels("layout.tiles").load(source_for(rows, tiles), tiles, np.arange(N))
     return tiles
 
 
@@ -43,7 +43,7 @@ def untiled(tiles: NDArray[Any], rows: NDArray[Any]) -> None:
     if tiles.shape[2] == 1:
         np.copyto(rows, tiles[:, :, 0], casting="unsafe")
     else:
-        kernels("tiles").store(tiles, signed(rows), np.arange(rows.shape[1]))
+        kernels("layout.tiles").store(tiles, signed(rows), np.arange(rows.shape[1]))
 
 
 def signed(rows: NDArray[Any]) -> NDArray[Any]:
@@ -52,7 +52,7 @@ def signed(rows: NDArray[Any]) -> NDArray[Any]:
     So these are compiled for signed integers alone. Without the compiler the rows stay as they are:
     plain Python refuses what a signed integer does not hold.
     """
-    if rows.dtype.kind != "u" or not hasattr(kernels("tiles").store, "get_overload"):
+    if rows.dtype.kind != "u" or not hasattr(kernels("layout.tiles").store, "get_overload"):
         return rows
     return rows.view(f"i{rows.itemsize}")
 

@@ -59,7 +59,7 @@ class EntityRoutes:
 
 @dataclass(frozen=True, eq=False)
 class _Work:
-    """A scaled problem of K entities; see ``kernels/entities.py`` for the arrays."""
+    """A scaled problem of K entities; see ``kernels/flows/entities.py`` for the arrays."""
 
     network: Network
     routing: Routing
@@ -237,7 +237,7 @@ def _budget(
 ) -> tuple[Integers, Integers, Integers, Integers, Integers]:
     lowest = math.ceil(Fraction(plan.contention) * work.units.per_one)
     budget = np.int64(max(lowest, int(work.size.max(initial=0))))
-    search = kernels("entities").budget_search
+    search = kernels("flows.entities").budget_search
     graph = work.graph
     draws = np.random.default_rng(seed)
     best: tuple[Any, ...] | None = None
@@ -275,7 +275,7 @@ def _ordered(work: _Work, plan: MinimaxPlan, order: Integers, template: Numbers 
     checked("total size times the template's denominator", exact_sum(work.size) * parts)
     found: Found = heeding(
         len(order) * len(work.graph.head),
-        kernels("entities").ordered_search,
+        kernels("flows.entities").ordered_search,
         work.start,
         work.out,
         work.graph.head,

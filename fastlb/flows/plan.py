@@ -184,7 +184,7 @@ class MinimaxPlan:
         start, head, _, link = problem.arcs
         source, sink, amount, ends, arcs = heeding(
             len(head),
-            kernels("routes").strip,
+            kernels("flows.routes").strip,
             *(start, head, problem.along(self._flow), len(problem.excess)),
         )
         if not len(amount):

@@ -69,7 +69,7 @@ class Problem:
     def along(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return values of the links along the arcs, 0 on arcs without a link."""
         nothing = values.dtype.type(0)
-        spread: NDArray[Any] = kernels("arcs").spread(self.arcs[3], values, nothing)
+        spread: NDArray[Any] = kernels("flows.residual").spread(self.arcs[3], values, nothing)
         return spread
 
     def capacity(self, beta: Fraction | None) -> tuple[Integers, int]:

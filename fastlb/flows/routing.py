@@ -172,7 +172,7 @@ def _layered(network: Network, topology: Topology, order: tuple[int, ...]) -> Ex
 def _expanded(
     n: int, tail: Integers, head: Integers, origin: Integers, entry: Integers, exit_: Integers
 ) -> Expanded:
-    arcs = kernels("arcs").residual_arcs(n, tail, head)
+    arcs = kernels("flows.residual").residual_arcs(n, tail, head)
     return Expanded(n, tail, head, origin, entry, exit_, arcs)
 
 

@@ -80,7 +80,7 @@ def short_flow(problem: Problem, beta: Fraction | None) -> tuple[int, Integers, 
     scaled = problem.scaled(q)
     value, flow, side = heeding(
         len(problem.arcs[1]),
-        kernels("shortplan").short_plan,
+        kernels("flows.dinic").short_plan,
         *problem.arcs[:3],
         problem.along(capacity),
         scaled.excess,
@@ -96,7 +96,7 @@ def least_flow(problem: Problem, beta: Fraction | None) -> tuple[int, Integers, 
     scaled = problem.scaled(q)
     value, flow = heeding(
         len(problem.arcs[1]),
-        kernels("leastplan").least_plan,
+        kernels("flows.primal_dual").least_plan,
         *problem.arcs[:3],
         problem.along(capacity),
         problem.along(problem.graph.costs),
@@ -108,7 +108,7 @@ def least_flow(problem: Problem, beta: Fraction | None) -> tuple[int, Integers, 
 
 
 def _on_links(problem: Problem, flow: Integers) -> Integers:
-    carried: Integers = kernels("arcs").collect(problem.arcs[3], flow, len(problem.tail))
+    carried: Integers = kernels("flows.residual").collect(problem.arcs[3], flow, len(problem.tail))
     return carried
 
 
@@ -147,11 +147,11 @@ def _fused_value(problem: Problem) -> tuple[int, Nodes]:
     if everywhere and problem.graph.joined:
         return problem.limit, nobody
     usable = problem.along(problem.usable)
-    if kernels("arcs").strongly_connected(start, head, rev, usable, limit):
+    if kernels("flows.residual").strongly_connected(start, head, rev, usable, limit):
         return problem.limit, nobody
     value, _, _, side, *_ = heeding(
         len(head),
-        kernels("minimax").fused_search,
+        kernels("flows.push_relabel").fused_search,
         start,
         head,
         rev,
@@ -182,7 +182,7 @@ def _fused_beta(problem: Problem, whole: bool) -> tuple[Fraction, Nodes | None, 
     scaled = problem.scaled(fine)
     _, beta, raises, side, before, short, rho = heeding(
         len(problem.arcs[1]),
-        kernels("minimax").fused_search,
+        kernels("flows.push_relabel").fused_search,
         *problem.arcs[:3],
         problem.along(scaled.usable),
         problem.along(scaled.base),

@@ -139,7 +139,7 @@ def hexa_cell(
         # The units moved may turn out not to fit: then nothing is to have been written.
         work = source.copy()
     np.copyto(work, source)
-    narrow = before.largest.max(initial=0) <= kernels("hexa_cell").NARROW
+    narrow = before.largest.max(initial=0) <= kernels("hexa_cells.exchange").NARROW
     count = Count(run, topology, work, narrow=narrow)
     fields: dict[str, Any] = {}
     if record == "flows":
@@ -194,7 +194,7 @@ def _kernel(T: np.dtype[Any], axes: int) -> Callable[..., bool] | None:
     if T not in COMPILED:
         return None
     loads = np.empty((1,) * axes, T)
-    return compiled(kernels("hexa_cell").small, loads, loads, 1, 0)
+    return compiled(kernels("hexa_cells.exchange").small, loads, loads, 1, 0)
 
 
 def check_narrow(rows: NDArray[Any]) -> bool:
@@ -203,8 +203,8 @@ def check_narrow(rows: NDArray[Any]) -> bool:
         check_values(rows)
         return False
     fits = rows.dtype.itemsize < 4
-    top = np.iinfo(rows.dtype).max if fits else kernels("hexa_cell").NARROW
-    if kernels("survey").count_outside(rows.reshape(-1), rows.dtype.type(top)):
+    top = np.iinfo(rows.dtype).max if fits else kernels("hexa_cells.exchange").NARROW
+    if kernels("layout.survey").count_outside(rows.reshape(-1), rows.dtype.type(top)):
         check_values(rows, limit=INT64_MAX // rows.shape[1])
         return False
     return True

@@ -82,7 +82,7 @@ class Run:
         The dimensions above a part are DEM on cubes side by side, and left to DEM's kernel,
         unless the odd unit goes another way.
         """
-        kernel, (B, N) = kernels("hexa_cell"), source.shape
+        kernel, (B, N) = kernels("hexa_cells.exchange"), source.shape
         dtype = computed_in(source.dtype, narrow)
         rules = self.rules[dtype]
         if B >= kernel.FEWEST and N <= kernel.LARGEST:
@@ -94,7 +94,7 @@ class Run:
             source.reshape(-1), target.reshape(-1), np.empty((2, part), dtype), rules
         )
         if part < N and (self.by_dem or target.dtype.kind == "f"):
-            kernels("dem").dem_rows(target, part)
+            kernels("dem.small").dem_rows(target, part)
         elif part < N:
             kernel.dimensions(target, part, self.rules[target.dtype])
 
@@ -136,12 +136,12 @@ class Count:
             parts = tuple(node.reshape(-1, run.part) for node in nodes)
             stages = first, min(last, inside)
             rules = run.rules[self._dtype]
-            kernels("hexa_cell").cells_measured(parts, tiles, run.bits, stages, rules, figures)
+            kernels("hexa_cells.exchange").cells_measured(parts, tiles, run.bits, stages, rules, figures)
         if last > inside:
             stages = max(first, inside), last
             width = run.part << (stages[0] - inside)
             rules = run.rules[self.rows.dtype]
-            kernels("hexa_cell").dimensions_measured(nodes, width, stages, rules, figures)
+            kernels("hexa_cells.exchange").dimensions_measured(nodes, width, stages, rules, figures)
 
     def by_stage(self, given: LoadRows) -> dict[str, Any]:
         """Do all stages, and return the fields of ``record="flows"``."""
@@ -151,7 +151,7 @@ class Count:
         triangles = np.empty((len(self.rows) * topology.cells * 2, 3), self.moved.dtype)
         held = self.rows.astype(self._dtype).reshape(triangles.shape)
         rules = self.run.rules[self._dtype]
-        kernels("hexa_cell").triangle_flows(held, rules, triangles)
+        kernels("hexa_cells.exchange").triangle_flows(held, rules, triangles)
         by_triangle = triangles.reshape(len(self.rows), 2 * topology.cells, 3)
         for offset, lower, place in topology.links_by_offset():
             if offset < 3:

@@ -42,7 +42,7 @@ _HALF = 26
 # The weight of a value that comes once.
 _ONE = np.ones(1, dtype=np.int64)
 
-# What ``measure`` in ``kernels/tally.py`` says of a block of values.
+# What ``measure`` in ``kernels/statistics/tally.py`` says of a block of values.
 Measured = tuple[int, int, float, float, int, int, tuple[int, ...]]
 
 
@@ -68,7 +68,7 @@ class Column(NamedTuple):
         # The kernel is compiled for the kinds that figures mostly have.
         ready = given.dtype in (np.int64, np.float64) and given.flags.carray
         numbers = given if ready else np.add(given, 0.0, dtype=np.float64)
-        column, measure = np.empty(len(given)), kernels("tally").measure
+        column, measure = np.empty(len(given)), kernels("statistics.tally").measure
         measured = [
             measure(numbers[first : first + BLOCK], column[first : first + BLOCK])
             for first in range(0, len(given), BLOCK)
@@ -108,7 +108,7 @@ class Moments:
             first += BLOCK
 
     def _add(self, values: NDArray[np.float64], times: int, measured: Measured) -> None:
-        tally = kernels("tally")
+        tally = kernels("statistics.tally")
         self.trials += len(values) * times
         least, largest, low, high, negative, zero, words = measured
         if largest == tally.EXPONENTS:
@@ -137,7 +137,7 @@ class Moments:
         """Add finite values, and return how many of them are negative and zero."""
         E = largest - least + 1
         sums, strip = np.zeros((E, 8), dtype=np.int64), np.empty((E, 4), dtype=np.int64)
-        found: tuple[int, int] = kernels("tally").add(values.view(np.int64), least, sums, strip)
+        found: tuple[int, int] = kernels("statistics.tally").add(values.view(np.int64), least, sums, strip)
         total, squares = self._far
         for exponent, words in enumerate(sums.tolist(), least):
             more, more_squares = _whole(words, exponent, _HALF)
@@ -248,7 +248,7 @@ class Histogram:
 
     def _count(self, bits: NDArray[np.int64], weights: NDArray[np.int64]) -> int:
         """Count as far as there is room, and return how many values were taken."""
-        tally = kernels("tally")
+        tally = kernels("statistics.tally")
         if self._first is None:
             table = self._keys, self._counts, self._used, len(self._keys) // 2
             taken, self._used = tally.count(bits, self.dropped, weights, *table)
@@ -267,15 +267,15 @@ class Histogram:
             return max(self.dropped + 1, FIRST_DROPPED)
         # At first it is several bits; as many values again tell all but the last one or two.
         keys = np.sort(_ordered(np.concatenate([bits, further[:DISTINCT]])))
-        return int(kernels("tally").fewest_dropped(keys, FIRST_DROPPED, DISTINCT))
+        return int(kernels("statistics.tally").fewest_dropped(keys, FIRST_DROPPED, DISTINCT))
 
     def _entries(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the bins as the least of their float64 values as stored, and their counts."""
         keys, counts = np.empty((2, self._used + 1), dtype=np.int64)
         if self._first is None:
-            kernels("tally").taken(self._keys, self._counts, keys, counts)
+            kernels("statistics.tally").taken(self._keys, self._counts, keys, counts)
         else:
-            kernels("tally").taken_in_row(self._first, self._counts, keys, counts)
+            kernels("statistics.tally").taken_in_row(self._first, self._counts, keys, counts)
         return _ordered(keys[:-1] << self.dropped), counts[:-1]
 
     def _rebuild(
@@ -300,7 +300,7 @@ class Histogram:
 
     def _ends(self, *given: NDArray[np.int64]) -> tuple[int, int]:
         """Return the first and the last key of values."""
-        ends = [kernels("tally").ends(bits) for bits in given if len(bits)] or [(0, 0)]
+        ends = [kernels("statistics.tally").ends(bits) for bits in given if len(bits)] or [(0, 0)]
         first, last = min(end[0] for end in ends), max(end[1] for end in ends)
         return int(first) >> self.dropped, int(last) >> self.dropped
 

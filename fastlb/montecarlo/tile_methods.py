@@ -154,7 +154,7 @@ class Dde(TileMethod):
 
     def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
         found = np.empty((5, B), np.int64)
-        kernels("dde_tiles").dde(
+        kernels("dde.tiles").dde(
             tiles, self.shape, self.rings, self.order, self.sorters, self.starts, found
         )
         named = dict(zip(("moved", "local", "rounds"), found, strict=False))
@@ -183,12 +183,12 @@ class Dem(TileMethod):
         self.faults = dimension_exchange.faulty_bits(topology)
 
     def dtype(self, total: int, largest: int, W: int) -> np.dtype[Any] | None:
-        return _least_dtype(kernels("dem_tiles"), largest, W, total * max(1, len(self.bits)))
+        return _least_dtype(kernels("dem.tiles"), largest, W, total * max(1, len(self.bits)))
 
     def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
         found = np.empty((4, B), np.int64)
         kept = scratch("kept", (tiles[0].size,), tiles.dtype)
-        kernels("dem_tiles").dem(tiles, kept, self.bits, self.faults, found)
+        kernels("dem.tiles").dem(tiles, kept, self.bits, self.faults, found)
         return {"moved": found[0], "local": found[1], "extremes": found[2:]}
 
     def further(self, B: int, found: Found) -> dict[str, Any]:
@@ -212,14 +212,14 @@ class HexaCell(TileMethod):
     def dtype(self, total: int, largest: int, W: int) -> np.dtype[Any] | None:
         # All stages together move at most the total each; a node's messages are bytes.
         summed = max(int(total) * self.run.stages, 255 * self.topology.size)
-        return _least_dtype(kernels("hexa_cell_tiles"), largest, W, summed)
+        return _least_dtype(kernels("hexa_cells.tiles"), largest, W, summed)
 
     def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
         found, dtype = np.empty((8, B), np.int64), tiles.dtype
         kept, ends = (
             scratch(name, (tiles[0].size,), T) for name, T in (("kept", dtype), ("ends", np.uint8))
         )
-        kernels("hexa_cell_tiles").balance(
+        kernels("hexa_cells.tiles").balance(
             tiles, kept, ends, self.run.d, self.run.rules[dtype], found
         )
         named = dict(zip(("moved", "local", "time", "load", "polled", "ends"), found, strict=False))
@@ -273,7 +273,7 @@ def same(value: int, B: int) -> NDArray[np.int64]:
 def extremes(tiles: NDArray[Any], B: int) -> NDArray[np.int64]:
     """Return the least and the largest load of each of B trials, (2, B)."""
     found = np.empty((3, B), np.int64)
-    kernels("lanes").survey(tiles, found)
+    kernels("layout.figures").survey(tiles, found)
     return found[1:]
 
 

@@ -87,7 +87,7 @@ def _measured(
     chunk: Trials, law: Drawn, methods: dict[str, TileMethod], drawn: NDArray[Any]
 ) -> dict[str, dict[str, Any]]:
     """Draw into the same tiles again and again, and let each method balance them."""
-    W, lanes = drawn.shape[2], kernels("lanes")
+    W, lanes = drawn.shape[2], kernels("layout.figures")
     surveyed = scratch("surveyed", (3, len(drawn) * W), np.int64)
     columns = {name: room_for_figures(chunk.trials) for name in methods}
     others: dict[str, list[Found]] = {name: [] for name in methods}

@@ -154,7 +154,7 @@ def _solve_one(
 
     A search leaves out what costs ``below`` or more.
     """
-    feasible, value, flipped, free, rc, rA, rb = kernels("reduction").reduce(c, A, b)
+    feasible, value, flipped, free, rc, rA, rb = kernels("programs.presolve").reduce(c, A, b)
     name = "search" if method == "auto" else method
     if not feasible:
         return Outcome(INFEASIBLE, None, 0, name, 0)
@@ -199,9 +199,9 @@ def _search(
         cost, found = np.int64(-(-below // step) * step), True
     given, spent = cost if found else None, 0
     for steps, most in STAGES:
-        y, x, cost, found = kernels("reduction").multipliers(c, A, b, y, x, cost, found, steps)
-        layout = kernels("branching").prepare(c, A, b, y, _lanes(bound))
-        x, cost, found, least, nodes, complete = kernels("binary").search(
+        y, x, cost, found = kernels("programs.presolve").multipliers(c, A, b, y, x, cost, found, steps)
+        layout = kernels("programs.branch_and_bound").prepare(c, A, b, y, _lanes(bound))
+        x, cost, found, least, nodes, complete = kernels("programs.enumerate").search(
             c.sum(), *layout, np.argsort(-y), x, cost, found, min(most, node_limit - spent)
         )
         spent += int(nodes)
@@ -216,7 +216,7 @@ def _search(
 
 
 def _enumerate_one(c: NDArray[Any], A: NDArray[Any], b: NDArray[Any]) -> Outcome:
-    kernel = kernels("binary").enumerate_each
+    kernel = kernels("programs.enumerate").enumerate_each
     pattern, cost, found = kernel(c[None], A[None], b[None], _WIDE)
     if not found[0]:
         return Outcome(INFEASIBLE, None, 0, "enumeration", 0)
@@ -234,7 +234,7 @@ def _enumerated(given: Programs) -> Found:
     require_memory(8 * (m + 1) * 2 ** max(n - LEAF, 0), f"enumerating {n} variables, {m} rows")
     programs = given.c, given.A, given.b
     if n <= SMALL and m <= MOST_ROWS and B >= MANY:
-        kernel = kernels("few_variables").enumerate_together
+        kernel = kernels("programs.few_variables").enumerate_together
         found = np.empty(B, np.int16), np.empty(B, np.int64), np.empty(B, np.bool_)
         # The narrowest numbers are tried first, for their sums are checked on the way.
         count = kernel(*programs, _SHORT, _SAFE_INT16, *found)
@@ -243,7 +243,7 @@ def _enumerated(given: Programs) -> Found:
         if count >= 0:
             return *found, count == B
     kind = _SHORT if given.bound < _SAFE_INT16 else _lanes(given.bound)
-    pattern, cost, known = kernels("binary").enumerate_each(*programs, kind)
+    pattern, cost, known = kernels("programs.enumerate").enumerate_each(*programs, kind)
     return pattern, cost, known, bool(known.all())
 
 

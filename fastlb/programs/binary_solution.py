@@ -94,7 +94,7 @@ class BinaryBatch(BinarySolution):
         # A name is 40 bytes, which ``take`` copies half as fast as numbers are.
         names = np.empty(self._batch, STATUS_NAMES.dtype)
         rows = STATUS_NAMES.view(np.int64).reshape(len(STATUSES), -1)
-        kernels("few_variables").choose_rows(
+        kernels("programs.few_variables").choose_rows(
             self._unknown, rows, names.reshape(-1, 1).view(np.int64)
         )
         return names

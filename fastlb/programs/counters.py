@@ -82,7 +82,7 @@ def count_tests(c: ArrayLike, A: ArrayLike, b: ArrayLike, *, prune: str = ">=") 
     require_memory(16 * (m + 1) * 2 ** ((n + 1) // 2), f"the sums of {n} variables, {m} rows")
     found = heeding(
         len(given.c) << n,
-        kernels("counters").count_tests,
+        kernels("programs.counters").count_tests,
         *(given.ordered_costs(), given.A, given.b, prune == ">"),
     )
     argmin = found[0]

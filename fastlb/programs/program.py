@@ -312,7 +312,7 @@ def _int64(name: str, array: NDArray[Any]) -> NDArray[Any]:
 
 def _check_sums(c: NDArray[Any], A: NDArray[Any], b: NDArray[Any]) -> int:
     """Return a bound of all absolute sums, or raise ``OverflowError``."""
-    bound, bad_costs, bad_row = kernels("decimal_scaling").survey(c, A, b)
+    bound, bad_costs, bad_row = kernels("programs.decimal_scaling").survey(c, A, b)
     if bad_costs >= 0:
         raise OverflowError(
             f"c must have absolute sums that fit int64, got more in program {bad_costs}"

@@ -161,7 +161,7 @@ def simulate_search(
     # Items of work for every sequence, of sums two numbers each, and of what processors do.
     needed = 160 * 2**n + 8 * topology.size * (len(given.c) + 8)
     require_memory(needed, f"the simulation of {n} variables on {topology!r}")
-    kernel = kernels("simulation")
+    kernel = kernels("programs.simulation")
     triggers = {"idle": kernel.IDLE, "always": kernel.ALWAYS, "period": kernel.PERIOD}
     pairs = np.empty((0, 3), dtype=np.int64)
     if balance:

@@ -90,7 +90,7 @@ def _scaled(rows: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64], N
     if rows.dtype.kind != "f":
         everything = np.arange(len(rows))
         return np.zeros(rows.shape, dtype=np.int64), np.zeros_like(everything), everything
-    kernel = kernels("decimal_scaling")
+    kernel = kernels("programs.decimal_scaling")
     whole, decimals, code = kernel.scale(np.ascontiguousarray(rows))
     opened = np.flatnonzero(code != kernel.EXACT)
     whole[opened] = 0

@@ -125,7 +125,7 @@ Law = tuple[
 @lru_cache(maxsize=64)
 def round_keys(seed: int) -> NDArray[np.uint64]:
     """Return the keys of all rounds, (10, 2), of a seed below 2**128."""
-    keys: NDArray[np.uint64] = kernels("philox").round_keys(seed)
+    keys: NDArray[np.uint64] = kernels("random.philox").round_keys(seed)
     return keys
 
 
@@ -143,7 +143,7 @@ def kernel_law(
     guide: NDArray[np.int32] | None = None,
     shift: int = 0,
 ) -> Law:
-    """Return the tuple that ``kernels/philox.py`` explains."""
+    """Return the tuple that ``kernels/random/philox.py`` explains."""
     return (
         kind,
         np.uint64(span),
@@ -165,11 +165,11 @@ class Independent(Drawn):
 
     def fill(self, rows: NDArray[np.int64], *, seed: int, start: int) -> None:
         """Write the loads of the trials ``start, start + 1, ..`` to ``rows`` (trials, N)."""
-        kernels("philox").draw_rows(round_keys(seed), start, _law_of(self), rows)
+        kernels("random.philox").draw_rows(round_keys(seed), start, _law_of(self), rows)
 
     def fill_tiles(self, tiles: NDArray[Any], *, seed: int, start: int) -> None:
         """Write them to tiles (K, N, W) of integers: trial ``k W + w`` to lane w of tile k."""
-        kernels("philox").draw_tiles(round_keys(seed), start, _law_of(self), tiles)
+        kernels("random.philox").draw_tiles(round_keys(seed), start, _law_of(self), tiles)
 
 
 @dataclass(frozen=True)
@@ -209,7 +209,7 @@ class Uniform(Independent):
 
     def law(self) -> Law:
         """Return what the kernels are told."""
-        philox, span = kernels("philox"), 2 * self.mean + 1
+        philox, span = kernels("random.philox"), 2 * self.mean + 1
         return kernel_law(philox.HALVES if span <= 2**32 else philox.SCALED, span)
 
 

@@ -69,7 +69,7 @@ class OneHot(Drawn):
         tiles[k, hot, w] = self.load
 
     def _hot(self, trials: int, nodes: int, seed: int, start: int) -> NDArray[np.int64]:
-        philox = kernels("philox")
+        philox = kernels("random.philox")
         hot = np.empty((trials, 1), np.int64)
         law = kernel_law(philox.SCALED, nodes)
         philox.draw_rows(round_keys(seed), start, law, hot)

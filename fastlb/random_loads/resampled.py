@@ -123,7 +123,7 @@ class Resampled(Independent):
 
     def law(self) -> Law:
         """Return what the kernels are told: the values in as few bits as hold them all."""
-        kind, count, narrow = kernels("philox").VALUES, len(self.values), self._narrow
+        kind, count, narrow = kernels("random.philox").VALUES, len(self.values), self._narrow
         # Whole words, so that the kernels are compiled for one dtype.
         words = np.zeros(-(-count * narrow.itemsize // 8), np.int64)
         words.view(narrow)[:count] = self.values

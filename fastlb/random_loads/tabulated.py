@@ -53,7 +53,7 @@ class Tabulated(Independent):
     def law(self) -> Law:
         """Return what the kernels are told."""
         t = self.table
-        kind = kernels("philox").TABLE
+        kind = kernels("random.philox").TABLE
         return kernel_law(kind, 0, t.thresholds, t.first, t.mask, t.guide, t.shift)
 
     def tabulated(self) -> tables.Table:

@@ -85,7 +85,7 @@ def _colouring(topology: Topology, order: str) -> Colouring:
         whole = _grid_colouring(topology.shape, (False,) * topology.ndim, order)
         return _without(whole, topology.faults) if topology.faults else whole
     links = topology.links if isinstance(topology, Network) else topology.edges
-    colours = kernels("colouring").misra_gries(links, topology.size)
+    colours = kernels("gde.colouring").misra_gries(links, topology.size)
     by_colour = np.argsort(colours, kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(colours))]).astype(np.int64)
     ordered = links[by_colour]

@@ -35,7 +35,7 @@ class Expanded:
     entry, exit : (N,) int64
         Where the load of a node starts and where it arrives.
     arcs : tuple
-        Residual arcs, see ``kernels/arcs.py``.
+        Residual arcs, see ``kernels/flows/residual.py``.
     """
 
     n: int
@@ -68,7 +68,7 @@ class Expanded:
         """Whether the links lead from every node to every other."""
         start, head, rev, link = self.arcs
         one = np.int64(1)
-        return bool(kernels("arcs").strongly_connected(start, head, rev, link >= 0, one))
+        return bool(kernels("flows.residual").strongly_connected(start, head, rev, link >= 0, one))
 
     def on_links(self, values: NDArray[Any], inner: Any) -> NDArray[Any]:
         """Return values of the network's links on these (G,), ``inner`` on those of none."""
@@ -202,7 +202,7 @@ class Network(Topology):
         """The network as the graph on which plans without routing are searched."""
         tail, head = np.ascontiguousarray(self.edges.T)
         nodes = np.arange(self.size)
-        arcs = kernels("arcs").residual_arcs(self.size, tail, head)
+        arcs = kernels("flows.residual").residual_arcs(self.size, tail, head)
         return Expanded(self.size, tail, head, np.arange(len(tail)), nodes, nodes, arcs)
 
     @cached_property

@@ -11,7 +11,7 @@ from numba import njit
 
 from fastlb.accelerate import kernels
 
-dde = kernels("dde")
+dde = kernels("dde.batches")
 read, write, memory = dde._read, dde._write, dde._memory
 where, least, most, any_of = dde._where, dde._least, dde._most, dde._any
 converted, transpose, middle_of_few = dde._converted, dde._transpose, dde._middle_of_few

@@ -146,7 +146,7 @@ def test_figures_in_one_kernel_are_those_of_numpy() -> None:
     least, most = chance.integers(0, 5, (2, 2, 50)) * np.minimum(total, 1)
     found = np.array([total // 3, least[1], most[1], total, least[0], most[0]])
     whole, real = np.empty((8, 50), np.int64), np.empty((4, 50))
-    figures, rounds = kernels("dde_figures").figures, units // 2**55
+    figures, rounds = kernels("dde.figures").figures, units // 2**55
     assert figures(found, units, rounds, 77, 5, 6, whole, real)
     names = direct_exchange.WHOLE + direct_exchange.REAL
     given = dict(zip(names, (*whole, *real), strict=True))

@@ -10,7 +10,7 @@ from numba import config, njit
 
 from fastlb.accelerate import kernels
 
-kernel = kernels("dem")
+kernel = kernels("dem.small")
 PLAIN = bool(config.DISABLE_JIT)
 
 

@@ -13,7 +13,7 @@ from numba.core.registry import cpu_target
 import fastlb as lb
 from fastlb.accelerate import kernels
 
-narrow = kernels("dem_narrow")
+narrow = kernels("dem.narrow")
 low, across = narrow._low, narrow._across
 PLAIN = bool(config.DISABLE_JIT)
 # Loads up to the first are exchanged by one multiplication, those up to the second by means.

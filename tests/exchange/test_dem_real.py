@@ -11,7 +11,7 @@ from numba import config, njit
 import fastlb as lb
 from fastlb.accelerate import kernels
 
-kernel = kernels("dem_real")
+kernel = kernels("dem.real")
 PLAIN = bool(config.DISABLE_JIT)
 SMALL = [5, 6, 7, 8]
 SIZES = [*SMALL, 9, 10, 11] if PLAIN else [*SMALL, 9, 10, 11, 12, 13, 16, 18, 20, 22]

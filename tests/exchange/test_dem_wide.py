@@ -15,7 +15,7 @@ from numba import config, njit
 import fastlb as lb
 from fastlb.accelerate import kernels
 
-wide = kernels("dem_wide")
+wide = kernels("dem.wide")
 ROOT = Path(__file__).resolve().parents[2]
 PLAIN = bool(config.DISABLE_JIT)
 # Dtype of the loads, of the lanes, and bits that these hold.
@@ -188,7 +188,7 @@ for dtype, lanes, bits in (("int32", "float32", 23), ("int64", "float64", 52)):
     for n in (5, 9, 12):
         loads = drawn((3, 2**n), dtype, bits)
         assert np.array_equal(in_one_go(loads, lanes, n), averaged(loads, n))
-assembly = "".join(kernels("dem_wide").dem_wide.inspect_asm().values())
+assembly = "".join(kernels("dem.wide").dem_wide.inspect_asm().values())
 assert "fma" not in assembly and "vfnmadd" not in assembly
 """
 

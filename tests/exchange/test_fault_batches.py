@@ -210,7 +210,7 @@ def test_views_and_batches_of_several_axes() -> None:
 )
 @pytest.mark.parametrize(("N", "B", "W"), ROWS_AND_TILES)
 def test_rows_go_to_tiles_and_back(N: int, B: int, W: int, dtype: tuple[str, str]) -> None:
-    tiles = kernels("tiles")
+    tiles = kernels("layout.tiles")
     rng = np.random.default_rng(N)
     rows, place = rng.integers(0, 200, (B, N)).astype(dtype[0]), rng.permutation(N)
     tile = np.full((-(-B // W), N, W), 7, dtype[1])
@@ -245,7 +245,7 @@ def test_units_that_do_not_fit_leave_the_loads_as_they_are(record: str, dtype: A
 @pytest.mark.parametrize("booked", [False, True])
 @pytest.mark.parametrize("dtype", ["int16", "int32", "int64", "float64"])
 def test_repairs_in_registers_mean_what_their_twins_say(dtype: str, booked: bool) -> None:
-    repair, V = kernels("fault_tiles")._repair_few, 64 // np.dtype(dtype).itemsize
+    repair, V = kernels("faults.tiles")._repair_few, 64 // np.dtype(dtype).itemsize
     W = 2 * V
 
     @njit

@@ -16,7 +16,7 @@ from fastlb.exchange import fault_single
 from fastlb.exchange.fault_plans import EXCHANGE
 from tests.exchange.test_fault_passes import partners
 
-single = kernels("fault_single")
+single = kernels("faults.single")
 CUBES = [
     lb.Hypercube(0),
     lb.Hypercube(1),

@@ -15,7 +15,7 @@ from fastlb.accelerate import kernels
 from fastlb.exchange import gde_single
 from fastlb.rational import floor_share
 
-KERNEL = kernels("gde_single")
+KERNEL = kernels("gde.single")
 WORD = 2**16 - 1
 NETWORKS: list[Any] = [
     lb.Mesh(8, 8),

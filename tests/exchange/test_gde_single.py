@@ -105,7 +105,7 @@ def test_where_the_result_goes(out_of: str) -> None:
 
 def test_a_long_balancing_comes_back_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is given up where it should be short, and interrupted where it may be long."""
-    kernel = kernels("gde_single")
+    kernel = kernels("gde.single")
     loads = np.zeros(600, np.int64)
     loads[0] = 600 * 10**4
     chain, found = lb.Chain(600), []

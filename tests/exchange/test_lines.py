@@ -14,7 +14,7 @@ def test_flows_of_unsigned_integers_do_not_wrap():
 
 @pytest.mark.parametrize("dtype", ["uint8", "int8", "uint16", "int32", "int64"])
 def test_lines_full_of_the_largest_load_stay_full_without_the_compiler(dtype):
-    share_out = kernels("lines").share_out
+    share_out = kernels("dde.share_out").share_out
     full = np.full((2, 1), np.iinfo(dtype).max, dtype)
     for function in (share_out, getattr(share_out, "py_func", share_out)):
         result = np.zeros_like(full)

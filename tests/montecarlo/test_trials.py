@@ -162,7 +162,7 @@ def test_the_public_function_says_what_is_wrong(topology, method):
 def test_totals_and_extremes_of_lanes(dtype):
     tiles = np.random.default_rng(1).integers(0, 10**9, (3, 5, 16)).astype(dtype)
     surveyed = np.empty((3, 40), np.int64)
-    kernels("lanes").survey(tiles, surveyed)
+    kernels("layout.figures").survey(tiles, surveyed)
     total, least, most = surveyed
     rows = tiles.transpose(0, 2, 1).reshape(48, 5)[:40].astype(np.int64)
     assert np.array_equal(total, rows.sum(axis=1))
@@ -180,7 +180,7 @@ def test_figures_of_lanes(B):
     units[:, rng.random(B + 3) < 0.2] = 0
     before, after, (moved, local) = units[:3], units[3:5, :B], units[5:, :B]
     whole, real = np.full((4, B + 5), -7), np.full((4, B + 5), -7.0)
-    kernels("lanes").figures(before, after, moved, local, 12, 2, whole, real)
+    kernels("layout.figures").figures(before, after, moved, local, 12, 2, whole, real)
     surveys = Survey(*before[:, :B]), Survey(before[0, :B], *after)
     expected = figures(*surveys, 12, moved, local)
     for name, found in figures_in((whole, real)).items():

@@ -10,8 +10,8 @@ from numba import njit
 
 from fastlb.accelerate import kernels
 
-binary = kernels("binary")
-few = kernels("few_variables")
+binary = kernels("programs.enumerate")
+few = kernels("programs.few_variables")
 
 
 @njit

@@ -20,7 +20,7 @@ def numpy_words(seed, start, trials, size):
 
 @pytest.fixture(scope="module")
 def philox():
-    return kernels("philox")
+    return kernels("random.philox")
 
 
 @pytest.mark.parametrize("seed", SEEDS)

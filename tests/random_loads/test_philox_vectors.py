@@ -25,7 +25,7 @@ EDGES = [
 
 @pytest.fixture(scope="module")
 def philox():
-    return kernels("philox")
+    return kernels("random.philox")
 
 
 def has_fused_products():
@@ -128,7 +128,7 @@ def test_words_of_plainer_processors_are_the_same_and_cached_apart(tmp_path):
     """One cache serves processors with and without 52-bit products: each compiles for itself."""
     code = (
         "import json, numpy as np; from fastlb.accelerate import kernels\n"
-        "p = kernels('philox'); out = np.empty((2, 300), np.uint64)\n"
+        "p = kernels('random.philox'); out = np.empty((2, 300), np.uint64)\n"
         "p.words(p.round_keys(9), 4, out)\n"
         "hits = sum(p.words.stats.cache_hits.values())\n"
         "print(json.dumps([hits, out.tolist()]))"

@@ -1,0 +1,76 @@
+"""How kernels are compiled: ``kernel`` for functions, ``inlined`` for pieces of them.
+
+numba's cache on disk watches one file: that in which a function is defined. A kernel that takes
+code from another file would keep the old code after an upgrade. So kernels share code through this
+folder alone, and ``kernel`` stamps its cache entries with a hash of every file in this folder, too:
+when a file here changes, all kernels are compiled again; when a kernel changes, only that one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+import pkgutil
+from contextlib import suppress
+from pathlib import Path
+
+from numba import config, njit
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+
+# Raised over a cache file that was cut short, cannot be written, or that another version wrote.
+CACHE_ERRORS = OSError, EOFError, ValueError, pickle.UnpicklingError, ImportError, AttributeError
+
+
+def _hash_of_this_folder():
+    """Return a hash of the source of every module beside this one, in a zip file too."""
+    digest = hashlib.sha256()
+    folder = str(Path(__file__).parent)
+    for module in sorted(pkgutil.iter_modules([folder]), key=lambda module: module.name):
+        loader = module.module_finder.find_spec(module.name).loader
+        digest.update(loader.get_data(loader.get_filename(module.name)))
+    return digest.hexdigest()
+
+
+SHARED_HASH = _hash_of_this_folder()
+
+
+class _Cache(FunctionCache):
+    """The cache of one function; an entry that cannot be read or written is done without."""
+
+    def __init__(self, function):
+        super().__init__(function)
+        stamp = self._impl.locator.get_source_stamp(), SHARED_HASH
+        self._cache_file = IndexDataCacheFile(self.cache_path, self._impl.filename_base, stamp)
+
+    def load_overload(self, signature, context):
+        try:
+            return super().load_overload(signature, context)
+        except CACHE_ERRORS:
+            return None
+
+    def save_overload(self, signature, data):
+        with suppress(*CACHE_ERRORS):
+            super().save_overload(signature, data)
+
+
+def kernel(function):
+    """Compile a function at its first call, without the interpreter's lock, and cache it on disk.
+
+    Where no folder for the cache can be written, every process compiles for itself.
+    """
+    compiled = njit(nogil=True, no_cfunc_wrapper=True)(function)
+    if not config.DISABLE_JIT:
+        # numba raises RuntimeError where it finds no folder.
+        with suppress(RuntimeError):
+            compiled._cache = _Cache(function)
+    return compiled
+
+
+def inlined(function):
+    """Make a function part of every kernel that calls it.
+
+    A function that is compiled on its own is optimised alone and again in each caller, 0.2 to
+    0.5 s each. One that is inlined costs a third of that at each place that calls it: use it for
+    what one or two places call.
+    """
+    return njit(inline="always", nogil=True)(function)
