@@ -7,7 +7,13 @@ from numba import config, njit, types
 from fastlb.kernels.shared import vectors as v
 from fastlb.kernels.shared.exchange import exchange, exchange_and_count, exchange_numbers
 from fastlb.kernels.shared.tracing import (
-    cond, either, fori, register_lanes, stack, traced, update,
+    cond,
+    either,
+    fori,
+    register_lanes,
+    stack,
+    traced,
+    update,
 )  # fmt: skip
 from fastlb.kernels.shared.transposition import transpose
 
