@@ -173,7 +173,7 @@ def test_control_flow():
 
         room[0] = 0
         total, largest = fori(n, body, a[0] - a[0], a[0] - a[0])
-        chosen, = cond(total > 10, lambda: [largest], lambda: [-largest])
+        (chosen,) = cond(total > 10, lambda: [largest], lambda: [-largest])
         out[0], out[1] = chosen, room[0]
         source = either(total > 10, a, out)
         update(out, 2, v.add, source.load(0, 2))
