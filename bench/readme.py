@@ -1,8 +1,9 @@
 """The README's table of performance and the whole one, from what ``pytest bench`` measured.
 
 ``python -m bench.readme RESULT.json .. [--readme README.md] [--whole RATIOS.md]`` takes one file
-for each processor. It replaces what stands between the two markers in the README, one line for
-each kind of work, names every row in which a peer is faster, and writes the table of all rows.
+for each processor. It replaces what stands between markers in the README: one line for each kind
+of work, with every row in which a peer is faster, and the seconds of first calls. With ``--whole``
+it also writes the table of all rows.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from typing import Any
 
 from bench.table import Measurement, about, as_markdown, compared, holds, label
 
-BEGIN, END = "<!-- performance: begin -->", "<!-- performance: end -->"
+MARKERS = "<!-- {}: begin -->\n", "<!-- {}: end -->"
+FIRST_CALL = "first call, {} cache: "
 
 # What a line says, and the rows of the whole table that it sums up.
 LINES = {
@@ -47,7 +49,9 @@ LINES = {
     "0-1 programs of 13 to 40 variables, one at a time": r"0-1 single, \w+, \d+ rows",
     "0-1 programs of the literature": r"0-1 single, (mknap1|p0033|stein27)",
     "simulated search": r"simulated search",
-    "import and first call": r"import fastlb|first call",
+    "import": r"import fastlb",
+    "first call, empty cache": r"first call, empty cache",
+    "first call, warm cache": r"first call, warm cache|first call of",
     "memory": r".*memory",
 }
 
@@ -90,6 +94,32 @@ def table(measured: Sequence[Measurement]) -> str:
     return "\n".join(lines)
 
 
+def first_calls(measured: Sequence[Measurement]) -> str:
+    """Return a table of the CPU seconds that processes take for a first call and nothing else."""
+    seconds = [
+        {row["name"]: row["nanoseconds_per_node"] / 1e9 for row in each["rows"]}
+        for each in measured
+    ]
+    empty, warm = (FIRST_CALL.format(state) for state in ("empty", "warm"))
+    names = dict.fromkeys(n.removeprefix(empty) for each in seconds for n in each if empty in n)
+    heads = ["first call", *(f"{label(each)}, {s}" for each in measured for s in ("s", "cached"))]
+    lines = [heads, ["---"] * len(heads)]
+    for name in names:
+        rows = [each.get(state + name) for each in seconds for state in (empty, warm)]
+        lines.append([name, *("" if row is None else f"{row:.1f}" for row in rows)])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) if names else ""
+
+
+def replaced(text: str, name: str, made: str) -> str:
+    """Return a text with what stands between two markers replaced; raise ValueError without."""
+    begin, end = (marker.format(name) for marker in MARKERS)
+    before, begins, rest = text.partition(begin)
+    _, ends, after = rest.partition(end)
+    if not (begins and ends):
+        raise ValueError(f"the README must hold the lines {begin.strip()} and {end}")
+    return f"{before}{begin}{made}\n{end}{after}"
+
+
 def against_c(rows: list[dict[str, Any]]) -> str:
     """Return a sentence with the geometric mean of all rows that have C as a peer."""
     medians = [row["faster_than"]["C"]["median"] for row in rows if "C" in row["faster_than"]]
@@ -129,13 +159,14 @@ def main() -> None:
     parser.add_argument("--readme", type=Path, default=Path("README.md"))
     parser.add_argument("--whole", type=Path, help="where the table of all rows goes")
     arguments = parser.parse_args()
-    text = arguments.readme.read_text()
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not (begin and end):
-        parser.error(f"{arguments.readme} must hold the lines {BEGIN} and {END}")
     measured = [json.loads(path.read_text()) for path in arguments.results]
-    arguments.readme.write_text(f"{before}{BEGIN}\n{table(measured)}\n{END}{after}")
+    text = arguments.readme.read_text()
+    try:
+        text = replaced(text, "performance", table(measured))
+        text = replaced(text, "first calls", first_calls(measured))
+    except ValueError as error:
+        parser.error(str(error))
+    arguments.readme.write_text(text)
     if arguments.whole:
         arguments.whole.write_text(as_markdown(measured))
 
