@@ -158,6 +158,9 @@ def read_npy(path: Path) -> NDArray[Any]:
         reason = str(error).partition("\n")[0]
         if "greater than file size" in reason or isinstance(error, ArithmeticError):
             reason = "it is cut off"
+        if " object at 0x" in reason:
+            # NumPy shows a node of the header's syntax tree.
+            reason = "its header is broken"
         raise ValueError(f"{path} is no readable .npy file: {reason}") from None
 
 
