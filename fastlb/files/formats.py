@@ -233,6 +233,8 @@ def _read_text(path: Path | None) -> NDArray[Any]:
     source = "standard input" if path is None else str(path)
     try:
         if path is None:
+            if sys.stdin is None:
+                raise ValueError("standard input must hold numbers, but it is closed")
             return read_csv(sys.stdin, source)
         with path.open(encoding="utf-8") as lines:
             return read_csv(lines, source)
