@@ -115,7 +115,7 @@ def test_a_broken_npy_header_is_told_in_words(tmp_path: Path) -> None:
     length = len(header).to_bytes(2, "little")
     path = tmp_path / "x.npy"
     path.write_bytes(b"\x93NUMPY\x01\x00" + length + header + bytes(16))
-    with pytest.raises(ValueError, match="no readable .npy file") as caught:
+    with pytest.raises(ValueError, match=r"no readable \.npy file") as caught:
         read_load_file([path])
     assert "0x" not in str(caught.value)
 
