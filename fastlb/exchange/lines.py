@@ -23,7 +23,7 @@ MODES = ("rbs", "sbr", "sbr-strict")
 ROUNDING = 2.0**-49
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class DdeLine:
     """The table of DDE-chain or DDE-ring (Wu-Shu Example 1 and Fig. 9), arrays of shape (k,).
 
