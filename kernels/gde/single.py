@@ -11,6 +11,7 @@ import numpy as np
 from numba import types
 
 from ..shared.compiling import kernel
+from ..shared.figures import ratios_of_one
 from ..shared.shares import exchange_share, two_units_move
 from ..shared.tracing import fori, traced
 from ..shared.vectors import minimum
@@ -90,6 +91,7 @@ def balance(source, out, u, v, share, colours, max_sweeps):
             local += resident_min[i]
             least_after = min(least_after, loads[i])
             most_after = max(most_after, loads[i])
+    # Nodes that are still are balanced, if a difference of two moves something.
     apart = False
     if going or not two_units_move(share):
         for e in range(u.size):
@@ -97,13 +99,9 @@ def balance(source, out, u, v, share, colours, max_sweeps):
     # The sweep that moved nothing is counted, if there was one.
     stalled = apart and sweeps < max_sweeps
     sweeps += stalled
-    imbalance = initial_imbalance = cost = 0.0
-    locality = 1.0
-    if total > 0:
-        mean = total / N
-        imbalance, initial_imbalance = most_after / mean - 1.0, most / mean - 1.0
-        cost, locality = moved / total, local / total
+    before, after, cost, locality = ratios_of_one(total, most, most_after, moved, local, N)
     return (
-        code, most_after - least_after, most - least, imbalance, initial_imbalance, moved, cost,
-        local, locality, sweeps, 3 * colours * sweeps, stalled, not apart,
+        code, int(most_after - least_after), int(most - least), float(after), float(before),
+        int(moved), float(cost), int(local), float(locality), int(sweeps),
+        int(3 * colours * sweeps), bool(stalled), not apart,
     )  # fmt: skip

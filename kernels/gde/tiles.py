@@ -23,7 +23,7 @@ import numpy as np
 from ..shared.compiling import kernel
 from ..shared.processor import REGISTERS
 from ..shared.shares import exchange_share, two_units_move
-from ..shared.tracing import cond, fori, traced, update
+from ..shared.tracing import cond, each_register, fori, traced, update
 from ..shared.vectors import absolute, add, lanes, maximum, minimum, select, spread
 
 # Flags of a network: the last sweep moved nothing although neighbours differ by more than one;
@@ -33,12 +33,6 @@ LINE_REGISTERS = 1 if REGISTERS == 32 else 2
 # Lines whose nodes lie further apart than so many bytes exchange link by link instead: their rows
 # fall into the same few sets of the cache (16x16x16 mesh: 27 ns a node along all lines for 17).
 NEAR_BYTES = 2048
-
-
-def _each_register(W, dtype, body):
-    """Run ``body(w, size)`` for all W networks, a register at a time; for a single one alone."""
-    size = lanes(dtype)
-    cond(W == 1, lambda: body(0, 1), lambda: fori(W, lambda w: body(w, size), step=size))
 
 
 @traced()
@@ -65,7 +59,7 @@ def _sweep_links(tile, resident_min, record, units, u, v, start, end, share):
             if flows is not None:
                 scratch.store(w, flow)
 
-        _each_register(W, tile.dtype, exchange)
+        each_register(W, tile.dtype, exchange)
 
         def network(w):
             flows[first + w, e] = flows[first + w, e] + scratch[w].astype(flows.dtype)
@@ -166,7 +160,7 @@ def _count(units, colours, moved, overflow, moving):
         for row, values in zip(rows, sums, strict=True):
             row.store(w, values)
 
-    _each_register(units.shape[1], np.int64, count)
+    each_register(units.shape[1], np.int64, count)
 
 
 @traced()
@@ -183,7 +177,7 @@ def _mark_apart(tile, u, v, marks):
         (largest,) = fori(u.shape[0], link, first ^ first)
         marks.store(w, select(largest > 1, spread(1, largest), 0))
 
-    _each_register(W, tile.dtype, mark)
+    each_register(W, tile.dtype, mark)
 
 
 @traced()
@@ -198,7 +192,7 @@ def _sum_nodes(tile, sums, nodes):
         (total,) = fori(nodes, node, tile.load(w, size), start=1)
         sums.store(w, total)
 
-    _each_register(W, tile.dtype, add_up)
+    each_register(W, tile.dtype, add_up)
 
 
 @kernel
