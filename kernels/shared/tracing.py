@@ -236,7 +236,9 @@ def traced(*static, returns=types.none):
         names = list(signature.parameters)
 
         def plain(*arguments):
-            return function(*map(_plain, arguments))
+            # Integers wrap, as they do in registers.
+            with np.errstate(over="ignore"):
+                return function(*map(_plain, arguments))
 
         if config.DISABLE_JIT:
             return plain
