@@ -109,7 +109,7 @@ class Gde(TileMethod):
     def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
         factor, _ = self._factor(total, largest)
         found = generalized.balance_tiles(
-            tiles, B, self.links, factor, self.most, None, with_kept=True
+            tiles, B, self.links, factor, self.most, None, with_metrics=True
         )
         named = dict(zip(("moved", "local", "sweeps", "flags"), found, strict=True))
         return {**named, "extremes": extremes(tiles, B)}

@@ -214,6 +214,15 @@ def fori(stop, body, *carried, start=0, step=1):
     return read()
 
 
+def each_register(count, dtype, body):
+    """Run ``body(at, size)`` over ``count`` elements, a register of ``size`` at a time.
+
+    ``count`` is a multiple of a register's lanes, or 1: then ``size`` is 1.
+    """
+    size = lanes(dtype)
+    cond(count == 1, lambda: body(0, 1), lambda: fori(count, lambda at: body(at, size), step=size))
+
+
 def traced(*static, returns=types.none):
     """Decorate a function of arrays, numbers, truth values, None and tuples of them.
 
@@ -227,7 +236,9 @@ def traced(*static, returns=types.none):
         names = list(signature.parameters)
 
         def plain(*arguments):
-            return function(*map(_plain, arguments))
+            # Integers wrap, as they do in registers.
+            with np.errstate(over="ignore"):
+                return function(*map(_plain, arguments))
 
         if config.DISABLE_JIT:
             return plain
