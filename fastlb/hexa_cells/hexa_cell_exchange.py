@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from ..accelerate import kernels
 from ..exchange.loads import (
     Survey,
     all_within,
+    batch_shape,
     check_record,
     check_values,
     read_loads,
@@ -29,6 +31,7 @@ from .hexa_cell_run import (
     Run,
     are_side_by_side,
     counters,
+    goes_side_by_side,
     run_of,
 )
 
@@ -37,7 +40,7 @@ if TYPE_CHECKING:
 
     from ..topologies.topology import Topology
 
-# One network of up to so many loads is balanced by one call of a kernel.
+# Up to so many loads are balanced by one call of a kernel.
 SMALL = 2**14
 
 
@@ -166,18 +169,19 @@ def _is_for_tiles(run: Run, rows: NDArray[Any], before: Survey) -> bool:
 def _prepare(
     topology: Topology, dtype: np.dtype[Any], shape: tuple[int, ...], record: str, *options: Any
 ) -> PreparedCall | None:
-    """Prepare the final loads of one small network of int32 or int64."""
-    if type(topology) is not HyperHexaCell or record != "loads" or topology.size > SMALL:
-        return None
-    if dtype not in (INT32, INT64) or shape not in (topology.shape, (topology.size,)):
+    """Prepare the final loads of few int32 or int64, of one network or a small batch."""
+    if type(topology) is not HyperHexaCell or record != "loads" or dtype not in (INT32, INT64):
         return None
     try:
+        networks = math.prod(batch_shape(shape, topology))
         run = run_of(topology, *options)
     except (TypeError, ValueError):
         return None
+    if networks * topology.size > SMALL or goes_side_by_side(networks, topology.size):
+        return None
     averaging, greedy, _, prism, dims = run.rules
-    kernel = kernels("hexa_cells.final_loads").balance_one
-    return PreparedCall(kernel, (averaging, greedy, prism, dims))
+    kernel = kernels("hexa_cells.final_loads").balance_few
+    return PreparedCall(kernel, (topology.size, averaging, greedy, prism, dims))
 
 
 def check_narrow(rows: NDArray[Any]) -> bool:

@@ -34,7 +34,7 @@ LANES, TILES_BYTES = 64, 2**18
 # From so many networks on, and so many loads, they lie side by side in tiles: fewer are done with
 # sooner by kernels that take one after the other, or not so late that more compiling pays.
 FEWEST, FEWEST_LOADS = 8, 2**12
-# Of larger networks the final loads alone take as long one after the other.
+# The final loads alone of larger networks take no longer one after the other.
 LARGEST_SIDE_BY_SIDE = 6 << 5
 
 Rules = tuple[int | None, int | None, int | None, int | None, int | None]
@@ -77,7 +77,7 @@ class Run:
         """Balance the rows of ``source`` into ``target``, which may be the same."""
         B, N = source.shape
         dtype = computed_in(source.dtype, narrow)
-        if are_side_by_side(B, N) and N <= LARGEST_SIDE_BY_SIDE:
+        if goes_side_by_side(B, N):
             self._balance_side_by_side(source, target, dtype)
             return
         kernel = kernels("hexa_cells.final_loads")
@@ -133,6 +133,11 @@ class Run:
 def are_side_by_side(B: int, N: int) -> bool:
     """Tell whether networks are so many that they lie side by side."""
     return B >= FEWEST and B * N >= FEWEST_LOADS
+
+
+def goes_side_by_side(B: int, N: int) -> bool:
+    """Tell whether networks lie side by side where the final loads alone are wanted."""
+    return are_side_by_side(B, N) and N <= LARGEST_SIDE_BY_SIDE
 
 
 def parts_in_tiles(

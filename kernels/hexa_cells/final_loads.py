@@ -150,8 +150,8 @@ def balance(source, target, workspace, rules):
 
 
 @kernel
-def balance_one(source, target, averaging, greedy, prism, dims):
-    """Check and balance one network (N,) of integers.
+def balance_few(source, target, N, averaging, greedy, prism, dims):
+    """Check and balance networks of N integers, one after the other in flat arrays.
 
     Return 1, with nothing written, if a load lies below 0 or above ``NARROW``, or if the arrays
     overlap without being the same.
@@ -163,11 +163,9 @@ def balance_one(source, target, averaging, greedy, prism, dims):
         highest = max(highest, np.uint64(np.int64(loads[i])))
     if (highest > np.uint64(NARROW)) | overlap(source, target):
         return 1
-    room = np.empty(2 * min(loads.size, PART), np.int32)
-    workspace = flat(room)
+    room = np.empty(2 * min(N, PART), np.int32)
     rules = averaging, greedy, None, prism, dims
-    _balance(loads, result, workspace, rules)
-    if loads.size > PART:
-        _dimensions(result, loads.size, PART, rules)
+    _balance(loads, result, flat(room), rules)
+    _dimensions(result, N, PART, rules)
     # Used once more, as a flat view does not keep its array alive.
     return 0 * room.size
