@@ -25,7 +25,7 @@ from ..exchange.result import INT32_MAX, INT64_MAX
 from ..exchange.scratch import scratch
 from ..exchange.tiling import LANES
 from ..hexa_cells.hexa_cell_exchange import hexa_cell
-from ..hexa_cells.hexa_cell_run import STEPS, counters, prepared
+from ..hexa_cells.hexa_cell_run import STEPS, counters, run_of
 from ..registry import function_of
 from ..topologies.colouring import colouring
 from ..topologies.hexa_cell_topology import HyperHexaCell
@@ -207,21 +207,14 @@ class HexaCell(TileMethod):
         if not isinstance(topology, HyperHexaCell):
             raise TypeError(f"topology must be a HyperHexaCell for hexa_cell, got {topology!r}")
         self.topology: HyperHexaCell = topology
-        self.run = prepared(topology, algorithm, share, odd_unit)
+        self.run = run_of(topology, algorithm, share, odd_unit)
 
     def dtype(self, total: int, largest: int, W: int) -> np.dtype[Any] | None:
-        # All stages together move at most the total each; a node's messages are bytes.
-        summed = max(int(total) * self.run.stages, 255 * self.topology.size)
+        summed = self.run.summed(total, self.topology.size)
         return _least_dtype(kernels("hexa_cells.tiles"), largest, W, summed)
 
     def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
-        found, dtype = np.empty((8, B), np.int64), tiles.dtype
-        kept, ends = (
-            scratch(name, (tiles[0].size,), T) for name, T in (("kept", dtype), ("ends", np.uint8))
-        )
-        kernels("hexa_cells.tiles").balance(
-            tiles, kept, ends, self.run.d, self.run.rules[dtype], found
-        )
+        found = self.run.count_tiles(tiles, B)
         named = dict(zip(("moved", "local", "time", "load", "polled", "ends"), found, strict=False))
         return {**named, "extremes": found[6:]}
 
