@@ -251,14 +251,15 @@ def carry_out(
     receive units, or both are None; ``total`` is that of any network, and of use for int32 alone.
     """
     _, N, W = tiles.shape
-    within, least, units = INT64_MAX, None, None
+    between, resident_min, units = INT64_MAX, None, None
     if moved is not None:
         counted = np.dtype(np.int32) if tiles.dtype == np.int16 else tiles.dtype
-        least, units = scratch("least", (N * W,), tiles.dtype), scratch("units", (W,), counted)
+        resident_min = scratch("resident_min", (N * W,), tiles.dtype)
+        units = scratch("units", (W,), counted)
         if counted == np.int32:
-            within = INT32_MAX // (max(1, total) * times_moved(plan))
-    return kernels("faults.tiles").carry_out(
-        tiles, passes, ascending, largest_stuck(plan), within, least, units, moved, local
+            between = INT32_MAX // (max(1, total) * times_moved(plan))
+    return kernels("faults.tiles").balance(
+        tiles, passes, ascending, largest_stuck(plan), between, resident_min, units, moved, local
     )
 
 
