@@ -10,10 +10,7 @@ exchange is a few instructions on two registers, whatever the plan says. Up to t
 balanced at once between the registers of eight nodes, which are read and written once.
 
 The plan comes as ``passes`` (``fastlb/exchange/fault_passes.py``): exchanges, then the repairs of
-stuck subcubes. A node of a stuck subcube sends its neighbour in the donor its pegs, the load above
-the neighbour's, or registers as holes what it has less. The donor levels the pegs and pays the
-holes. Then the stuck subcube has the loads that the donor had, and the donor those of the stuck
-subcube, levelled.
+stuck subcubes (``shared/repair.py``).
 
 Legend: ``K`` tiles of ``W`` networks, ``N`` nodes in any order, ``P`` passes, ``B <= K W`` networks.
 Where metrics are recorded, ``resident_min`` (N W,) holds the least load so far of each node, and
@@ -23,19 +20,14 @@ Where metrics are recorded, ``resident_min`` (N W,) holds the least load so far 
 import numpy as np
 
 from ..shared.compiling import kernel
-from ..shared.exchange import exchange_by_halves, half_towards_zero, links
-from ..shared.processor import REGISTERS
-from ..shared.tracing import register_lanes, stack, traced, update
-from ..shared.vectors import absolute, add, lanes, maximum, minimum, reduce, select
+from ..shared.exchange import exchange_by_halves, links
+from ..shared.repair import LOW, NOTES, PEGS, after_repair, level_pegs, lower, notes_of
+from ..shared.tracing import register_lanes, traced, update
+from ..shared.vectors import absolute, add, lanes, maximum, minimum
 from ..shared.views import flat
 
 # First column of a pass that exchanges; the others repair.
 EXCHANGE = 0
-# What a repair notes of a node of the donor, a register each: its pegs, its load before them, its
-# holes, its least load.
-PEGS, HELD, HOLES, LOW, NOTES = 0, 1, 2, 3, 4
-# Registers that a measured exchange of three dimensions keeps: eight nodes, loads and least loads.
-MEASURED_TOGETHER = 3 if REGISTERS > 16 else 2
 
 
 def corners(base, strides):
@@ -46,7 +38,7 @@ def corners(base, strides):
     return places
 
 
-def lower(resident_min, at, load):
+def update_least(resident_min, at, load):
     """Lower the least load of a node of each lane, once it has this one."""
     resident_min.store(at, minimum(load, resident_min.load(at)))
 
@@ -54,33 +46,27 @@ def lower(resident_min, at, load):
 def send_pegs(tile, resident_min, a, d):
     """Give a stuck node what its neighbour in the donor has; return the notes of that one."""
     held = tile.load(d)
-    pegs = tile.load(a) - held
+    node = notes_of(tile.load(a), held)
     tile.store(a, held)
     if resident_min is not None:
-        lower(resident_min, a, held)
-    return [pegs, held, maximum(-pegs, 0), held]
+        update_least(resident_min, a, held)
+    return node
 
 
-def level_pegs(x, y, measured):
-    """Level the pegs of two nodes of the donor in their notes; return the units that move.
-
-    A node sends at most its load minus its holes, which is what it held and its pegs.
-    """
-    sent = minimum(half_towards_zero(x[PEGS] - y[PEGS]), x[HELD] + x[PEGS])
-    sent = maximum(sent, -(y[HELD] + y[PEGS]))
-    x[PEGS], y[PEGS] = x[PEGS] - sent, y[PEGS] + sent
-    for node in (x, y) if measured else ():
-        node[LOW] = minimum(node[HELD] + node[PEGS] + node[HOLES], node[LOW])
+def level_and_lower(x, y):
+    """Level the pegs of two nodes of the donor in their notes; return the units that move."""
+    sent = level_pegs(x, y)
+    lower(x)
+    lower(y)
     return absolute(sent)
 
 
 def pay_holes(tile, resident_min, d, node):
     """Leave a node of the donor with its load, once its holes are paid; return that."""
-    load = maximum(node[HELD] + node[PEGS], 0)
+    load, low = after_repair(node)
     tile.store(d, load)
     if resident_min is not None:
-        low = select(node[HOLES] > 0, minimum(load, node[LOW]), node[LOW])
-        lower(resident_min, d, low)
+        update_least(resident_min, d, low)
     return load
 
 
@@ -122,7 +108,7 @@ def repair_in_registers(tile, resident_min, units, peak, stuck, donor, strides, 
     moved = [absolute(node[PEGS]) for node in nodes]
     for dimension in range(len(strides)):
         for r, s in links(len(strides), dimension):
-            moved.append(level_pegs(nodes[r], nodes[s], units is not None))
+            moved.append(level_and_lower(nodes[r], nodes[s]))
     most = peak.load(0)
     for node, (_, d) in zip(nodes, places, strict=True):
         most = maximum(most, pay_holes(tile, resident_min, d, node))
@@ -152,7 +138,7 @@ def level_pegs_of(units, notes, w, u, v):
     """Level the pegs of nodes number u and v of the donor in their notes."""
     x, y = (places_of_notes(notes, number) for number in (u, v))
     u_notes, v_notes = ([notes.load(place) for place in places] for places in (x, y))
-    sent = level_pegs(u_notes, v_notes, units is not None)
+    sent = level_and_lower(u_notes, v_notes)
     for places, node in ((x, u_notes), (y, v_notes)):
         notes.store(places[PEGS], node[PEGS])
         if units is not None:
