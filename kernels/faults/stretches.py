@@ -129,7 +129,7 @@ def balance_lanes(loads, resident_min, units, at, base, free, bits):
 
 @kernel
 def balance_bits(loads, resident_min, units, base, free, bits):
-    """Balance a subcube along some of the bits of its rows, outermost first, up to three at once."""
+    """Balance a subcube along some bits of its rows, outermost first, up to three at once."""
     low = np.int64(register_lanes(loads) - 1)
     whole_rows = free & low == low
     none = np.int64(0)
@@ -179,9 +179,7 @@ def balance_subcube(loads, resident_min, units, base, free, bits):
         balance_bits(loads, resident_min, units, at, inside, bits & block & ~low)
         rows, row = inside & ~low, np.int64(0)
         while bits & low:
-            balance_lanes(
-                loads, resident_min, units, (at & ~low) | row, base, free, bits & low
-            )
+            balance_lanes(loads, resident_min, units, (at & ~low) | row, base, free, bits & low)
             if row == rows:
                 break
             row = (row - rows) & rows

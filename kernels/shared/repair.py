@@ -95,7 +95,7 @@ def share_of(total, nodes):
 
 @traced(returns=lambda loads, resident_min, flows, notes, units, a, d, number, row: units)
 def send_pegs(loads, resident_min, flows, notes, units, a, d, number, row):
-    """Give stuck node a what its neighbour d in the donor has; note pegs and holes as ``number``."""
+    """Give stuck node a what its neighbour d in the donor has; note that one as ``number``."""
     held = loads[d]
     node = notes_of(loads[a].astype(units.dtype), held.astype(units.dtype))
     for note in range(NOTES):
@@ -114,7 +114,9 @@ def level_pegs_across(flows, notes, units, place, x, y, both):
     ``both`` ends lower their least loads, or the one that sends alone, which of floats differs by
     the rounding.
     """
-    x_notes, y_notes = ([notes[NOTES * number + note] for note in range(NOTES)] for number in (x, y))
+    x_notes, y_notes = (
+        [notes[NOTES * number + note] for note in range(NOTES)] for number in (x, y)
+    )
     sent = level_pegs(x_notes, y_notes)
     lower(x_notes, both | (sent > 0))
     lower(y_notes, both | (sent < 0))
