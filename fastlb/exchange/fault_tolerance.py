@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..accelerate import kernels
 from ..errors import FaultError
-from ..memory import require_memory
 from .fault_batches import (
     Carried,
     fit_side_by_side,
@@ -18,8 +16,8 @@ from .fault_batches import (
     side_by_side,
     times_moved,
 )
-from .fault_plans import FaultPlan, fault_plan
 from .fault_links import LinkByLink, link_by_link
+from .fault_plans import FaultPlan, fault_plan
 from .fault_single import prepare_call
 from .fault_tree import FaultTree, fault_tree
 from .loads import (

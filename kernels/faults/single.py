@@ -14,7 +14,7 @@ import numpy as np
 from ..shared.compiling import kernel
 from ..shared.figures import ratios_of_one
 from ..shared.repair import NOTES, exchange_link, repair_links
-from ..shared.views import flat
+from ..shared.views import flat, row
 
 SPLIT, WHOLE = 0, 1
 # Bits of the blocks that order sums of real loads: a block within a block has its own bits balanced
@@ -123,8 +123,8 @@ def balance_links(rows, resident_min, flows, after, program, lowest, moved):
     notes = np.empty(NOTES * N, moved.dtype)
     largest = moved.dtype.type(0)
     for b in range(B):
-        loads, least = rows[b], resident_min[b]
-        links = None if flows is None else flows[b].reshape(-1)
+        loads, least = row(rows, b), row(resident_min, b)
+        links = row(flows, b)
         for i in range(N):
             least[i] = loads[i]
         units, stage = moved.dtype.type(0), 0

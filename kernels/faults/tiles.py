@@ -12,7 +12,8 @@ balanced at once between the registers of eight nodes, which are read and writte
 The plan comes as ``passes`` (``fastlb/exchange/fault_passes.py``): exchanges, then the repairs of
 stuck subcubes (``shared/repair.py``).
 
-Legend: ``K`` tiles of ``W`` networks, ``N`` nodes in any order, ``P`` passes, ``B`` networks. Where metrics are recorded, ``resident_min`` (N W,) holds the least load so far of each node, and
+Legend: ``K`` tiles of ``W`` networks, ``N`` nodes in any order, ``P`` passes, ``B`` networks. Where
+metrics are recorded, ``resident_min`` (N W,) holds the least load so far of each node, and
 ``units`` (W,) what moved; otherwise both are None.
 """
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..shared.compiling import kernel
 from ..shared.repair import send_along, share_of
+from ..shared.views import row
 
 
 @kernel
@@ -86,15 +87,15 @@ def give_quotas(rows, resident_min, flows, tree, ranks, moved):
             surplus[node] = rows[b, node] - load
             rows[b, node] = load
             resident_min[b, node] = min(resident_min[b, node], load)
-        links = None if flows is None else flows[b].reshape(-1)
+        links = row(flows, b)
         units = moved[b]
         for i in range(N - 1, -1, -1):
             node = order[i]
             above = parent[node]
             if above != node:
-                row, bit = 0 if flows is None else links.size - N, 1
+                start, bit = 0 if flows is None else flows[0].size - N, 1
                 while node ^ above != bit:
-                    row, bit = row - N, bit << 1
-                units = send_along(links, units, row, node, above, surplus[node])
+                    start, bit = start - N, bit << 1
+                units = send_along(links, units, start, node, above, surplus[node])
                 surplus[above] += surplus[node]
         moved[b] = units
