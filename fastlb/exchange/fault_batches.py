@@ -282,7 +282,7 @@ def one_by_one(
     notes = np.empty(4 << largest_stuck(plan), counted)
     largest = counted.type(0)
     kernel = kernels("faults.stretches")
-    in_hand = min(B, max(2, TILES_BYTES // (N * work.itemsize)))
+    in_hand = max(1, min(B, TILES_BYTES // (N * work.itemsize)))
     placed = np.empty((in_hand, N), work)
     for first in range(0, B, in_hand):
         part = slice(first, min(first + in_hand, B))

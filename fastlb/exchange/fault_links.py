@@ -70,13 +70,11 @@ def link_by_link(
         )
         if stages is not None:
             stages[-1] = rows
-    # Real loads are added up one after the other, as everywhere.
-    real = rows.dtype.kind == "f"
-    local = (
-        np.add.accumulate(resident_min, axis=1)[:, -1]
-        if real
-        else resident_min.sum(axis=1, dtype=counted)
-    )
+    if rows.dtype.kind == "f":
+        # One after the other, as everywhere, from 0 on, so that no sum is -0.
+        local = np.add.accumulate(resident_min, axis=1)[:, -1] + 0.0
+    else:
+        local = resident_min.sum(axis=1, dtype=counted)
     return LinkByLink(largest, moved, local, flows, stages)
 
 
