@@ -24,7 +24,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.numpy_support import as_dtype
 
-from .vectors import Vector, lanes, llvm_type, select
+from .vectors import Vector, lanes, llvm_type
 
 INDEX = ir.IntType(64)
 CACHE_LINE = 64
@@ -90,7 +90,7 @@ class Memory:
         start = self.builder.bitcast(self._pointer(at), byte)
         for line in range(0, size * self.itemsize, CACHE_LINE):
             place = self.builder.gep(start, [INDEX(line)])
-            self.builder.call(fetch, [place, word(to_write), word(3), word(1)])
+            self.builder.call(fetch, [place, word(int(to_write)), word(3), word(1)])
 
     def view(self, dtype):
         """Return the same bytes as an array of another dtype of the same width."""
@@ -318,7 +318,3 @@ def register_lanes(array):
     return lanes(array.dtype)
 
 
-__all__ = [
-    "Memory", "PlainMemory", "cond", "either", "fori", "register_lanes", "select", "stack",
-    "traced", "update",
-]  # fmt: skip
