@@ -39,7 +39,7 @@ SMALL_TOP = 2**14 - 1
 # A float lane holds a load with this added: floats from there on are one apart up to twice as much.
 BIAS = {4: 2**23, 8: 2**52}
 # Bytes of the lanes of a block, which is balanced in the L1 cache.
-BLOCK_BYTES = 2**14
+BLOCK_BYTES = 2**13
 # Nodes whose bytes are balanced while they are in the L2 cache.
 CHUNK = 2**19
 # What a byte holds for a load that equals its base. After k bits the loads of 2**k nodes differ by
@@ -49,6 +49,8 @@ RAISED = 16
 # good as FAR apart, or FAR + 1 if their difference is odd.
 FAR = 64
 BYTES = REGISTER_BYTES
+# Bits balanced between registers at a time.
+PASS_BITS = 4 if REGISTERS == 32 else 3
 
 
 def _exchange_small(a, b):
@@ -112,7 +114,7 @@ def _low(source, base, target, place, like, n):
 
 
 @traced("bits")
-def _across(scratch, first, target, place, size, bits):
+def _across(scratch, start, first, target, place, size, bits):
     """Exchange along ``bits`` bits of lanes, from bit ``first`` on, between rows in registers.
 
     ``size`` lanes of ``scratch`` become lanes or loads of ``target`` from ``place`` on.
@@ -122,8 +124,11 @@ def _across(scratch, first, target, place, size, bits):
     def columns(i):
         base = ((i >> first) << (first + bits)) | (i & ((1 << first) - 1))
         places = [base + (r << first) for r in range(1 << bits)]
-        rows = balance_rows([scratch.load(at, width) for at in places], rule)
+        rows = balance_rows([scratch.load(start + at, width) for at in places], rule)
         for at, row in zip(places, rows, strict=True):
+            if target.dtype != scratch.dtype:
+                # The place of the next block's row.
+                target.prefetch(place + at + size, width, to_write=True)
             target.store(place + at, _to_loads(row, target.dtype))
 
     fori(size >> bits, columns, step=width)
@@ -155,6 +160,7 @@ def _unpack(octets, place, target, start, base, nodes):
         parts = split(octets.load(place + low), width)
         for at, part in zip(range(0, BYTES, width), parts, strict=True):
             load = part.astype(target.dtype)
+            target.prefetch(start + low + at - 512, width, to_write=True)
             target.store(start + low + at, load + spread(base, load) - RAISED)
 
     fori(nodes, unpack, step=BYTES)
@@ -209,18 +215,20 @@ def bits_of(loads):
 
 
 @inlined
-def _between_rows(scratch, low, n, target, place, nodes):
+def _between_rows(scratch, start, low, n, target, place, nodes):
     """Balance the bits from ``low`` to below n of lanes; the last three of them into ``target``."""
     bit = low
-    while bit + 3 < n:
-        _across(scratch, bit, scratch, 0, nodes, 3)
-        bit += 3
-    if n - bit == 3:
-        _across(scratch, bit, target, place, nodes, 3)
+    while bit + PASS_BITS < n:
+        _across(scratch, start, bit, scratch, start, nodes, PASS_BITS)
+        bit += PASS_BITS
+    if n - bit == 4:
+        _across(scratch, start, bit, target, place, nodes, 4)
+    elif n - bit == 3:
+        _across(scratch, start, bit, target, place, nodes, 3)
     elif n - bit == 2:
-        _across(scratch, bit, target, place, nodes, 2)
+        _across(scratch, start, bit, target, place, nodes, 2)
     else:
-        _across(scratch, bit, target, place, nodes, 1)
+        _across(scratch, start, bit, target, place, nodes, 1)
 
 
 @kernel
@@ -234,12 +242,14 @@ def balance(source, target, like, n):
     low, size = 1 << low_bits, source.size
     block = BLOCK_BYTES // like.itemsize
     if n > low_bits:
-        scratch = np.empty(block, like.dtype)
+        inside = like.size == size
+        scratch = like if inside else np.empty(block, like.dtype)
         for start in range(0, size, block):
+            at = start if inside else 0
             nodes = min(block, size - start)
             for base in range(0, nodes, low):
-                _low(source, start + base, scratch, base, like, n)
-            _between_rows(scratch, low_bits, n, target, start, nodes)
+                _low(source, start + base, scratch, at + base, like, low_bits)
+            _between_rows(scratch, at, low_bits, n, target, start, nodes)
         return
     whole = size // low * low
     for base in range(0, whole, low):
@@ -272,8 +282,8 @@ def balance_in_bytes(source, target, like, n):
             for b in range(bases.size):
                 at = c * chunk + b * block
                 for base in range(0, block, 1 << low_bits):
-                    _low(source, start + at + base, scratch, base, like, n)
-                _between_rows(scratch, low_bits, block_bits, scratch, 0, block)
+                    _low(source, start + at + base, scratch, base, like, low_bits)
+                _between_rows(scratch, 0, low_bits, block_bits, scratch, 0, block)
                 _pack(scratch, octets, place + at, bases, b)
             _between_blocks(octets, place + c * chunk, block, bases, table)
             roots[c] = bases[0]
