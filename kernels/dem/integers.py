@@ -128,7 +128,7 @@ def _across(scratch, start, first, target, place, size, bits):
         for at, row in zip(places, rows, strict=True):
             if target.dtype != scratch.dtype:
                 # The place of the next block's row.
-                target.prefetch(place + at + size, width, to_write=True)
+                target.prefetch(place + at + 4 * width, width, to_write=True)
             target.store(place + at, _to_loads(row, target.dtype))
 
     fori(size >> bits, columns, step=width)
