@@ -94,7 +94,7 @@ class Run:
             source.reshape(-1), target.reshape(-1), np.empty((2, part), dtype), rules
         )
         if part < N and (self.by_dem or target.dtype.kind == "f"):
-            kernels("dem.small").dem_rows(target, part)
+            kernels("dem.small").balance_side_by_side(target, part)
         elif part < N:
             kernel.dimensions(target, part, self.rules[target.dtype])
 

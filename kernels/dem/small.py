@@ -22,6 +22,7 @@ from ..shared.views import overlap
 
 # Bits that one pass balances: of eight rows, half of 16 registers.
 BITS_A_PASS = 3
+CHUNK_BYTES = 2**19
 
 
 @traced(returns=types.int64)
@@ -50,9 +51,7 @@ def _balance(source, target, n, largest):
         fori(whole, in_register, step=width)
         rest.store(0, *balance_registers([rest.load(0)], n))
         fori(size - whole, put)
-        lane_bits = width.bit_length() - 1
-        passes = (n - lane_bits + BITS_A_PASS - 1) // BITS_A_PASS
-        fori(passes, lambda p: _pass(target, n, lane_bits + BITS_A_PASS * p))
+        _balance_between(target, 0, size, width, n - (width.bit_length() - 1))
 
     cond(illegal == 0, balance_all)
     return illegal
@@ -75,20 +74,31 @@ def _find_illegal(source, whole, rest, largest):
     return reduce_lanes(illegal, maximum).astype(np.int64)
 
 
-def _pass(loads, n, first):
-    """Exchange along up to three bits from ``first`` on, which rows of registers are apart by."""
+def _balance_between(loads, start, size, stride, bits):
+    """Balance ``bits`` bits of the numbers of rows, ``stride`` loads each, from ``start`` on."""
 
-    def along(bits):
-        def balance_columns(i):
-            base = ((i >> first) << (first + bits)) | (i & ((1 << first) - 1))
-            places = [base + (r << first) for r in range(1 << bits)]
-            rows = balance_rows([loads.load(place) for place in places])
-            for place, row in zip(places, rows, strict=True):
-                loads.store(place, row)
+    def one_pass(p):
+        first, left = stride << BITS_A_PASS * p, bits - BITS_A_PASS * p
 
-        return lambda: fori(loads.shape[0] >> bits, balance_columns, step=lanes(loads.dtype))
+        def along(count):
+            def balance_set(s):
+                def balance_columns(column):
+                    base = start + s * (first << count) + column
+                    places = [base + r * first for r in range(1 << count)]
+                    rows = balance_rows([loads.load(place) for place in places])
+                    for place, row in zip(places, rows, strict=True):
+                        loads.store(place, row)
 
-    cond(n - first >= 3, along(3), lambda: cond(n - first == 2, along(2), along(1)))
+                fori(first, balance_columns, step=lanes(loads.dtype))
+
+            return lambda: fori(size // (first << count), balance_set)
+
+        cond(left >= 3, along(3), lambda: cond(left == 2, along(2), along(1)))
+
+    fori((bits + BITS_A_PASS - 1) // BITS_A_PASS, one_pass)
+
+
+_balance_rows = traced()(_balance_between)
 
 
 @kernel
@@ -101,3 +111,23 @@ def balance(source, target, n, largest):
     if overlap(source, target):
         return -1
     return _balance(source, target, n, largest)
+
+
+@kernel
+def balance_side_by_side(loads, width):
+    """Balance cubes side by side, a cube in every column, in place.
+
+    ``loads`` (B, N * width) holds a network a row, in it ``N`` nodes of ``width`` cubes; ``width``
+    is a multiple of a register's lanes. Chunks are balanced while they are in the L2 cache.
+    """
+    whole = loads.shape[1]
+    chunk, low = width, 0
+    while chunk < whole and 2 * chunk * loads.itemsize <= CHUNK_BYTES:
+        chunk *= 2
+        low += 1
+    high = 0
+    while chunk << high < whole:
+        high += 1
+    for start in range(0, loads.size, chunk):
+        _balance_rows(loads, start, chunk, width, low)
+    _balance_rows(loads, 0, loads.size, chunk, high)
