@@ -33,7 +33,9 @@ from ..shared.tracing import fori, traced
 from ..shared.vectors import (
     concatenate, fused_multiply_add, lane, lanes, maximum, minimum, rounded_product, split, spread,
 )  # fmt: skip
+from ..shared.views import overlap
 
+OVERLAP = -(2**63)
 # Loads up to here fit 16-bit lanes.
 SMALL_TOP = 2**14 - 1
 # A float lane holds a load with this added: floats from there on are one apart up to twice as much.
@@ -205,13 +207,19 @@ def _exchange_bytes(a, b, ahead, behind, half):
     return first - half, a + b - first - half
 
 
-@kernel
-def bits_of(loads):
-    """Return the bitwise or of all loads (B * N,): negative if any is, else as wide as the largest."""
-    result = loads.dtype.type(0)
-    for i in range(loads.size):
-        result |= loads[i]
-    return result
+@inlined
+def _survey(source, target, largest):
+    """Return 0 if loads may be balanced: legal, up to ``largest``, and not overlapping the target.
+
+    Otherwise the bitwise or of all loads, as wide as the largest and negative if any load is, or
+    ``OVERLAP``.
+    """
+    result = source.dtype.type(0)
+    for i in range(source.size):
+        result |= source[i]
+    if overlap(source, target):
+        return np.int64(OVERLAP)
+    return np.int64(0) if 0 <= result <= largest else np.int64(result)
 
 
 @inlined
@@ -232,12 +240,17 @@ def _between_rows(scratch, start, low, n, target, place, nodes):
 
 
 @kernel
-def balance(source, target, like, n):
+def balance(source, target, like, n, largest):
     """Balance all cubes of ``source`` (B * N,) into ``target`` (B * N,), bits 0 .. n-1 in order.
 
-    ``target`` may be ``source``. Lanes are of the dtype of ``like``, and must hold all loads. A cube
-    is no larger than a block, ``2**n * like.itemsize <= BLOCK_BYTES``.
+    ``target`` may be ``source``. Lanes are of the dtype of ``like``, which is the target seen as that
+    if they are as wide as loads. A cube is no larger than a block, ``2**n * like.itemsize <=
+    BLOCK_BYTES``. Returns what ``_survey`` tells of loads up to ``largest``, which lanes must hold;
+    writes nothing unless that is 0. With ``largest`` 0 loads are not looked at.
     """
+    status = _survey(source, target, largest) if largest > 0 else np.int64(0)
+    if status != 0:
+        return status
     low_bits = register_bits(like)
     low, size = 1 << low_bits, source.size
     block = BLOCK_BYTES // like.itemsize
@@ -250,7 +263,7 @@ def balance(source, target, like, n):
             for base in range(0, nodes, low):
                 _low(source, start + base, scratch, at + base, like, low_bits)
             _between_rows(scratch, at, low_bits, n, target, start, nodes)
-        return
+        return status
     whole = size // low * low
     for base in range(0, whole, low):
         _low(source, base, target, base, like, n)
@@ -259,11 +272,15 @@ def balance(source, target, like, n):
         rest[: size - whole] = source[whole:]
         _low(rest, 0, rest, 0, like, n)
         target[whole:] = rest[: size - whole]
+    return status
 
 
 @kernel
-def balance_in_bytes(source, target, like, n):
+def balance_in_bytes(source, target, like, n, largest):
     """Do the same with cubes larger than a block. Their bytes lie in front of their loads."""
+    status = _survey(source, target, largest) if largest > 0 else np.int64(0)
+    if status != 0:
+        return status
     octets = target.view(np.uint8)
     low_bits = register_bits(like)
     block = BLOCK_BYTES // like.itemsize
@@ -289,6 +306,7 @@ def balance_in_bytes(source, target, like, n):
             roots[c] = bases[0]
         _between_blocks(octets, place, chunk, roots, table)
         _unpack(octets, place, target, start, roots[0], nodes)
+    return status
 
 
 @kernel
