@@ -20,15 +20,13 @@ eighth: chunks are balanced in the L2 cache, then the rest between chunks, in on
 three bits, and bytes become loads again.
 """
 
-
-
 import numpy as np
-from numba import types
+from numba import config, types
 
 from ..shared.compiling import inlined, kernel
 from ..shared.cubes import balance_registers, balance_rows
 from ..shared.exchange import exchange, links
-from ..shared.processor import REGISTER_BYTES, REGISTERS
+from ..shared.processor import REGISTER_BYTES, REGISTERS, features
 from ..shared.tracing import fori, traced
 from ..shared.vectors import (
     concatenate, fused_multiply_add, lane, lanes, maximum, minimum, rounded_product, split, spread,
@@ -51,6 +49,8 @@ RAISED = 16
 # good as FAR apart, or FAR + 1 if their difference is odd.
 FAR = 64
 BYTES = REGISTER_BYTES
+# Whether float lanes are worth it: without the instruction a call of the C library would stand for it.
+FUSED = not config.DISABLE_JIT and not {"+fma", "+neon"}.isdisjoint(features())
 # Bits balanced between registers at a time.
 PASS_BITS = 4 if REGISTERS == 32 else 3
 

@@ -24,6 +24,8 @@ BITS_A_PASS = 3
 TURNED_BITS = 12
 # From this distance on between neighbours, units of real loads are added up run by run.
 LEAST_RUN = 16
+# The fewest nodes that registers of 32 and 64 bits a load take.
+LEAST_NODES = lanes(np.int32)
 
 
 @traced(returns=lambda loads, *_: loads.dtype)

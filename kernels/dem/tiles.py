@@ -25,6 +25,8 @@ from ..shared.views import row
 TOGETHER = 3 if REGISTERS == 32 else 2
 # The largest load of 16-bit lanes; four of them add up in 16 bits without a sign.
 NARROW, ADDED = 2**14 - 1, 4
+# Trials side by side in 16-bit lanes are a multiple of this.
+NARROW_LANES = lanes(np.int16)
 # Rows of what the lanes add up to.
 MOVED, LOCAL, LEAST, MOST, SUMS = 0, 1, 2, 3, 4
 
