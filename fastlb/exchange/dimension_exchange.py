@@ -50,7 +50,12 @@ if TYPE_CHECKING:
 
 # Nodes in all up to which specialised kernels are not worth compiling.
 SMALL = 2**12
-PLAIN = frozenset(np.dtype(name) for name in ("i1 i2 i4 i8 u1 u2 u4 u8 f4 f8".split()))
+# Nodes from which on a look at some of them pays.
+SAMPLED = 2**16
+PLAIN = frozenset(np.dtype(f"{kind}{width}") for kind in "iu" for width in (1, 2, 4, 8)) | {
+    np.dtype(np.float32),
+    np.dtype(np.float64),
+}
 # Float lanes as wide as integers: for loads that fit their significand, less its leading bit.
 FLOATS: dict[np.dtype[Any], np.dtype[Any]] = {
     np.dtype(np.int32): np.dtype(np.float32),
@@ -238,14 +243,24 @@ def _balance_integers(source: NDArray[Any], target: NDArray[Any], n: int) -> int
     """
     kernel = kernels("dem.integers")
     source, target = _as_signed(source), _as_signed(target)
-    lanes = target if target.dtype == INT16 else NARROW_LANES
-    status = _run_lanes(source, target, lanes, n, kernel.SMALL_TOP)
-    if status <= 0:
-        return status
+    narrow = target if target.dtype == INT16 else NARROW_LANES
+    attempts = [(narrow, kernel.SMALL_TOP)]
     floats = FLOATS.get(target.dtype)
-    if floats is not None and kernel.FUSED and status >> np.finfo(floats).nmant == 0:
-        return _run_lanes(source, target, target.view(floats), n, 0)
-    return _run_lanes(source, target, target, n, 0)
+    if floats is not None and kernel.FUSED:
+        attempts.append((target.view(floats), 2 ** np.finfo(floats).nmant - 1))
+    attempts.append((target, int(np.iinfo(target.dtype).max)))
+    # Lanes that a few loads do not fit are not compiled and not tried.
+    some = _some_bits(source) if source.size >= SAMPLED else 0
+    status = 1
+    for lanes, largest in attempts:
+        if 0 < status and some <= largest:
+            status = _run_lanes(source, target, lanes, n, largest)
+    return status
+
+
+def _some_bits(loads: NDArray[Any]) -> int:
+    """Return the bitwise or of 64 loads."""
+    return int(np.bitwise_or.reduce(loads[:: loads.size // 64]))
 
 
 def _run_lanes(

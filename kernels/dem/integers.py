@@ -269,9 +269,11 @@ def balance(source, target, like, n, largest):
         _low(source, base, target, base, like, n)
     if whole < size:
         rest = np.zeros(low, source.dtype)
-        rest[: size - whole] = source[whole:]
+        for i in range(whole, size):
+            rest[i - whole] = source[i]
         _low(rest, 0, rest, 0, like, n)
-        target[whole:] = rest[: size - whole]
+        for i in range(whole, size):
+            target[i] = rest[i - whole]
     return status
 
 
