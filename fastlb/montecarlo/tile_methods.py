@@ -188,7 +188,8 @@ class Dem(TileMethod):
     def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
         found = np.empty((4, B), np.int64)
         kept = scratch("kept", (tiles[0].size,), tiles.dtype)
-        kernels("dem.tiles").dem(tiles, kept, self.bits, self.faults, found)
+        sums = np.empty((4, tiles.shape[2]), INT64 if tiles.dtype == INT64 else INT32)
+        kernels("dem.tiles").balance(tiles, kept, sums, self.bits, self.faults, found)
         return {"moved": found[0], "local": found[1], "extremes": found[2:]}
 
     def further(self, B: int, found: Found) -> dict[str, Any]:
