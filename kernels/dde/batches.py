@@ -947,7 +947,11 @@ def _load(rows, trials, N, W, loads):
         _transpose(rows, i, N, loads, i * W, W)
     for w in range(W):
         for i in range(whole, N):
-            _set(loads, i * W + w, _value(rows, w * N + i) if w < trials else 0)
+            # In two branches: of uint64 and the int64 0, numba would make a float64.
+            if w < trials:
+                _set(loads, i * W + w, _value(rows, w * N + i))
+            else:
+                _set(loads, i * W + w, 0)
 
 
 @njit(cache=True, nogil=True)
