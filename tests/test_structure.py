@@ -13,9 +13,7 @@ import pytest
 from tests.conftest import FIRST, HERE
 
 ROOT = Path(__file__).resolve().parents[1]
-KERNELS = sorted(
-    path for path in (ROOT / "kernels").rglob("*.py") if path.parent.name != "shared"
-)
+KERNELS = sorted(path for path in (ROOT / "kernels").rglob("*.py") if path.parent.name != "shared")
 FACE = sorted(path for path in (ROOT / "fastlb").rglob("*.py") if "kernels" not in path.parts)
 # How arrays reach kernels: imported with numba, when the first kernel is that takes them so.
 BESIDE_KERNELS = ROOT / "fastlb" / "lending.py"

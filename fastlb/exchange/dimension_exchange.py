@@ -242,7 +242,7 @@ def _kernel(T: np.dtype[Any], axes: int, n: int) -> Callable[..., int] | None:
 def _balance(source: NDArray[Any], target: NDArray[Any], n: int) -> None:
     """Balance legal loads (B * N,), bits 0 .. n-1 in order, in the narrowest lanes they fit."""
     real = source.dtype.kind == "f"
-    if n < kernels("dem.real" if real else "dem_narrow").LEAST_BITS:
+    if n < kernels("dem.real" if real else "dem.narrow").LEAST_BITS:
         kernels("dem.small").dem(source, target, n)
     elif real:
         kernels("dem.real").dem_real(source, target, n)

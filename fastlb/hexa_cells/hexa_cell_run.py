@@ -136,7 +136,9 @@ class Count:
             parts = tuple(node.reshape(-1, run.part) for node in nodes)
             stages = first, min(last, inside)
             rules = run.rules[self._dtype]
-            kernels("hexa_cells.exchange").cells_measured(parts, tiles, run.bits, stages, rules, figures)
+            kernels("hexa_cells.exchange").cells_measured(
+                parts, tiles, run.bits, stages, rules, figures
+            )
         if last > inside:
             stages = max(first, inside), last
             width = run.part << (stages[0] - inside)

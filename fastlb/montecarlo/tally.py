@@ -137,7 +137,9 @@ class Moments:
         """Add finite values, and return how many of them are negative and zero."""
         E = largest - least + 1
         sums, strip = np.zeros((E, 8), dtype=np.int64), np.empty((E, 4), dtype=np.int64)
-        found: tuple[int, int] = kernels("statistics.tally").add(values.view(np.int64), least, sums, strip)
+        found: tuple[int, int] = kernels("statistics.tally").add(
+            values.view(np.int64), least, sums, strip
+        )
         total, squares = self._far
         for exponent, words in enumerate(sums.tolist(), least):
             more, more_squares = _whole(words, exponent, _HALF)

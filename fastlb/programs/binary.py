@@ -199,7 +199,9 @@ def _search(
         cost, found = np.int64(-(-below // step) * step), True
     given, spent = cost if found else None, 0
     for steps, most in STAGES:
-        y, x, cost, found = kernels("programs.presolve").multipliers(c, A, b, y, x, cost, found, steps)
+        y, x, cost, found = kernels("programs.presolve").multipliers(
+            c, A, b, y, x, cost, found, steps
+        )
         layout = kernels("programs.branch_and_bound").prepare(c, A, b, y, _lanes(bound))
         x, cost, found, least, nodes, complete = kernels("programs.enumerate").search(
             c.sum(), *layout, np.argsort(-y), x, cost, found, min(most, node_limit - spent)

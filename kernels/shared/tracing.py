@@ -24,7 +24,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.numpy_support import as_dtype
 
-from .vectors import Vector, lanes, llvm_type, select
+from .vectors import Vector, lanes, llvm_type
 
 INDEX = ir.IntType(64)
 CACHE_LINE = 64
@@ -318,7 +318,3 @@ def register_lanes(array):
     return lanes(array.dtype)
 
 
-__all__ = [
-    "Memory", "PlainMemory", "cond", "either", "fori", "register_lanes", "select", "stack",
-    "traced", "update",
-]  # fmt: skip

@@ -237,8 +237,7 @@ def concatenate(parts):
     """Return 1, 2, 4, .. vectors of one size, joined into a wider one."""
     while len(parts) > 1:
         parts = [
-            shuffle(a, b, range(2 * a.size))
-            for a, b in zip(parts[::2], parts[1::2], strict=True)
+            shuffle(a, b, range(2 * a.size)) for a, b in zip(parts[::2], parts[1::2], strict=True)
         ]
     return parts[0]
 

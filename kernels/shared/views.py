@@ -46,8 +46,6 @@ def _compiled_row(array, number):
     return compiled
 
 
-
-
 def overlap(a, b):
     """Tell whether two C-ordered arrays of one size share memory without being the same."""
     return 0 < abs(a.ctypes.data - b.ctypes.data) < a.nbytes

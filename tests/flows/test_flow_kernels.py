@@ -53,7 +53,9 @@ def test_strong_connection(seed: int) -> None:
             reach[:, v] |= reach[:, u]
     connected = kernels("flows.residual").strongly_connected(start, to, rev, usable, np.int64(4))
     assert connected == reach.all()
-    assert kernels("flows.residual").strongly_connected(start, to, rev, usable, np.int64(5)) == (n == 1)
+    assert kernels("flows.residual").strongly_connected(start, to, rev, usable, np.int64(5)) == (
+        n == 1
+    )
 
 
 @pytest.mark.parametrize("seed", range(40))

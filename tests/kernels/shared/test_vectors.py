@@ -7,7 +7,13 @@ from numba import config, njit, types
 from fastlb.kernels.shared import vectors as v
 from fastlb.kernels.shared.exchange import exchange, exchange_and_count, exchange_numbers
 from fastlb.kernels.shared.tracing import (
-    cond, either, fori, register_lanes, stack, traced, update,
+    cond,
+    either,
+    fori,
+    register_lanes,
+    stack,
+    traced,
+    update,
 )  # fmt: skip
 from fastlb.kernels.shared.transposition import transpose
 
@@ -167,7 +173,7 @@ def test_control_flow():
 
         room[0] = 0
         total, largest = fori(n, body, a[0] - a[0], a[0] - a[0])
-        chosen, = cond(total > 10, lambda: [largest], lambda: [-largest])
+        (chosen,) = cond(total > 10, lambda: [largest], lambda: [-largest])
         out[0], out[1] = chosen, room[0]
         source = either(total > 10, a, out)
         update(out, 2, v.add, source.load(0, 2))
