@@ -31,8 +31,7 @@ NUMBER, LENGTH, STRIDE, IS_RING, FIRST, LAST, COLUMNS = 0, 1, 2, 3, 4, 5, 6
 # The rows of figures: units that never left, least and largest load; total, least and largest load
 # before; then the units moved on each axis, and the rounds.
 LOCAL, LEAST, MOST, BEFORE, AXES = 0, 1, 2, 3, 6
-# In place of a network whose units do not fit: loads that were not looked at before do not.
-REFUSED = -1
+BALANCED, REFUSED = 0, 1
 
 
 
@@ -42,9 +41,9 @@ def room(N, longest, size):
     return 2 * N + (rows_needed(longest) + 2 * longest) * size
 
 
-@traced("wide", returns=types.boolean)
+@traced("wide")
 def _balance_axis(workspace, sizes, number, axes, s, comparators, figures, record, wide):
-    """Balance the lines of axis s of a network; tell whether the units that moved fit int64.
+    """Balance the lines of axis s of a network; set its figures.
 
     ``sizes`` : (B, N), ``number`` that of the network. The workspace holds the loads, the least
     loads so far, rows for a ring's flows, and for bundles of the last axis rows of loads and of
@@ -143,7 +142,6 @@ def _balance_axis(workspace, sizes, number, axes, s, comparators, figures, recor
     if figures is not None:
         figures[AXES + s, number] = units
         figures[AXES + axes.shape[0] + s, number] = rounds
-    return units >= 0
 
 
 @traced()
@@ -194,7 +192,6 @@ def _balance_all(source, target, figures, record, workspace, axes, comparators, 
     if top is not None:
         if not _within(source, source.size, top):
             return REFUSED
-    too_large = 0
     for b in range(B):
         _copy(source, b * N, workspace, 0, N)
         if figures is not None:
@@ -202,17 +199,13 @@ def _balance_all(source, target, figures, record, workspace, axes, comparators, 
             if top is not None:
                 _summarise(workspace, 0, workspace, N, figures, BEFORE, b)
         for s in range(S):
-            fits = _balance_axis(
-                workspace, (B, N), b, axes, s, comparators, figures, record, wide
-            )  # fmt: skip
+            _balance_axis(workspace, (B, N), b, axes, s, comparators, figures, record, wide)
             if figures is not None:
                 _keep_least(workspace, N)
-            if not fits and too_large == 0:
-                too_large = b + 1
         if figures is not None:
             _summarise(workspace, N, workspace, N, figures, LOCAL, b)
         _copy(workspace, 0, target, b * N, N)
-    return too_large
+    return BALANCED
 
 
 @kernel
@@ -223,7 +216,8 @@ def balance(source, target, figures, record, workspace, axes, comparators, top):
     ----------
     source, target : (B * N,) int32, int64 or float64
     figures : (AXES + 2 S, B) int64 or float64, or None for the loads alone
-        Receives the rows named above; those before balancing only if there is a ``top``.
+        Receives the rows named above, units that pass int64 as -1; those before balancing only
+        if there is a ``top``.
     record : (flows, stages, stream) or None
         Receive flows (B * d * N,) of each axis from each node to its successor, and loads
         (S * B * N,) after each; ``stream`` : past the caches, if all lines fill registers.
@@ -237,8 +231,7 @@ def balance(source, target, figures, record, workspace, axes, comparators, top):
     Returns
     -------
     int
-        0; ``REFUSED``; or the number, from 1, of the first network of which the units that move
-        on an axis pass int64.
+        ``BALANCED``, or ``REFUSED``: then nothing is written.
     """
     return _balance_all(
         source, target, figures, record, workspace, axes, comparators, top, False

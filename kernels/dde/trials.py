@@ -115,10 +115,11 @@ def _store(workspace, row, N, target, first, step, last):
 
 
 @traced()
-def _summarise(workspace, N, figures, trial):
-    """Set the rows of figures that tell of the loads at the end."""
+def _summarise(workspace, N, figures, begins, trial):
+    """Set the rows of figures that tell of the loads at the end; ``begins`` as above."""
     size = lanes(workspace.dtype)
-    loads, least = Rows(workspace, 0, size, size), Rows(workspace, N * size, size, size)
+    loads = Rows(workspace, 0, size, size)
+    least = Rows(workspace, select(begins, N - N, N) * size, size, size)
     for i, row in enumerate(sum_and_extremes(least, loads, N)):
         figures.store((LOCAL + i, trial), row)
 
@@ -128,8 +129,7 @@ def balance(source, target, figures, record, workspace, axes, comparators):
     """Balance networks, rows of ``source`` (B * N,), into ``target``, which may be the same.
 
     Arguments are those of ``networks.balance``; figures (AXES + 2 S, ..) have as many columns as
-    there are lanes to the trials, in whole registers. Nothing is said of units that pass int64 but
-    that they are -1.
+    there are lanes to the trials, in whole registers.
     """
     size, S, N = register_lanes(workspace), axes.shape[0], np.int64(1)
     for s in range(S):
@@ -153,7 +153,7 @@ def balance(source, target, figures, record, workspace, axes, comparators):
                 _store(workspace, 2 * N, N, flows, flow_at, S * N, last)
                 _store(workspace, 0, N, stages, (s * B + trial) * N, N, last)
         if figures is not None:
-            _summarise(workspace, N, figures, trial)
+            _summarise(workspace, N, figures, begins, trial)
         _store(workspace, 0, N, target, trial * N, N, last)
 
 
@@ -174,4 +174,4 @@ def balance_tiles(tiles, figures, workspace, axes, comparators):
                     workspace, N, axes, s, comparators, figures, None, begins, trial
                 )  # fmt: skip
                 begins = False
-        _summarise(workspace, N, figures, trial)
+        _summarise(workspace, N, figures, begins, trial)

@@ -16,7 +16,8 @@ numbers for rows, are balanced by the same text. Integers are int32 or int64, re
 from typing import Any, NamedTuple
 
 from .medians import middle
-from .tracing import fori
+from .rows import Rows
+from .tracing import fori, traced
 from .vectors import absolute, lane, maximum, minimum, reduce_lanes, select, spread
 
 # Sums are compensated, so what remains is the rounding of the mean and of load - mean: flows up to
@@ -186,3 +187,12 @@ def sum_of_lanes(total, units):
     for u in range(units.size):
         total = total + lane(units, u)
     return total
+
+
+@traced(returns=lambda loads: loads.dtype)
+def rounding(loads):
+    """Return the greatest flow of a line (k,) of real loads that is but rounding; of integers 0."""
+    if loads.dtype.kind != "f":
+        return loads[0] - loads[0]
+    total, _, _ = _quotas(Rows(loads, 0, 1, 1), loads.shape[0])
+    return total * NOISE
