@@ -139,7 +139,8 @@ def balance_rows(
     direct = rows.dtype == T or (rows.dtype == np.int64 and T is np.int32)
     source = rows if direct else rows.astype(T)
     # Where units may be too many, nothing is to have been written.
-    in_place = source.dtype == out.dtype and largest * max(1, S) <= INT64_MAX
+    fits = record == "loads" or largest * max(1, S) <= INT64_MAX
+    in_place = source.dtype == out.dtype and fits
     target = out if in_place else np.empty_like(source)
     in_lanes = FEWEST_TRIALS <= B and 1 < N <= LARGE_NETWORK and not plan.fills_registers
     size = 1 if few else LANES

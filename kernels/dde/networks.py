@@ -23,6 +23,7 @@ from ..shared.compiling import inlined, kernel
 from ..shared.medians import rows_needed
 from ..shared.rows import Rows, lines_to_rows, rows_to_lines, sum_and_extremes
 from ..shared.tracing import cond, fori, traced
+from ..shared.views import CACHE_LINE, aligned
 from ..shared.vectors import lanes, maximum, minimum, reduce_lanes, spread
 
 # What is said of each axis: its number, length and stride in nodes, whether it is a ring of 3 or
@@ -38,7 +39,7 @@ BALANCED, REFUSED = 0, 1
 
 def room(N, longest, size):
     """Return how many elements of workspace the kernels need; see ``_balance_axis``."""
-    return 2 * N + (rows_needed(longest) + 2 * longest) * size
+    return 2 * N + (rows_needed(longest) + 2 * longest) * size + CACHE_LINE
 
 
 @traced("wide")
@@ -185,6 +186,7 @@ def _within(source, count, top):
 
 @inlined
 def _balance_all(source, target, figures, record, workspace, axes, comparators, top, wide):
+    workspace = aligned(workspace)
     S, N = axes.shape[0], np.int64(1)
     for s in range(S):
         N = max(N, axes[s, LENGTH] * axes[s, STRIDE])

@@ -19,6 +19,7 @@ from ..shared.compiling import kernel
 from ..shared.medians import rows_needed
 from ..shared.rows import Rows, lines_to_rows, rows_to_lines, sum_and_extremes
 from ..shared.tracing import cond, fori, register_lanes, traced
+from ..shared.views import CACHE_LINE, aligned
 from ..shared.vectors import lanes, maximum, select
 
 # What is said of each axis, and the rows of figures: see ``networks.py``.
@@ -31,7 +32,7 @@ def room(N, longest, size):
 
     Rows of loads, least loads so far, and flows of an axis; then those of a line of flows.
     """
-    return (3 * N + rows_needed(longest)) * size
+    return (3 * N + rows_needed(longest)) * size + CACHE_LINE
 
 
 @traced()
@@ -131,6 +132,7 @@ def balance(source, target, figures, record, workspace, axes, comparators):
     Arguments are those of ``networks.balance``; figures (AXES + 2 S, ..) have as many columns as
     there are lanes to the trials, in whole registers.
     """
+    workspace = aligned(workspace)
     size, S, N = register_lanes(workspace), axes.shape[0], np.int64(1)
     for s in range(S):
         N = max(N, axes[s, LENGTH] * axes[s, STRIDE])
@@ -164,6 +166,7 @@ def balance_tiles(tiles, figures, workspace, axes, comparators):
     W is a multiple of the lanes; figures (AXES + 2 S, K W) int64. Every total times the longest
     axis fits the dtype of the tiles and the workspace, and times all axes int64.
     """
+    workspace = aligned(workspace)
     K, N, W = tiles.shape
     for trial in range(0, K * W, register_lanes(workspace)):
         _load_column(tiles, trial // W * N * W + trial % W, W, N, workspace)
