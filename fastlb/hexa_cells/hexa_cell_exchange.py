@@ -9,6 +9,7 @@ import numpy as np
 
 from ..accelerate import compiled, kernels
 from ..exchange.loads import (
+    all_within,
     check_record,
     check_values,
     fits,
@@ -204,10 +205,10 @@ def check_narrow(rows: NDArray[Any]) -> bool:
         return False
     fits = rows.dtype.itemsize < 4
     top = np.iinfo(rows.dtype).max if fits else kernels("hexa_cells.exchange").NARROW
-    if kernels("layout.survey").count_outside(rows.reshape(-1), rows.dtype.type(top)):
-        check_values(rows, limit=INT64_MAX // rows.shape[1])
-        return False
-    return True
+    if all_within(rows, top):
+        return True
+    check_values(rows, limit=INT64_MAX // rows.shape[1])
+    return False
 
 
 def working_rows(source: NDArray[Any], target: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:

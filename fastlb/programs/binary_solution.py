@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 STATUS_NAMES = np.array(STATUSES)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BinarySolution:
     """What was found of 0-1 programs; with a batch every field has its shape.
 

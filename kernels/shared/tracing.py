@@ -90,7 +90,7 @@ class Memory:
         start = self.builder.bitcast(self._pointer(at), byte)
         for line in range(0, size * self.itemsize, CACHE_LINE):
             place = self.builder.gep(start, [INDEX(line)])
-            self.builder.call(fetch, [place, word(to_write), word(3), word(1)])
+            self.builder.call(fetch, [place, word(int(to_write)), word(3), word(1)])
 
     def view(self, dtype):
         """Return the same bytes as an array of another dtype of the same width."""
@@ -345,5 +345,3 @@ def _returned(context, builder, kind, value):
 def register_lanes(array):
     """Return how many elements of an array fill a register: a constant in compiled kernels."""
     return lanes(array.dtype)
-
-
