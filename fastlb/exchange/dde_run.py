@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 # Lanes of the widest registers.
 LANES = 16
+# Rows of figures before those of the axes: see the kernels.
+AXES = 6
 # Up to so many nodes in all, one line after the other is balanced about as fast as registers of
 # lines are, and the kernel is compiled in a third of the time.
 FEW_NODES = 2**10
@@ -74,11 +76,16 @@ class DdePlan:
 class Counted(NamedTuple):
     """What is worked out besides the final loads, of B rows.
 
-    figures (6 + 2 S, B), rows as the kernels name them; with ``record="flows"`` flows (B, S, N)
-    and stages (S, B, N).
+    Attributes
+    ----------
+    columns : (6 + 2 S, B or more), rows as the kernels name them
+    moved, rounds : (S, B), rows of them, of each axis in order
+    flows, stages : (B, S, N), (S, B, N), or None unless recorded
     """
 
-    figures: NDArray[Any]
+    columns: NDArray[Any]
+    moved: NDArray[Any]
+    rounds: NDArray[Any]
     flows: NDArray[Any] | None
     stages: NDArray[Any] | None
 
@@ -134,7 +141,8 @@ def balance_rows(
         If the units that move on an axis do not fit int64; then nothing is written.
     """
     (B, N), S = rows.shape, len(plan.axes)
-    few = B * N <= FEW_NODES
+    # A line's total needs no registers of lines: its own loads lie side by side.
+    few = B * N <= FEW_NODES or (record == "loads" and S <= 1)
     T: Any = np.int64 if few and rows.dtype.kind != "f" else computing_dtype(rows, largest)
     direct = rows.dtype == T or (rows.dtype == np.int64 and T is np.int32)
     source = rows if direct else rows.astype(T)
@@ -150,12 +158,13 @@ def balance_rows(
     if record != "loads":
         unit = units_dtype(rows)
         columns = B if few else -(-B // LANES) * LANES
-        figures = np.empty((kernel.AXES + 2 * S, columns), unit)
+        figures = np.empty((AXES + 2 * S, columns), unit)
         flows = stages = None
         if record == "flows":
             flows, stages, streamed = _room_for_stages(B, S, N, unit, source.dtype)
             recorded = flows.reshape(-1), stages.reshape(-1)
-        counted = Counted(figures[:, :B], flows, stages)
+        of_axes = figures[AXES:, :B]
+        counted = Counted(figures, of_axes[:S], of_axes[S:], flows, stages)
     flat = source.reshape(-1), target.reshape(-1), figures
     tables = workspace, plan.axes, plan.comparators
     if kernel is kernels("dde.trials"):
@@ -165,7 +174,7 @@ def balance_rows(
         run = kernel.balance if few else kernel.balance_wide
         run(*flat, stream, *tables, None)
     if counted is not None:
-        _refuse_units(counted.figures[kernel.AXES : kernel.AXES + S])
+        _refuse_units(counted.moved)
         if counted.stages is not None and counted.stages.dtype != rows.dtype:
             counted = counted._replace(stages=counted.stages.astype(rows.dtype))
     if target is not out:
@@ -211,13 +220,15 @@ def send_first(
         part = slice(first, first + step)
         counted = balance_rows(before[part], after[part], plan, "flows", largest)
         assert counted is not None
-        local = counted.figures[kernels("dde.networks").LOCAL]
-        rounds = counted.figures[len(counted.figures) - S :]
+        rounds = np.empty((S, step), np.int64)
         kernels("dde.rounds").send_first(
-            before[part], counted.stages, counted.flows, plan.axes, local, rounds
+            before[part], counted.stages, counted.flows, plan.axes, counted.columns[0], rounds
         )
+        counted.rounds[:] = rounds[:, : counted.rounds.shape[1]]
         chunks.append(counted)
     np.copyto(out, after, casting="unsafe")
     if record == "flows":
         return counted._replace(stages=counted.stages.astype(rows.dtype))
-    return Counted(np.concatenate([chunk.figures for chunk in chunks], axis=1), None, None)
+    columns = np.concatenate([c.columns[:, : c.moved.shape[1]] for c in chunks], axis=1)
+    of_axes = columns[AXES:]
+    return Counted(columns, of_axes[:S], of_axes[S:], None, None)

@@ -30,8 +30,10 @@ from .result import (
     INT64_MAX,
     Balance,
     figures,
+    figures_in,
     figures_of_one,
     per_batch,
+    room_for_figures,
     sum_moved,
 )
 
@@ -135,13 +137,20 @@ def _fields(
     batch: tuple[int, ...], shape: tuple[int, ...], dtype: np.dtype[Any],
 ) -> dict[str, Any]:  # fmt: skip
     """Return the figures, and where they were recorded flows and stages, of loads of this shape."""
-    S, B = len(plan.axes), len(before.total)
-    local, least, most = counted.figures[:3]
-    moved, rounds = counted.figures[6 : 6 + S], counted.figures[6 + S :]
-    if dtype == np.float32:
-        least, most = least.astype(dtype).astype(least.dtype), most.astype(dtype).astype(most.dtype)
-    units = sum_moved(moved.T)
-    shared = figures(before, Survey(before.total, least, most), plan.N, units, local)
+    B = len(before.total)
+    columns, moved, rounds = counted.columns, counted.moved, counted.rounds
+    local, units = columns[0, :B], sum_moved(moved.T)
+    if columns.dtype.kind == "f" or B == 1:
+        # The extremes in the dtype of the loads, to which they were rounded.
+        least, most = columns[1:3, :B].astype(dtype).astype(columns.dtype)
+        shared = figures(before, Survey(before.total, least, most), plan.N, units, local)
+    else:
+        columns[3:6, :B] = before.total, before.smallest, before.largest
+        room = room_for_figures(B)
+        kernels("layout.figures").figures(
+            columns[3:6], columns[1:3], units, local, plan.N, 0, *room
+        )  # fmt: skip
+        shared = figures_in(room) | {"sweeps": np.ones(B, np.int64)}
     taken = rounds.sum(axis=0).astype(np.int64)
     shared["steps"] = np.full(B, plan.steps)
     shared["rounds"], shared["simulated_steps"] = taken, taken + plan.information
