@@ -180,7 +180,8 @@ def spread(number, like):
     if not isinstance(like, Vector):
         return np.full_like(like, number)
     if isinstance(number, Vector):
-        return number.astype(like.dtype).spread(like.size)
+        number = number.astype(like.dtype)
+        return number.spread(like.size) if like.size else number
     return like.constant(number)
 
 
@@ -197,6 +198,17 @@ def select(mask, a, b):
     a = a if isinstance(a, Vector) else b.constant(a)
     b = a._match(b)
     return Vector(a.builder, a.builder.select(mask.value, a.value, b.value), a.dtype)
+
+
+def any_lane(mask):
+    """Tell whether a mask is true in any lane."""
+    if not isinstance(mask, Vector):
+        return np.any(mask)
+    if not mask.size:
+        return mask
+    bits = ir.IntType(mask.size)
+    value = mask.builder.bitcast(mask.value, bits)
+    return Vector(mask.builder, mask.builder.icmp_unsigned("!=", value, bits(0)), np.bool_)
 
 
 def minimum(a, b):
