@@ -79,15 +79,15 @@ def short_flow(problem: Problem, beta: Fraction | None) -> tuple[int, Integers, 
     capacity, q = problem.capacity(beta)
     scaled = problem.scaled(q)
     value, flow, side = heeding(
-        len(problem.arcs[1]),
+        len(problem.residual.head),
         kernels("flows.dinic").short_plan,
-        *problem.arcs[:3],
-        problem.along(capacity),
+        problem.residual,
+        capacity,
         scaled.excess,
         scaled.room,
         np.int64(scaled.limit),
     )
-    return int(value), _on_links(problem, flow), side, q
+    return int(value), flow, side, q
 
 
 def least_flow(problem: Problem, beta: Fraction | None) -> tuple[int, Integers, Nodes, int]:
@@ -95,21 +95,16 @@ def least_flow(problem: Problem, beta: Fraction | None) -> tuple[int, Integers, 
     capacity, q = problem.capacity(beta)
     scaled = problem.scaled(q)
     value, flow = heeding(
-        len(problem.arcs[1]),
+        len(problem.residual.head),
         kernels("flows.primal_dual").least_plan,
-        *problem.arcs[:3],
-        problem.along(capacity),
-        problem.along(problem.graph.costs),
+        problem.residual,
+        capacity,
+        problem.graph.costs,
         scaled.excess,
         scaled.room,
         np.int64(scaled.limit),
     )
-    return int(value), _on_links(problem, flow), np.zeros(len(scaled.room), dtype=bool), q
-
-
-def _on_links(problem: Problem, flow: Integers) -> Integers:
-    carried: Integers = kernels("flows.residual").collect(problem.arcs[3], flow, len(problem.tail))
-    return carried
+    return int(value), flow, np.zeros(len(scaled.room), dtype=bool), q
 
 
 def _newton(
@@ -138,7 +133,6 @@ def _newton(
 
 
 def _fused_value(problem: Problem) -> tuple[int, Nodes]:
-    start, head, rev, _ = problem.arcs
     nobody = np.zeros(len(problem.excess), dtype=bool)
     limit = np.int64(problem.limit)
     if limit == 0:
@@ -146,18 +140,15 @@ def _fused_value(problem: Problem) -> tuple[int, Nodes]:
     everywhere = problem.usable.min(initial=limit) >= limit
     if everywhere and problem.graph.joined:
         return problem.limit, nobody
-    usable = problem.along(problem.usable)
-    if kernels("flows.residual").strongly_connected(start, head, rev, usable, limit):
+    if kernels("flows.residual").strongly_connected(problem.residual, problem.usable >= limit):
         return problem.limit, nobody
     value, _, _, side, *_ = heeding(
-        len(head),
+        len(problem.residual.head),
         kernels("flows.push_relabel").fused_search,
-        start,
-        head,
-        rev,
-        usable,
-        np.zeros_like(usable),
-        np.zeros(usable.shape, dtype=bool),
+        problem.residual,
+        problem.usable,
+        problem.base,
+        np.zeros(len(problem.usable), dtype=bool),
         problem.excess,
         problem.room,
         limit,
@@ -181,12 +172,12 @@ def _fused_beta(problem: Problem, whole: bool) -> tuple[Fraction, Nodes | None, 
     fine = 1 << bits
     scaled = problem.scaled(fine)
     _, beta, raises, side, before, short, rho = heeding(
-        len(problem.arcs[1]),
+        len(problem.residual.head),
         kernels("flows.push_relabel").fused_search,
-        *problem.arcs[:3],
-        problem.along(scaled.usable),
-        problem.along(scaled.base),
-        problem.along(problem.counted),
+        problem.residual,
+        scaled.usable,
+        scaled.base,
+        problem.counted,
         scaled.excess,
         scaled.room,
         np.int64(scaled.limit),
