@@ -16,6 +16,8 @@ from .scipyflow import scipy_flow
 METHODS = ("fused", "mmc01", "scipy")
 # Room for the products of the search above the largest scaled total.
 SEARCH_TOTAL = 2**60
+# Arcs from which it pays to ask first whether links that never limit anything join all nodes.
+MANY_ARCS = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,10 +139,7 @@ def _fused_value(problem: Problem) -> tuple[int, Nodes]:
     limit = np.int64(problem.limit)
     if limit == 0:
         return 0, nobody
-    everywhere = problem.usable.min(initial=limit) >= limit
-    if everywhere and problem.graph.joined:
-        return problem.limit, nobody
-    if kernels("flows.residual").strongly_connected(problem.residual, problem.usable >= limit):
+    if len(problem.residual.head) >= MANY_ARCS and _joined(problem, problem.usable >= limit):
         return problem.limit, nobody
     value, _, _, side, *_ = heeding(
         len(problem.residual.head),
@@ -155,6 +154,13 @@ def _fused_value(problem: Problem) -> tuple[int, Nodes]:
         np.int64(0),
     )
     return int(value), side
+
+
+def _joined(problem: Problem, ample: Nodes) -> bool:
+    """Return whether the ample links (E,) lead from every node to every other."""
+    if ample.all():
+        return problem.graph.joined
+    return bool(kernels("flows.residual").strongly_connected(problem.residual, ample))
 
 
 def _fused_beta(problem: Problem, whole: bool) -> tuple[Fraction, Nodes | None, int, bool]:

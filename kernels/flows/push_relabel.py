@@ -88,7 +88,7 @@ def fused_search(graph, usable, base, counted, excess, room, target, beta):
     before = np.int64(0)
     short = np.int64(0)
     rho = np.int64(0)
-    raises = 0
+    raises = np.int64(0)
     reverse = False
     progress = True
     while arrived < target:
@@ -101,7 +101,7 @@ def fused_search(graph, usable, base, counted, excess, room, target, beta):
                 balance[u] = -balance[u]
         set_levels(graph, behind, balance, None, None, work, np.int64(n + 1))
         trapped = np.int64(0)
-        waiting = 0
+        waiting = np.int64(0)
         for u in range(n):
             if balance[u] > 0:
                 if level[u] >= n:

@@ -74,13 +74,15 @@ def _has_room(room, active, u):
     return active[u] < 0 if room is None else room[u] > 0
 
 
+@traced(returns=types.int64)
+def _price(costs, u):
+    return 0 if costs is None else costs[0][u]
+
+
 @traced(returns=types.boolean)
-def _admissible(amount, tail, head, costs):
+def _admissible(amount, costs, tail, head_price):
     """Tell whether an arc that takes ``amount`` more, or costs that, may be used."""
-    if costs is None:
-        return amount > 0
-    price = costs[0]
-    return amount + price[head] == price[tail]
+    return amount > 0 if costs is None else amount + head_price == costs[0][tail]
 
 
 def _next_cost(net, capacity, cost, refund):
@@ -138,9 +140,10 @@ def set_levels(graph, behind, active, room, costs, work, enough):
         done += ONE
         enough -= active[v] > 0
         next_level = np.int32(level[v] + 1)
+        price = _price(costs, v)
         for a in range(start[v], start[v + ONE]):
             u = head[a]
-            new = (level[u] == far) & _admissible(behind[a], u, v, costs)
+            new = (level[u] == far) & _admissible(behind[a], costs, u, price)
             level[u] = next_level if new else level[u]
             queue[reached] = u
             reached += np.uint32(new)
@@ -176,7 +179,10 @@ def _blocking_flow(graph, ahead, behind, active, room, costs, work, source, want
         lower = np.int32(level[u] - 1)
         a = current[u]
         end = start[u + ONE]
-        while a < end and not (level[head[a]] == lower and _admissible(ahead[a], u, head[a], costs)):
+        while a < end and not (
+            level[head[a]] == lower
+            and _admissible(ahead[a], costs, u, _price(costs, head[a]))
+        ):
             a += ONE
         current[u] = a
         if a < end:
