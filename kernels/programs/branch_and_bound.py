@@ -34,7 +34,7 @@ def _at_most(sums, row, most):
 
 @inlined
 def _whole_multipliers(c, A, b, y, weights):
-    """Round multipliers y (m,) to whole weights, as fine as int64 sums allow; return (shift, scale).
+    """Round multipliers to whole weights (m,), as fine as int64 sums allow; return (shift, scale).
 
     Costs of more than 44 bits are cut to that many, which leaves room for fine multipliers: of
     40 variables with costs of 17 digits 180,000 nodes are searched instead of 71 million.

@@ -19,9 +19,19 @@ import numpy as np
 from numba import types
 
 from ..shared.compiling import kernel
-from ..shared.processor import REGISTER_BYTES, REGISTERS
+from ..shared.processor import REGISTERS
 from ..shared.tracing import either, fori, register_lanes, select, traced
-from ..shared.vectors import concatenate, lanes, maximum, minimum, permute, reduce, split, reduce_lanes, spread
+from ..shared.vectors import (
+    concatenate,
+    lanes,
+    maximum,
+    minimum,
+    permute,
+    reduce,
+    reduce_lanes,
+    split,
+    spread,
+)
 
 # So many of the lowest bits give all their patterns in registers: half of those that there are.
 LOW_BITS = 4 if REGISTERS == 32 else 3
@@ -68,7 +78,10 @@ def _may_reach(limit, n, extremes):
     """Tell whether n costs or coefficients and a right-hand side may add up to a limit."""
 
     def largest(kind):
-        low, high = extremes.load(2 * SIDE * kind, SIDE), extremes.load(2 * SIDE * kind + SIDE, SIDE)
+        low, high = (
+            extremes.load(2 * SIDE * kind, SIDE),
+            extremes.load(2 * SIDE * kind + SIDE, SIDE),
+        )
         limits = spread(limit, low)
         return maximum(-maximum(low, -limits), minimum(high, limits))
 
@@ -118,8 +131,8 @@ def _better(a, b):
 def _try_patterns(tile, base, m, blocks, best):
     """Try all patterns for the programs of a tile.
 
-    best, W numbers twice, becomes the least cost, the largest number of its dtype where nothing is feasible,
-    and the lowest pattern that reaches it.
+    best, W numbers twice, becomes the least cost, the largest number of its dtype where nothing is
+    feasible, and the lowest pattern that reaches it.
     """
     width = lanes(tile.dtype)
 
@@ -192,7 +205,9 @@ def solve_together(A, b, c, shape, places, kind, limit, results):
                 for i in range(count * K):
                     tail[i] = values[first + i]
                 first = 0
-            _lay_out(values, tail, inside, first, K, (places, place), tile, (extremes, 2 * SIDE * s))
+            _lay_out(
+                values, tail, inside, first, K, (places, place), tile, (extremes, 2 * SIDE * s)
+            )
             place += K + SIDE
         # Large numbers are mostly met at once; else what came of them is thrown away.
         if limit > 0 and (p == 0 or p + W >= B) and _may_reach(limit, n, extremes):
