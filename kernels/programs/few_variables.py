@@ -20,7 +20,7 @@ from numba import types
 
 from ..shared.compiling import kernel
 from ..shared.processor import REGISTERS
-from ..shared.tracing import either, fori, register_lanes, select, traced
+from ..shared.tracing import either, fori, register_lanes, traced
 from ..shared.vectors import (
     concatenate,
     lanes,
@@ -28,6 +28,7 @@ from ..shared.vectors import (
     minimum,
     permute,
     reduce,
+    select,
     reduce_lanes,
     split,
     spread,
