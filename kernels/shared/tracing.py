@@ -327,5 +327,3 @@ def _returned(context, builder, kind, value):
 def register_lanes(array):
     """Return how many elements of an array fill a register: a constant in compiled kernels."""
     return lanes(array.dtype)
-
-
