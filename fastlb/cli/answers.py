@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
 import fastlb as lb
+
+from ..accelerate import watching_compilation
 
 # Example 1 of Wu and Shu.
 EXAMPLE_1 = (9, 7, 4, 1, 4, 6, 1, 5)
@@ -59,15 +62,39 @@ ANSWERS: dict[str, tuple[Callable[[], Any], Any]] = {
 }
 
 
-def run_checks() -> list[dict[str, Any]]:
-    """Return for each known answer its name, whether it came out, and what came instead."""
-    return [_check(name, *answer) for name, answer in ANSWERS.items()]
+def run_checks(tell: Callable[[str], None] = lambda _: None) -> list[dict[str, Any]]:
+    """Return for each known answer its name, whether it came out, and what came instead.
+
+    Also what was compiled for it, by module and name, and the seconds that it took. ``tell`` is
+    called with what is under way.
+    """
+    return [_check(name, *answer, tell) for name, answer in ANSWERS.items()]
 
 
-def _check(name: str, compute: Callable[[], Any], expected: Any) -> dict[str, Any]:
+def _check(
+    name: str, compute: Callable[[], Any], expected: Any, tell: Callable[[str], None]
+) -> dict[str, Any]:
+    compiled: list[str] = []
+
+    def watch(kernel: str, begins: bool) -> None:
+        module, _, function = kernel.partition("fastlb.kernels.")
+        if begins and not module:
+            tell(f"{name}: compiling {function}")
+            compiled.append(function)
+
+    tell(name)
+    begin = time.perf_counter()
     try:
-        got = compute()
+        with watching_compilation(watch):
+            got = compute()
+        detail = "" if got == expected else f"expected {expected}, got {got}"
     except Exception as error:  # whatever is broken is what the doctor is asked for
-        return {"name": name, "passed": False, "detail": f"{type(error).__name__}: {error}"}
-    detail = "" if got == expected else f"expected {expected}, got {got}"
-    return {"name": name, "passed": not detail, "detail": detail}
+        detail = f"{type(error).__name__}: {error}"
+    seconds = round(time.perf_counter() - begin, 3)
+    return {
+        "name": name,
+        "passed": not detail,
+        "detail": detail,
+        "compiled": compiled,
+        "seconds": seconds,
+    }
