@@ -149,7 +149,7 @@ def gde(
 def gde_figures(
     before: Survey, after: Survey, size: int, links: Colouring, counts: NDArray[Any]
 ) -> dict[str, Any]:
-    """Return the figures of networks that the kernel counted: moved, local, sweeps, flags (4, B)."""
+    """Return the figures of networks from what kernels count, see ``balance_tiles``, (4, B)."""
     moved, local, sweeps, flags = counts
     return figures(before, after, size, moved, local) | gde_counts(links, sweeps, flags)
 

@@ -3,15 +3,16 @@
 Legend: ``B`` networks, ``N`` nodes, ``E`` links, ``C`` colours, ``L`` lines, ``A`` axes, ``W``
 networks of a tile, of which there are ``K``.
 
-A tile holds W networks side by side, node by node:
+A tile holds W networks side by side, node by node; a single network is a tile of its own:
 
     node 0    load in network 0, 1, .. W-1
     node 1    load in network 0, 1, .. W-1
     ..
 
-so that an exchange between two nodes takes a register of each row, and the same instructions
-balance many networks. A sweep exchanges over the links of one colour after the other. Whoever is
-balanced moves nothing more, so a tile is swept until all of its networks are still.
+An exchange between two nodes takes a register of each row, so that the same instructions balance
+as many networks as a register has lanes (``exchange_share`` is the paper's rule). A sweep
+exchanges over the links of one colour after the other. In a network that is balanced nothing
+moves any more, so a tile is swept until all of its networks are still.
 
 On a grid whose colours come axis by axis a line of nodes goes through all colours of its axis
 before the next line begins. Lines share no node, so the loads are the same, and each node is read
@@ -29,6 +30,7 @@ from ..shared.vectors import absolute, add, lanes, maximum, minimum, select, spr
 # Flags of a network: the last sweep moved nothing although neighbours differ by more than one;
 # neighbours differ by more than one; the units moved do not fit int64.
 STALLED, APART, OVER = 1, 2, 4
+# Registers of each node that pass along a line together: 64 bytes where 32 bytes are a register.
 LINE_REGISTERS = 1 if REGISTERS == 32 else 2
 # Lines whose nodes lie further apart than so many bytes exchange link by link instead: their rows
 # fall into the same few sets of the cache (16x16x16 mesh: 27 ns a node along all lines for 17).
@@ -49,13 +51,13 @@ def _sweep_links(tile, resident_min, record, units, u, v, start, end, share):
         i, j = u[e] * W, v[e] * W
 
         def exchange(w, size):
-            loads = (tile.load(node + w, size) for node in (i, j))
-            *after, sent, flow = exchange_share(*loads, share)
+            before = (tile.load(node + w, size) for node in (i, j))
+            *after, sent, flow = exchange_share(*before, share)
             update(units, w, add, sent)
-            for at, loads in zip((i + w, j + w), after, strict=True):
-                tile.store(at, loads)
+            for at, load in zip((i + w, j + w), after, strict=True):
+                tile.store(at, load)
                 if resident_min is not None:
-                    update(resident_min, at, minimum, loads)
+                    update(resident_min, at, minimum, load)
             if flows is not None:
                 scratch.store(w, flow)
 
@@ -70,74 +72,85 @@ def _sweep_links(tile, resident_min, record, units, u, v, start, end, share):
     fori(end, link, start=start)
 
 
+def _sweep_line(exchange, load, store, length, wrap, even, odd, closing):
+    """Let a line of nodes exchange over all of its links.
+
+    Its even links come first, then the odd ones, then that of the ends, if there is one:
+
+        nodes    0 --- 1     2 --- 3     4 --- 5     even links, pair by pair
+                       1 ~~~ 2     3 ~~~ 4           odd links, as soon as both pairs are done
+
+    so that what a node has stays in registers between its exchanges. ``even``, ``odd`` and
+    ``closing`` count the units that each of these move; they are returned.
+    """
+    first, carried, even = exchange(load(0), load(1), even)
+
+    def pair(m, even, odd, *carried):
+        low, high, even = exchange(load(m), load(m + 1), even)
+        before, low, odd = exchange(carried, low, odd)
+        store(m - 1, before)
+        store(m, low)
+        return even, odd, *high
+
+    last = length - 1
+    even, odd, *carried = fori(last, pair, even, odd, *carried, start=2, step=2)
+
+    def last_of_odd_length():
+        before, node, total = exchange(carried, load(last), odd)
+        store(last - 1, before)
+        return total, *node
+
+    odd, *carried = cond((length & 1) == 1, last_of_odd_length, lambda: (odd, *carried))
+
+    def close():
+        low, high, total = exchange(carried, first, closing)
+        return total, *low, *high
+
+    closing, *ends = cond(wrap != 0, close, lambda: (closing, *carried, *first))
+    store(last, ends[: len(first)])
+    store(0, ends[len(first) :])
+    return even, odd, closing
+
+
 @traced()
 def _sweep_lines(tile, resident_min, units, lines, start, end, share):
-    """Let lines ``start .. end-1`` exchange over all of their links.
+    """Let lines ``start .. end-1`` exchange, which share no node, in all networks.
 
     A line is a row of ``lines``: its first node, the step to the next, how many nodes there are,
-    more than one, and whether the last is linked with the first. Its even links come first, then
-    the odd ones, then that of the ends; ``units`` (3, W) counts what each of these send:
-
-        nodes      0 --- 1     2 --- 3     4 --- 5     pairs, by even links
-                         1 ~~~ 2     3 ~~~ 4           as soon as both pairs have exchanged
-
-    so that what a node has stays in registers between its exchanges.
+    more than one, and whether the last is linked with the first. ``units`` (3, W) counts what its
+    even links move, the odd ones and that of the ends. ``resident_min`` may be None.
     """
     W = units.shape[1]
     size = LINE_REGISTERS * lanes(tile.dtype)
+    # A node in hand is a list of its loads and, with metrics, the least that these have been.
     memories = [memory for memory in (tile, resident_min) if memory is not None]
 
     def exchange(low, high, total):
-        a, b, sent, _ = exchange_share(low[0], high[0], share)
-        low = [a, *(minimum(a, least) for least in low[1:])]
-        high = [b, *(minimum(b, least) for least in high[1:])]
+        *after, sent, _ = exchange_share(low[0], high[0], share)
+        low, high = (
+            [load, *(minimum(load, least) for least in node[1:])]
+            for load, node in zip(after, (low, high), strict=True)
+        )
         return low, high, total + sent
 
-    def block(w):
-        def line(row, even, odd, closing):
+    def register(w):
+        def line(row, *totals):
             first, step, length, wrap = (lines[row, column] for column in range(4))
 
             def load(m):
                 return [memory.load((first + step * m) * W + w, size) for memory in memories]
 
-            def store(m, values):
-                for memory, value in zip(memories, values, strict=True):
-                    memory.store((first + step * m) * W + w, value)
+            def store(m, node):
+                for memory, values in zip(memories, node, strict=True):
+                    memory.store((first + step * m) * W + w, values)
 
-            begin, end, even = exchange(load(0), load(1), even)
+            return _sweep_line(exchange, load, store, length, wrap, *totals)
 
-            def pair(m, even, odd, *before):
-                low, high, even = exchange(load(m), load(m + 1), even)
-                before, low, odd = exchange(before, low, odd)
-                store(m - 1, before)
-                store(m, low)
-                return even, odd, *high
-
-            last = length - 1
-            even, odd, *end = fori(last, pair, even, odd, *end, start=2, step=2)
-
-            def odd_last():
-                before, end_, odd_ = exchange(end, load(last), odd)
-                store(last - 1, before)
-                return odd_, *end_
-
-            odd, *end = cond((length & 1) == 1, odd_last, lambda: (odd, *end))
-
-            def close():
-                last_node, first_node, sent = exchange(end, begin, closing)
-                return sent, *last_node, *first_node
-
-            closing, *ends = cond(wrap != 0, close, lambda: (closing, *end, *begin))
-            store(last, ends[: len(memories)])
-            store(0, ends[len(memories) :])
-            return even, odd, closing
-
-        totals = [units.load((colour, w), size) for colour in range(3)]
-        totals = fori(end, line, *totals, start=start)
-        for colour, total in enumerate(totals):
+        totals = (units.load((colour, w), size) for colour in range(3))
+        for colour, total in enumerate(fori(end, line, *totals, start=start)):
             units.store((colour, w), total)
 
-    fori(W, block, step=size)
+    fori(W, register, step=size)
 
 
 @traced()
@@ -202,7 +215,7 @@ def gde(tiles, resident_min, flows, links, share, max_sweeps, out, state, place)
     Parameters
     ----------
     tiles : (K, N, W) int32 or int64, in which every total fits; balanced in place
-        W is a multiple of ``LINE_REGISTERS`` registers' lanes.
+        W is a multiple of 16, or 1.
     resident_min : (N * W,) of the same dtype, scratch; None if only loads are wanted
     flows : (B, E) int64 zeros, receives the net flows; or None
     links : (u, v, starts, lines, axes)

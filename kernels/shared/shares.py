@@ -1,20 +1,17 @@
 """What two neighbours have after one has sent a share of their difference (Wu-Shu Fig. 2).
 
-A pair of loads that differ by d sends the share of d from the higher to the lower one: of integers
-the floor of it, exactly. The share of integers comes as numbers of which the floor takes
-multiplications and shifts alone:
+A pair of loads that differ by d sends the share of d from the higher to the lower one: real loads
+the share, a float; integers its floor, exactly. The share p / q of integers comes as numbers of
+which the floor takes multiplications and a shift:
 
-    (m, s)         ``m * d >> s``, where ``m * d`` fits the numbers' dtype;
-    (high, low)    ``m * d >> 126`` with ``m = 2**64 * high + low``, as a tuple of three whose last
-                   is 126: for all d below 2**63.
+    (m, s)              m * d >> s      where m * d fits the numbers' dtype
+    (high, low, 126)    m * d >> 126    for all d < 2**63, with m = 2**64 * high + low
 
-Why that is the floor of ``p * d / q``: m is ``p * 2**s / q`` rounded up, so ``m * q`` exceeds
-``p * 2**s`` by some e with ``0 <= e < q``, and ``m * d / 2**s`` exceeds ``p * d / q`` by
-``(e * d / 2**s) / q``. That is less than ``1 / q`` where ``e * d < 2**s``. As ``p * d / q`` is a
-multiple of ``1 / q``, no integer lies above it and at or below the larger value. For q and d up to
-2**63 any e will do with s = 126.
-
-The share of real loads comes as one float.
+m is p * 2**s / q rounded up. This gives the floor of p * d / q: rounding up makes m * q exceed
+p * 2**s by an e with 0 <= e < q, so that m * d / 2**s exceeds p * d / q by (e * d / 2**s) / q,
+which is less than 1 / q where e * d < 2**s. But p * d / q is a multiple of 1 / q, and the next
+integer above it is at least 1 / q away: both have one floor. With d < 2**63 and q <= 2**63, e * d
+is below 2**126 whatever e is.
 """
 
 import numpy as np
@@ -37,8 +34,8 @@ def high_product(a, b):
         factors = (a.builder.zext(factor.value, wide) for factor in (a, b))
         product = a.builder.lshr(a.builder.mul(*factors), wide(64))
         return Vector(a.builder, a.builder.trunc(product, ir.IntType(64)), a.dtype)
-    half = 2**32 - 1
-    b = a._match(b)
+    # Four products of halves; none of the sums wraps.
+    half, b = 2**32 - 1, a._match(b)
     low = (a & half) * (b & half) >> 32
     first = (a >> 32) * (b & half) + low
     second = (a & half) * (b >> 32) + (first & half)
@@ -51,11 +48,12 @@ def floor_of_share(share, d):
         m, s = share
         return d * m >> s
     high, low, _ = share
-    # (2**64 * high + low) * d >> 64, whose carry is seen where the sum has wrapped.
-    carried = high_product(d, low)
-    lower = d * high + carried
-    carry = select(lower < carried, spread(1, d), 0)
-    return (high_product(d, high) + carry << 128 - SHIFT) | (lower >> SHIFT - 64)
+    # m * d without its lower 64 bits, in two halves; where the lower half wraps it is the less.
+    from_low = high_product(d, low)
+    lower = d * high + from_low
+    carry = select(lower < from_low, spread(1, d), 0)
+    upper = high_product(d, high) + carry
+    return (upper << 128 - SHIFT) | (lower >> SHIFT - 64)
 
 
 def exchange_share(a, b, share):
@@ -72,8 +70,5 @@ def exchange_share(a, b, share):
 @traced(returns=types.boolean)
 def two_units_move(share):
     """Tell whether a difference of 2 makes integer loads move."""
-    if isinstance(share[0], Vector):
-        two = share[0].constant(2)
-    else:
-        two = share[0].dtype.type(2)
+    two = (share[0] ^ share[0]) + 2
     return floor_of_share(share, two) > 0
