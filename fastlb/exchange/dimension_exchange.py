@@ -64,6 +64,7 @@ FLOATS: dict[np.dtype[Any], np.dtype[Any]] = {
 INT16, INT32, INT64 = np.dtype(np.int16), np.dtype(np.int32), np.dtype(np.int64)
 # Lanes of 16 bits for wider loads.
 NARROW_LANES: NDArray[np.int16] = np.empty(0, np.int16)
+WIDE_LANES: NDArray[np.int32] = np.empty(0, np.int32)
 # Batches of so many networks at least go by tiles, of so many nodes at most and about so many
 # bytes, which stay in cache; a tile has up to so many networks side by side.
 FEWEST_IN_TILES = 16
@@ -231,7 +232,7 @@ def _balance_flat(source: NDArray[Any], rows: NDArray[Any], n: int, largest: flo
         status = _balance_integers(source, target, n)
         if status < 0 and source.dtype.kind == "u":
             # Beyond the signed dtype.
-            status = _run_lanes(source, target, target, n, 0)
+            status = _run_lanes(source, target, _own_lanes(target), n, 0)
     return status
 
 
@@ -248,7 +249,7 @@ def _balance_integers(source: NDArray[Any], target: NDArray[Any], n: int) -> int
     floats = FLOATS.get(target.dtype)
     if floats is not None and kernel.FUSED:
         attempts.append((target.view(floats), 2 ** np.finfo(floats).nmant - 1))
-    attempts.append((target, int(np.iinfo(target.dtype).max)))
+    attempts.append((_own_lanes(target), int(np.iinfo(target.dtype).max)))
     # Lanes that a few loads do not fit are not compiled and not tried.
     some = _some_bits(source) if source.size >= SAMPLED else 0
     status = 1
@@ -256,6 +257,11 @@ def _balance_integers(source: NDArray[Any], target: NDArray[Any], n: int) -> int
         if 0 < status and some <= largest:
             status = _run_lanes(source, target, lanes, n, largest)
     return status
+
+
+def _own_lanes(target: NDArray[Any]) -> NDArray[Any]:
+    """Return an array of the dtype that takes all loads: 16-bit lanes are for small ones alone."""
+    return WIDE_LANES if target.itemsize == 2 else target
 
 
 def _some_bits(loads: NDArray[Any]) -> int:

@@ -4,7 +4,7 @@ No load grows past the largest, so what fits at first fits throughout. Loads are
 
     below 2**14                         16-bit integers: half a difference is one product, rounded
     below 2**23 (32 bits), 2**52 (64)   floats: an exchange is three operations (``_exchange_floats``)
-    others                              their own dtype
+    others                              their own dtype, 16-bit loads in 32
 
 Cubes are balanced block by block in the L1 cache: low bits in registers, the others up to a block
 between rows of them (``balance``). In larger cubes (``balance_in_bytes``) the loads of a block now
