@@ -139,7 +139,8 @@ def _fields(
     """Return the figures, and where they were recorded flows and stages, of loads of this shape."""
     B = len(before.total)
     columns, moved, rounds = counted.columns, counted.moved, counted.rounds
-    local, units = columns[0, :B], sum_moved(moved.T)
+    # As rows: the sums of real units have their bits from the order of addition.
+    local, units = columns[0, :B], sum_moved(np.ascontiguousarray(moved.T))
     if columns.dtype.kind == "f" or B == 1:
         # The extremes in the dtype of the loads, to which they were rounded.
         least, most = columns[1:3, :B].astype(dtype).astype(columns.dtype)

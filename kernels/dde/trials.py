@@ -83,11 +83,15 @@ def _balance_axis(workspace, N, axes, s, comparators, figures, with_flows, begin
 
 
 @traced()
-def _stay(workspace, N):
-    """Set the flows of an axis of single nodes, of which there are none."""
+def _stay(workspace, N, axes, s, figures, with_flows, trial):
+    """Set the figures of an axis of single nodes, and its flows, unless None: there are none."""
     size = lanes(workspace.dtype)
     zero = workspace.load(0, size) - workspace.load(0, size)
-    fori(N, lambda i: workspace.store((2 * N + i) * size, zero))
+    if with_flows is not None:
+        fori(N, lambda i: workspace.store((2 * N + i) * size, zero))
+    if figures is not None:
+        figures.store((AXES + s, trial), zero)
+        figures.store((AXES + axes.shape[0] + s, trial), zero)
 
 
 @traced()
@@ -147,8 +151,8 @@ def balance(source, target, figures, record, workspace, axes, comparators):
                     workspace, N, axes, s, comparators, figures, record, begins, trial
                 )  # fmt: skip
                 begins = False
-            elif record is not None:
-                _stay(workspace, N)
+            else:
+                _stay(workspace, N, axes, s, figures, record, trial)
             if record is not None:
                 flows, stages = record
                 flow_at = (trial * S + axes[s, NUMBER]) * N
@@ -177,4 +181,6 @@ def balance_tiles(tiles, figures, workspace, axes, comparators):
                     workspace, N, axes, s, comparators, figures, None, begins, trial
                 )  # fmt: skip
                 begins = False
+            else:
+                _stay(workspace, N, axes, s, figures, None, trial)
         _summarise(workspace, N, figures, begins, trial)
