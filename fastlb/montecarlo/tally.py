@@ -307,7 +307,9 @@ class Histogram:
 
     def _ends(self, *given: NDArray[np.int64]) -> tuple[int, int]:
         """Return the first and the last key of values."""
-        ends = [kernels("statistics.histogram").ends(bits) for bits in given if len(bits)] or [(0, 0)]
+        ends = [kernels("statistics.histogram").ends(bits) for bits in given if len(bits)] or [
+            (0, 0)
+        ]
         first, last = min(end[0] for end in ends), max(end[1] for end in ends)
         return int(first) >> self.dropped, int(last) >> self.dropped
 

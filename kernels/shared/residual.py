@@ -180,8 +180,7 @@ def _blocking_flow(graph, ahead, behind, active, room, costs, work, source, want
         a = current[u]
         end = start[u + ONE]
         while a < end and not (
-            level[head[a]] == lower
-            and _admissible(ahead[a], costs, u, _price(costs, head[a]))
+            level[head[a]] == lower and _admissible(ahead[a], costs, u, _price(costs, head[a]))
         ):
             a += ONE
         current[u] = a

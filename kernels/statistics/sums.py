@@ -62,7 +62,7 @@ def measure(bits, ends):
     ends[0] = low ^ ((low >> 63) & MAGNITUDE)
     ends[1] = high ^ ((high >> 63) & MAGNITUDE)
     near = largest < EXPONENTS and largest - least <= NEAR
-    sums = _add_near(bits[:bits.size if near else 0], least)
+    sums = _add_near(bits[: bits.size if near else 0], least)
     return least, largest, *sums
 
 

@@ -134,8 +134,6 @@ def test_the_search_is_the_same_from_both_ends(seed: int) -> None:
         if value < most:
             across = side[ends[0]] & ~side[ends[1]]
             assert value == limits[across].sum() + gives[~side].sum() + takes[side].sum()
-        beta = search(
-            graph, limits, nothing, nothing == 0, gives, takes, value, np.int64(0)
-        )[1]
+        beta = search(graph, limits, nothing, nothing == 0, gives, takes, value, np.int64(0))[1]
         found.append((value, beta))
     assert found[0] == found[1]

@@ -97,7 +97,11 @@ def test_blocks_side_by_side_are_numpys(width):
     W = philox.GROUP + philox.LANES * (width - 1)
     trials = np.array((EDGES * 10)[:W], np.uint64)
     for number in np.array([1, 2**52, 2**64 - 1], np.uint64):
-        high, low, words = np.empty(W, np.uint64), np.empty(W, np.uint64), np.empty(4 * W, np.uint64)
+        high, low, words = (
+            np.empty(W, np.uint64),
+            np.empty(W, np.uint64),
+            np.empty(4 * W, np.uint64),
+        )
         draw(philox.round_keys(2**100 + 3), number, trials, high, low, words)
         expected = stream(np.full(W, number), trials, 2**100 + 3)
         assert np.array_equal(words.reshape(4, W).T, expected)
