@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..accelerate import kernels
-from ..arguments import one_of
+from ..arguments import as_array, one_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -78,15 +78,12 @@ def _as_array(loads: ArrayLike) -> NDArray[Any]:
     if isinstance(loads, np.ma.MaskedArray):
         raise TypeError("loads must not be a masked array: every node has a load")
     try:
-        given = np.asarray(loads)
+        given = as_array("loads", loads)
     except ValueError:
         raise ValueError("loads must be an array, got rows of unequal length") from None
     kind, width = given.dtype.kind, given.dtype.itemsize
     if kind in "iu" or (kind == "f" and width in (4, 8)):
         return given
-    beyond = kind == "O" and given.size and not isinstance(loads, np.ndarray)
-    if beyond and all(type(value) is int for value in given.flat):
-        raise OverflowError("loads must fit int64 or uint64, got larger integers")
     raise TypeError(f"loads must be integers, float32 or float64, got dtype {given.dtype}")
 
 

@@ -20,7 +20,7 @@ PRUNINGS = (">=", ">")
 LARGEST_N = 32
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Counters:
     """What the sequential search found and tested; with a batch every field has its shape.
 

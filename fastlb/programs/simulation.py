@@ -25,7 +25,7 @@ ASSIGNMENTS = ("modular", "central")
 LARGEST_N = 24
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SearchRun:
     """A simulated search; with a batch every field has its shape in front.
 
@@ -55,7 +55,7 @@ class SearchRun:
     argmin: Any
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SearchSpeedup:
     """Two simulated searches of the same programs.
 
