@@ -1,4 +1,7 @@
-"""Known answers through the public names, for ``fastlb doctor``."""
+"""Known answers through the public names, for ``fastlb doctor``.
+
+Problems are so small that each method takes its general kernel, which is compiled soonest.
+"""
 
 from __future__ import annotations
 
@@ -46,8 +49,7 @@ def _minimax() -> Any:
 
 def _program() -> Any:
     program = [2, 2, 2, 2], [[1, 1, 0, 0], [0, 0, 1, 1]], [1, 1]
-    found = [lb.solve_binary(*program, method=method) for method in ("enumeration", "search")]
-    return [*(s.objective for s in found), lb.count_tests(*program).rows]
+    return [lb.solve_binary(*program).objective, lb.count_tests(*program).rows]
 
 
 ANSWERS: dict[str, tuple[Callable[[], Any], Any]] = {
@@ -58,7 +60,7 @@ ANSWERS: dict[str, tuple[Callable[[], Any], Any]] = {
     "GDE on a ring of 4": (_gde, [3, 2, 2, 3, 1]),
     "DDE on a 2x3 mesh": (_dde, [[2, 2, 1], [2, 1, 1]]),
     "minimax flow on two ways": (_minimax, ["7", "7/2", True, True]),
-    "a 0-1 program: optimum twice, rows tested": (_program, [4, 4, 10]),
+    "a 0-1 program: optimum, rows tested": (_program, [4, 10]),
 }
 
 

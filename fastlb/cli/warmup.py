@@ -39,7 +39,8 @@ solve_binary, search_speedup, sample_loads, run (studies).
 Kernels are compiled once for each processor, version of Python, and dtype of
 loads, and kept in NUMBA_CACHE_DIR if that is set, else beside the installed
 package, or in the user's cache folder if that is read-only. In a container
-image run it as the last step, on the processors that will run the image.
+image run it as the last step, on the processor that will run the image, or
+with NUMBA_CPU_NAME and NUMBA_CPU_FEATURES set to that processor's.
 """
 
 
