@@ -47,7 +47,6 @@ FIRST = [
     "programs/test_binary_solution.py",
     "test_plain_python_faults.py",
     "test_accelerate.py",
-    "random_loads/test_philox_vectors.py",
     "test_warming.py",
 ]
 

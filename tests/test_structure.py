@@ -20,6 +20,7 @@ KERNELS = [path for path in EVERY_KERNEL_FILE if path.parent.name != "shared"]
 FACE = sorted(path for path in (ROOT / "fastlb").rglob("*.py") if "kernels" not in path.parts)
 # What compiles kernels and makes vectors stands in kernels/shared/; nothing of it elsewhere.
 SHARED_ALONE = {"njit", "jit", "vectorize", "guvectorize", "intrinsic", "overload", "builder", "ir"}
+BESIDE_SHARED = {"numpy", "numba", "math", "typing"}
 DECORATORS = {"kernel", "inlined", "traced"}
 LINES_OF_A_FILE, LINES, LINES_OF_CODE = 400, 10_000, 7_500
 
@@ -28,13 +29,16 @@ def name_of(path):
     return str(path.relative_to(ROOT))
 
 
-def imported(path):
-    """Return the roots of everything a file imports; relative imports as a leading dot."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            yield from (alias.name.partition(".")[0] for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            yield "." if node.level else str(node.module).partition(".")[0]
+def at_run_time(tree):
+    """Yield the nodes of a file, without what stands there for type checkers alone."""
+    nodes = [tree]
+    while nodes:
+        node = nodes.pop()
+        yield node
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            nodes += node.orelse
+        else:
+            nodes += ast.iter_child_nodes(node)
 
 
 def at_import_time(path):
@@ -57,12 +61,12 @@ def test_kernels_import_the_shared_layer_alone(path):
     """numba's cache watches a kernel's own file, and ``kernel`` has it watch that layer as well."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
-            assert {alias.name for alias in node.names} <= {"numpy", "numba", "math"}
+            assert {alias.name for alias in node.names} <= BESIDE_SHARED
         elif isinstance(node, ast.ImportFrom) and node.level:
             assert node.level == 2
             assert (node.module or "").partition(".")[0] == "shared"
         elif isinstance(node, ast.ImportFrom):
-            assert node.module in {"numpy", "numba", "math"}
+            assert node.module in BESIDE_SHARED
 
 
 @pytest.mark.parametrize("path", KERNELS, ids=name_of)
@@ -115,7 +119,7 @@ def test_the_face_imports_nothing_heavy_until_it_is_used(path):
 @pytest.mark.parametrize("path", FACE, ids=name_of)
 def test_kernels_are_reached_through_one_place(path):
     named = []
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in at_run_time(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             named += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module != "accelerate":
