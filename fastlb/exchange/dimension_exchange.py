@@ -257,6 +257,8 @@ def _balance_integers(source: NDArray[Any], target: NDArray[Any], n: int) -> int
     if status <= kernel.SMALL_TOP:
         lanes = target if target.dtype == INT16 else NARROW_LANES
         status = _run_lanes(source, target, lanes, n, kernel.SMALL_TOP)
+        if status <= 0:
+            return status
     floats = FLOATS.get(target.dtype)
     if floats is not None and kernel.FUSED:
         largest = 2 ** np.finfo(floats).nmant - 1
