@@ -19,6 +19,7 @@ all else; flows; faults                    ``dem.measured.balance``
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,7 @@ from .loads import (
     check_order,
     check_record,
     check_values,
+    fits,
     read_loads,
     survey,
     survey_after,
@@ -173,17 +175,25 @@ def dem(
 def _prepare(
     topology: Topology, dtype: np.dtype[Any], shape: tuple[int, ...], record: str
 ) -> PreparedCall | None:
-    """Return the kernel for the final loads of one cube of plain loads, or None."""
+    """Return the kernel for the final loads of cubes of plain loads, or None.
+
+    Of final loads alone it makes no difference how many cubes there are.
+    """
     if type(topology) is not Hypercube or topology.faults or record != "loads":
         return None
-    n, size = topology.n, topology.size
-    if shape not in (topology.shape, (size,)) or dtype not in PLAIN:
+    if dtype not in PLAIN or not fits(shape, topology):
         return None
-    if size <= SMALL:
-        return PreparedCall(kernels("dem.small").balance, (n, _largest_legal(dtype, n)))
-    if dtype.kind == "f":
-        return PreparedCall(kernels("dem.real").balance, (n, _largest_legal(dtype, n)))
-    return PreparedCall(_balance_integers, (n,)) if dtype.itemsize > 1 else None
+    name, n = _kernel_name(dtype, math.prod(shape), topology.n), topology.n
+    if name == "dem.integers":
+        return PreparedCall(_balance_integers, (n,)) if dtype.itemsize > 1 else None
+    return PreparedCall(kernels(name).balance, (n, _largest_legal(dtype, n)))
+
+
+def _kernel_name(dtype: np.dtype[Any], size: int, n: int) -> str:
+    """Return the module of the kernel for final loads, ``size`` of them in cubes of n bits."""
+    if size <= SMALL or (dtype.kind == "f" and n < kernels("dem.real").ROW_BITS):
+        return "dem.small"
+    return "dem.real" if dtype.kind == "f" else "dem.integers"
 
 
 def _largest_legal(dtype: np.dtype[Any], n: int) -> float:
@@ -223,16 +233,14 @@ def _final_loads(source: NDArray[Any], rows: NDArray[Any], n: int) -> None:
 def _balance_flat(source: NDArray[Any], rows: NDArray[Any], n: int, largest: float) -> int:
     """Balance rows of loads that do not overlap others; return 0, or not and write nothing."""
     source, target = source.reshape(-1), rows.reshape(-1)
-    status: int
-    if source.size <= SMALL or (source.dtype.kind == "f" and n < kernels("dem.real").ROW_BITS):
-        status = kernels("dem.small").balance(source, target, n, largest)
-    elif source.dtype.kind == "f":
-        status = kernels("dem.real").balance(source, target, n, largest)
-    else:
-        status = _balance_integers(source, target, n)
-        if status < 0 and source.dtype.kind == "u":
-            # Beyond the signed dtype.
-            status = _run_lanes(source, target, _own_lanes(target), n, 0)
+    name = _kernel_name(source.dtype, source.size, n)
+    if name != "dem.integers":
+        status: int = kernels(name).balance(source, target, n, largest)
+        return status
+    status = _balance_integers(source, target, n)
+    if status < 0 and source.dtype.kind == "u":
+        # Beyond the signed dtype.
+        status = _run_lanes(source, target, _own_lanes(target), n, 0)
     return status
 
 
@@ -242,31 +250,29 @@ def _balance_integers(source: NDArray[Any], target: NDArray[Any], n: int) -> int
     Or write nothing and return less than 0: a load is negative, seen as signed, or the arrays
     overlap.
     """
-    kernel = kernels("dem.integers")
+    kernel, size = kernels("dem.integers"), source.size
     source, target = _as_signed(source), _as_signed(target)
-    narrow = target if target.dtype == INT16 else NARROW_LANES
-    attempts = [(narrow, kernel.SMALL_TOP)]
+    # Lanes that a few loads do not fit are not compiled and not tried.
+    status = int(np.bitwise_or.reduce(source[:: size // 64])) if size >= SAMPLED else 0
+    if status <= kernel.SMALL_TOP:
+        lanes = target if target.dtype == INT16 else NARROW_LANES
+        status = _run_lanes(source, target, lanes, n, kernel.SMALL_TOP)
+        if status <= 0:
+            return status
     floats = FLOATS.get(target.dtype)
     if floats is not None and kernel.FUSED:
-        attempts.append((target.view(floats), 2 ** np.finfo(floats).nmant - 1))
-    attempts.append((_own_lanes(target), int(np.iinfo(target.dtype).max)))
-    # Lanes that a few loads do not fit are not compiled and not tried.
-    some = _some_bits(source) if source.size >= SAMPLED else 0
-    status = 1
-    for lanes, largest in attempts:
-        if 0 < status and some <= largest:
-            status = _run_lanes(source, target, lanes, n, largest)
+        largest = 2 ** np.finfo(floats).nmant - 1
+        if 0 < status <= largest:
+            status = _run_lanes(source, target, target.view(floats), n, largest)
+    if status > 0:
+        largest = int(np.iinfo(target.dtype).max)
+        status = _run_lanes(source, target, _own_lanes(target), n, largest)
     return status
 
 
 def _own_lanes(target: NDArray[Any]) -> NDArray[Any]:
     """Return an array of the dtype that takes all loads: 16-bit lanes are for small ones alone."""
     return WIDE_LANES if target.itemsize == 2 else target
-
-
-def _some_bits(loads: NDArray[Any]) -> int:
-    """Return the bitwise or of 64 loads."""
-    return int(np.bitwise_or.reduce(loads[:: loads.size // 64]))
 
 
 def _run_lanes(

@@ -2,7 +2,7 @@
 
 The general kernel: short, so that a first call compiles in about a second. Cubes lie one after
 another, node 0 first. A register holds nodes next to each other; it is balanced along the bits of
-its lanes. After that all cubes are passed once more for every three bits above those:
+its lanes. After that all cubes are passed once more for every three or four bits above those:
 
     node     0   1   2   3 | 4   5   6   7 | 8  ..    here 4 lanes: bits 0 and 1 in a register,
     register       0       |       1       | 2  ..    bits 2, 3, 4 between registers 0 to 7
@@ -16,12 +16,13 @@ from numba import types
 
 from ..shared.compiling import kernel
 from ..shared.cubes import balance_registers, balance_rows
+from ..shared.processor import REGISTERS
 from ..shared.tracing import cond, fori, stack, traced
 from ..shared.vectors import lanes, maximum, reduce_lanes, select, spread
 from ..shared.views import overlap
 
-# Bits that one pass balances: of eight rows, half of 16 registers.
-BITS_A_PASS = 3
+# Bits that one pass balances: rows fill half of the registers.
+BITS_A_PASS = 4 if REGISTERS == 32 else 3
 CHUNK_BYTES = 2**19
 
 
@@ -93,9 +94,18 @@ def _balance_between(loads, start, size, stride, bits):
 
             return lambda: fori(size // (first << count), balance_set)
 
-        cond(left >= 3, along(3), lambda: cond(left == 2, along(2), along(1)))
+        # One less at the end, and so on.
+        fewer = along(1)
+        for count in range(2, BITS_A_PASS + 1):
+            fewer = _at_least(left, count, along(count), fewer)
+        fewer()
 
     fori((bits + BITS_A_PASS - 1) // BITS_A_PASS, one_pass)
+
+
+def _at_least(number, least, then, otherwise):
+    """Return what runs one of two functions, as a number is not less than another one or is."""
+    return lambda: cond(number >= least, then, otherwise)
 
 
 _balance_rows = traced()(_balance_between)

@@ -161,7 +161,9 @@ def test_units_of_real_loads_are_added_up_in_order(dtype: str) -> None:
         assert np.array_equal(own[0], cube)
 
 
-@pytest.mark.parametrize(("dtype", "summed"), [("int16", "int32"), ("int32", "int32"), ("int64", "int64")])
+@pytest.mark.parametrize(
+    ("dtype", "summed"), [("int16", "int32"), ("int32", "int32"), ("int64", "int64")]
+)
 def test_tiles(dtype: str, summed: str) -> None:
     W, B = 64, 64 + 61
     assert W % lanes(dtype) == 0
