@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from bench import processor
 from bench.race import Race, Row, clock
-from bench.table import as_json, as_markdown, fallen
+from bench.table import as_json, as_markdown, fallen, measurement
 
 ROWS = pytest.StashKey[list[Row]]()
 
@@ -19,7 +20,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--quick", action="store_true", help="small sizes, check agreement, time nothing"
     )
-    group.addoption("--table", metavar="DIR", help="write ratios.md and ratios.json into DIR")
+    group.addoption(
+        "--cpu", metavar="NAME", help="compile kernels and C for another processor: znver3, .."
+    )
+    group.addoption("--table", metavar="DIR", help="write avx512.json, avx2.json or such into DIR")
     group.addoption("--gate", metavar="FILE", help="fail where a ratio fell 25 %% below FILE's")
 
 
@@ -28,6 +32,16 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[ROWS] = []
     asked = "--benchmark-disable" in config.invocation_params.args or config.getoption("--quick")
     config.option.benchmark_disable = bool(asked)
+    if config.getoption("--cpu"):
+        try:
+            processor.compile_for(config.getoption("--cpu"))
+        except ValueError as error:
+            raise pytest.UsageError(f"--cpu: {error}") from error
+
+
+def pytest_report_header() -> str:
+    width = processor.register_bytes()
+    return f"kernels and C: compiled for {processor.name()}, registers of {width} bytes"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -53,12 +67,12 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     if not rows:
         return
     terminalreporter.section("ratios")
-    terminalreporter.write_line(as_markdown(rows))
+    measured = measurement(rows)
+    terminalreporter.write_line(as_markdown([measured]))
     if config.getoption("--table"):
         folder = Path(config.getoption("--table"))
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "ratios.md").write_text(as_markdown(rows))
-        (folder / "ratios.json").write_text(as_json(rows))
+        (folder / f"{processor.file_stem()}.json").write_text(as_json(measured))
     for line in _fallen(config, rows):
         terminalreporter.write_line(line, red=True)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 FOLDER = Path(__file__).parent
-FLAGS = ("-O3", "-march=native", "-std=c11", "-shared", "-fPIC")
+FLAGS = ("-O3", "-std=c11", "-shared", "-fPIC")
 LOADS = {
     "int16": "int16_t",
     "int32": "int32_t",
@@ -23,26 +23,37 @@ LOADS = {
 }
 
 
+def compiler() -> str | None:
+    """Return the path of the C compiler, or None without one."""
+    return shutil.which(os.environ.get("CC", "gcc"))
+
+
+def processor() -> str:
+    """Return what C is compiled for: what kernels are, by default the machine at hand."""
+    return os.environ.get("NUMBA_CPU_NAME") or "native"
+
+
 @cache
 def library(name: str, dtype: str = "int64") -> ctypes.CDLL | None:
     """Return ``<name>.c`` compiled for one dtype of loads, or None without a compiler."""
-    compiler = shutil.which(os.environ.get("CC", "gcc"))
-    if compiler is None:
+    command = compiler()
+    if command is None:
         return None
     built = Path(_build_folder().name, f"{name}-{dtype}.so")
     real = int(np.dtype(dtype).kind == "f")
-    command = [compiler, *FLAGS, f"-DLOAD={LOADS[dtype]}", f"-DREAL={real}"]
-    subprocess.run([*command, "-o", str(built), str(FOLDER / f"{name}.c")], check=True)
+    options = [*FLAGS, f"-march={processor()}", f"-DLOAD={LOADS[dtype]}", f"-DREAL={real}"]
+    source = str(FOLDER / f"{name}.c")
+    subprocess.run([command, *options, "-o", str(built), source], check=True)
     return ctypes.CDLL(str(built))
 
 
 def version() -> str:
     """Return the first line of the compiler's version, or that there is none."""
-    compiler = shutil.which(os.environ.get("CC", "gcc"))
-    if compiler is None:
+    command = compiler()
+    if command is None:
         return "no C compiler"
-    told = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True)
-    return told.stdout.splitlines()[0]
+    done = subprocess.run([command, "--version"], capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()[0]
 
 
 def pointer(array: np.ndarray | None) -> ctypes.c_void_p:

@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from bench import processor
+
 STRETCH = 2e-3
 ROW_SECONDS = 4.0
 MOST_ROUNDS = 101
@@ -92,7 +94,8 @@ class Race:
         name : str
             Of the row.
         fastlb, peers
-            Programs that return an array or a tuple of arrays; a peer that is None is left out.
+            Programs that return an array or a tuple of arrays, loads first; a peer that is None is
+            left out.
         nodes : int
             Nodes balanced in a call.
         copied : int
@@ -100,7 +103,8 @@ class Race:
         yardsticks
             Programs whose answers are not compared, only their times.
         targets
-            By peer the least ratio aimed at, by yardstick the most.
+            By peer the least ratio aimed at with AVX-512, by yardstick the most; ``aims`` in
+            ``processor.py`` says what becomes of them on narrower registers.
         """
         present = {peer: program for peer, program in peers.items() if program is not None}
         expected = fastlb()
@@ -140,7 +144,9 @@ class Race:
         self.benchmark.pedantic(fastlb_runs, setup=others_run_first, rounds=rounds, iterations=1)
         own = np.array(self.benchmark.stats.stats.data) / own_calls
         measured = {label: np.array(times[label]) * scale[label] for label in others}
-        self.record(name, own, measured, nodes=nodes, peers=present, targets=targets)
+        first = expected[0] if isinstance(expected, tuple) else expected
+        aims = processor.aims(targets or {}, np.asarray(first).itemsize)
+        self.record(name, own, measured, nodes=nodes, peers=present, targets=aims)
 
     def record(
         self,

@@ -1,7 +1,9 @@
-"""The README's table of performance: ``python -m bench.readme RATIOS.json [README.md]``.
+"""The README's table of performance and the whole one, from what ``pytest bench`` measured.
 
-It replaces what stands between the two markers in the README, one line for each kind of work,
-and names every row of the whole table in which a peer is faster.
+``python -m bench.readme RESULT.json .. [--readme README.md] [--whole RATIOS.md]`` takes one file
+for each processor. It replaces what stands between markers in the README: one line for each kind
+of work, with every row in which a peer is faster, and the seconds of first calls. With ``--whole``
+it also writes the table of all rows.
 """
 
 from __future__ import annotations
@@ -9,12 +11,15 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import geometric_mean
 from typing import Any
 
-BEGIN, END = "<!-- performance: begin -->", "<!-- performance: end -->"
+from bench.table import Measurement, about, as_markdown, compared, holds, label
+
+MARKERS = "<!-- {}: begin -->\n", "<!-- {}: end -->"
+FIRST_CALL = "first call, {} cache: "
 
 # What a line says, and the rows of the whole table that it sums up.
 LINES = {
@@ -44,61 +49,83 @@ LINES = {
     "0-1 programs of 13 to 40 variables, one at a time": r"0-1 single, \w+, \d+ rows",
     "0-1 programs of the literature": r"0-1 single, (mknap1|p0033|stein27)",
     "simulated search": r"simulated search",
-    "import and first call": r"import fastlb|first call",
+    "import": r"import fastlb",
+    "first call, empty cache": r"first call, empty cache",
+    "first call, warm cache": r"first call, warm cache|first call of",
     "memory": r".*memory",
 }
 
 
-@dataclass(frozen=True)
-class Against:
-    """The rows of one line against one peer or yardstick."""
-
-    label: str
-    medians: list[float]
-    aims: list[float | None]
-    faster: bool
-
-    def __str__(self) -> str:
-        low, high = min(self.medians), max(self.medians)
-        middle = geometric_mean(self.medians)
-        spread = f" ({low:.3g} to {high:.3g})" if len(self.medians) > 1 else ""
-        return f"{middle:.3g}{spread}"
-
-    @property
-    def aim(self) -> str:
-        aimed = [(m, a) for m, a in zip(self.medians, self.aims, strict=True) if a is not None]
-        if not aimed:
-            return ""
-        held = sum(m >= a if self.faster else m <= a for m, a in aimed)
-        relation = ">=" if self.faster else "<="
-        aims = sorted({a for _, a in aimed})
-        wanted = f"{relation} {' or '.join(f'{a:g}' for a in aims)}"
-        return f"{wanted}: {'held' if held == len(aimed) else f'{held} of {len(aimed)}'}"
+def summary(rows: list[dict[str, Any]], kind: str, other: str) -> tuple[str, str]:
+    """Return how some rows compare with one peer or yardstick, and whether they hold their aims."""
+    rows = [row for row in rows if other in row[kind]]
+    if not rows:
+        return "", ""
+    medians = [row[kind][other]["median"] for row in rows]
+    text = f"{geometric_mean(medians):.3g}"
+    if len(rows) > 1:
+        text += f" ({min(medians):.3g} to {max(medians):.3g})"
+    takes, relation = ("", ">=") if kind == "faster_than" else ("takes ", "<=")
+    aims = sorted({row["targets"][other] for row in rows if other in row["targets"]})
+    if not aims:
+        return takes + text, ""
+    held = [outcome for row in rows if (outcome := holds(row, kind, other)) is not None]
+    outcome = "held" if all(held) else f"{sum(held)} of {len(held)}"
+    return takes + text, f"{relation} {' or '.join(f'{aim:g}' for aim in aims)}: {outcome}"
 
 
-def comparisons(rows: list[dict[str, Any]]) -> list[Against]:
-    """Return what some rows say against each peer and yardstick."""
-    found = []
-    for kind, faster in (("faster_than", True), ("times_of", False)):
-        for label in dict.fromkeys(label for row in rows for label in row[kind]):
-            those = [row for row in rows if label in row[kind]]
-            medians = [row[kind][label]["median"] for row in those]
-            found.append(Against(label, medians, [r["targets"].get(label) for r in those], faster))
-    return found
-
-
-def table(measured: dict[str, Any]) -> str:
+def table(measured: Sequence[Measurement]) -> str:
     """Return the Markdown between the markers."""
-    about = "; ".join(f"{key} {value}" for key, value in measured["environment"].items())
-    lines = [f"Measured in one run: {about}. {repeats(measured['rows'])}", ""]
-    lines += ["| work | against | times faster | aim |", "| --- | --- | --- | --- |"]
+    lines = [f"Measured in one run each: {about(measured)}.", ""]
+    lines += [
+        f"{label(each)}: {repeats(each['rows'])} {against_c(each['rows'])}" for each in measured
+    ]
+    heads = ["work", "against", *(head for each in measured for head in (label(each), "aim"))]
+    lines += ["", f"| {' | '.join(heads)} |", f"| {' | '.join('---' for _ in heads)} |"]
     for line, pattern in LINES.items():
-        rows = [row for row in measured["rows"] if re.match(pattern, row["name"])]
-        for i, against in enumerate(comparisons(rows)):
-            ratio = str(against) if against.faster else f"takes {against}"
-            lines.append(f"| {line if not i else ''} | {against.label} | {ratio} | {against.aim} |")
-    lines += ["", *losses(measured["rows"])]
+        rows = [
+            [row for row in each["rows"] if re.match(pattern, row["name"])] for each in measured
+        ]
+        for i, (kind, other) in enumerate(compared(row for each in rows for row in each)):
+            cells = [cell for each in rows for cell in summary(each, kind, other)]
+            lines.append(f"| {line if not i else ''} | {other} | {' | '.join(cells)} |")
+    for each in measured:
+        lines += ["", *(f"{label(each)}: {line}" for line in losses(each["rows"]))]
     return "\n".join(lines)
+
+
+def first_calls(measured: Sequence[Measurement]) -> str:
+    """Return a table of the CPU seconds that processes take for a first call and nothing else."""
+    seconds = [
+        {row["name"]: row["nanoseconds_per_node"] / 1e9 for row in each["rows"]}
+        for each in measured
+    ]
+    empty, warm = (FIRST_CALL.format(state) for state in ("empty", "warm"))
+    names = dict.fromkeys(n.removeprefix(empty) for each in seconds for n in each if empty in n)
+    heads = ["first call", *(f"{label(each)}, {s}" for each in measured for s in ("s", "cached"))]
+    lines = [heads, ["---"] * len(heads)]
+    for name in names:
+        rows = [each.get(state + name) for each in seconds for state in (empty, warm)]
+        lines.append([name, *("" if row is None else f"{row:.1f}" for row in rows)])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) if names else ""
+
+
+def replaced(text: str, name: str, made: str) -> str:
+    """Return a text with what stands between two markers replaced; raise ValueError without."""
+    begin, end = (marker.format(name) for marker in MARKERS)
+    before, begins, rest = text.partition(begin)
+    _, ends, after = rest.partition(end)
+    if not (begins and ends):
+        raise ValueError(f"the README must hold the lines {begin.strip()} and {end}")
+    return f"{before}{begin}{made}\n{end}{after}"
+
+
+def against_c(rows: list[dict[str, Any]]) -> str:
+    """Return a sentence with the geometric mean of all rows that have C as a peer."""
+    medians = [row["faster_than"]["C"]["median"] for row in rows if "C" in row["faster_than"]]
+    if not medians:
+        return ""
+    return f"All {len(medians)} rows beside C: {geometric_mean(medians):.3g} times faster."
 
 
 def repeats(rows: list[dict[str, Any]]) -> str:
@@ -128,16 +155,20 @@ def losses(rows: list[dict[str, Any]]) -> list[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("ratios", type=Path, help="ratios.json of pytest bench --table")
-    parser.add_argument("readme", type=Path, nargs="?", default=Path("README.md"))
+    parser.add_argument("results", type=Path, nargs="+", help="written by pytest bench --table")
+    parser.add_argument("--readme", type=Path, default=Path("README.md"))
+    parser.add_argument("--whole", type=Path, help="where the table of all rows goes")
     arguments = parser.parse_args()
+    measured = [json.loads(path.read_text()) for path in arguments.results]
     text = arguments.readme.read_text()
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not (begin and end):
-        parser.error(f"{arguments.readme} must hold the lines {BEGIN} and {END}")
-    made = table(json.loads(arguments.ratios.read_text()))
-    arguments.readme.write_text(f"{before}{BEGIN}\n{made}\n{END}{after}")
+    try:
+        text = replaced(text, "performance", table(measured))
+        text = replaced(text, "first calls", first_calls(measured))
+    except ValueError as error:
+        parser.error(str(error))
+    arguments.readme.write_text(text)
+    if arguments.whole:
+        arguments.whole.write_text(as_markdown(measured))
 
 
 if __name__ == "__main__":

@@ -1,16 +1,21 @@
-"""The table of ratios as Markdown and JSON, and its comparison with an earlier one."""
+"""What was measured as JSON and as one Markdown table, and its comparison with an earlier run.
+
+A measurement is what one run of ``pytest bench`` wrote: ``environment`` and ``rows``. A table has
+two columns for each, so that those made for several processors stand side by side.
+"""
 
 from __future__ import annotations
 
 import json
 import platform
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import fastlb
-from bench import native
+from bench import native, processor
 from bench.race import Row
 
 # Ratios of one run wander by a tenth on a busy machine.
@@ -18,30 +23,71 @@ SLACK = 0.25
 # Whose versions a table gives, where they are installed; HiGHS is scipy's.
 LIBRARIES = ("numpy", "numba", "scipy", "ortools", "igraph", "networkx")
 
-
-def as_markdown(rows: list[Row]) -> str:
-    """Return the table: one row a line of work, peers as columns."""
-    peers = list(dict.fromkeys(peer for row in rows for peer in row.faster_than))
-    yardsticks = list(dict.fromkeys(y for row in rows for y in row.times_of))
-    heads = ["work", "rounds", "ns/node", *(f"faster than {p}" for p in peers)]
-    heads += [f"{y}, fewer is better" for y in yardsticks]
-    lines = [" | ".join(heads), " | ".join("---" for _ in heads)]
-    for row in rows:
-        cells = [row.name, f"{row.rounds}", f"{row.nanoseconds_per_node:.3g}"]
-        cells += [_cell(row, peer, row.faster_than.get(peer), ">=") for peer in peers]
-        cells += [_cell(row, y, row.times_of.get(y), "<=") for y in yardsticks]
-        lines.append(" | ".join(cells))
-    about = "; ".join(f"{name} {value}" for name, value in environment().items())
-    return "\n".join(f"| {line} |" for line in lines) + f"\n\n{about}\n"
+Measurement = dict[str, Any]
 
 
-def as_json(rows: list[Row]) -> str:
-    """Return the same for programs, with what it was measured on."""
-    found = {"environment": environment(), "rows": [row.to_dict() for row in rows]}
-    return json.dumps(found, indent=1) + "\n"
+def measurement(rows: list[Row]) -> Measurement:
+    """Return rows with what they were measured on."""
+    return {"environment": environment(), "rows": [row.to_dict() for row in rows]}
 
 
-def fallen(rows: list[Row], earlier: dict[str, Any]) -> list[str]:
+def as_json(measured: Measurement) -> str:
+    """Return a measurement for programs."""
+    return json.dumps(measured, indent=1) + "\n"
+
+
+def as_markdown(measured: Sequence[Measurement]) -> str:
+    """Return the whole table: a line for each row and peer, two columns for each measurement."""
+    heads = [(f"{label(each)}", "aim") for each in measured]
+    lines = [["work", "against", *(cell for head in heads for cell in head)]]
+    lines.append(["---"] * len(lines[0]))
+    rows = [{row["name"]: row for row in each["rows"]} for each in measured]
+    for name in dict.fromkeys(name for each in rows for name in each):
+        same = [each.get(name) for each in rows]
+        for i, (kind, other) in enumerate(compared(row for row in same if row)):
+            cells = [cell for row in same for cell in _cells(row, kind, other)]
+            lines.append([name if not i else "", other, *cells])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + f"\n\n{about(measured)}\n"
+
+
+def label(measured: Measurement) -> str:
+    """Return what the column of a measurement is called: the processor's instructions."""
+    return processor.INSTRUCTIONS[measured["environment"]["register bytes"]]
+
+
+def compared(rows: Iterator[dict[str, Any]]) -> list[tuple[str, str]]:
+    """Return with whom rows compare, peers first: ``("faster_than", "C")`` and the like."""
+    present = list(rows)
+    return [
+        (kind, other)
+        for kind in ("faster_than", "times_of")
+        for other in dict.fromkeys(other for row in present for other in row[kind])
+    ]
+
+
+def holds(row: dict[str, Any], kind: str, other: str) -> bool | None:
+    """Return whether a row holds its aim against a peer or yardstick, None without an aim."""
+    if other not in row["targets"]:
+        return None
+    median, aim = row[kind][other]["median"], row["targets"][other]
+    return bool(median >= aim if kind == "faster_than" else median <= aim)
+
+
+def about(measured: Sequence[Measurement]) -> str:
+    """Return what all was measured on, and what differs between the measurements."""
+    environments = [each["environment"] for each in measured]
+    common = [
+        item for item in environments[0].items() if all(item in e.items() for e in environments)
+    ]
+    text = "; ".join(f"{name} {value}" for name, value in common)
+    for each in measured:
+        rest = [item for item in each["environment"].items() if item not in common]
+        if rest:
+            text += f". {label(each)}: " + "; ".join(f"{name} {value}" for name, value in rest)
+    return text
+
+
+def fallen(rows: list[Row], earlier: Measurement) -> list[str]:
     """Return a line for every ratio that is worse than earlier by more than the slack."""
     before = {row["name"]: row for row in earlier["rows"]}
     lines = []
@@ -60,12 +106,14 @@ def fallen(rows: list[Row], earlier: dict[str, Any]) -> list[str]:
     return lines
 
 
-def environment() -> dict[str, str]:
-    """Return machine, versions and date."""
+def environment() -> dict[str, Any]:
+    """Return machine, versions, date, and what kernels and C were compiled for."""
     versions = {name: version for name in LIBRARIES if (version := _version(name))}
     return {
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
-        "machine": _processor(),
+        "machine": _machine(),
+        "compiled for": processor.name(),
+        "register bytes": processor.register_bytes(),
         "fastlb": fastlb.__version__,
         "python": platform.python_version(),
         **versions,
@@ -73,11 +121,15 @@ def environment() -> dict[str, str]:
     }
 
 
-def _cell(row: Row, label: str, ratio: Any, relation: str) -> str:
-    if ratio is None:
-        return ""
-    target = row.targets.get(label)
-    return f"{ratio}" + (f", aim {relation} {target:g}" if target is not None else "")
+def _cells(row: dict[str, Any] | None, kind: str, other: str) -> tuple[str, str]:
+    if row is None or other not in row[kind]:
+        return "", ""
+    ratio = row[kind][other]
+    text = f"{ratio['median']:.3g} ({ratio['low']:.3g} to {ratio['high']:.3g})"
+    takes, relation = ("", ">=") if kind == "faster_than" else ("takes ", "<=")
+    held = holds(row, kind, other)
+    missed = "" if held else ", missed"
+    return takes + text, "" if held is None else f"{relation} {row['targets'][other]:g}{missed}"
 
 
 def _version(library: str) -> str:
@@ -87,7 +139,7 @@ def _version(library: str) -> str:
         return ""
 
 
-def _processor() -> str:
+def _machine() -> str:
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:

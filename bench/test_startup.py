@@ -1,24 +1,19 @@
-"""What importing fastlb, and its first call with a warm cache, cost a process; one node a process.
+"""What importing fastlb and a first call cost a process, with an empty cache and with a warm one.
 
-Each figure is read inside a fresh process, as CPU time, several processes in turn.
+A figure is the CPU time of a whole process, Python's own start and all imports included, against
+that of a process that compiles or loads an empty kernel, several of each in turn.
 """
 
-import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-TIMED = """
-import json, sys, time
-taken = []
-for code in json.loads(sys.argv[1]):
-    begin = time.process_time()
-    exec(code)
-    taken.append(time.process_time() - begin)
-print(json.dumps(taken))
-"""
+from bench.race import clock
+
 EMPTY = """
 import numpy as np
 from numba import njit
@@ -29,51 +24,113 @@ def empty(a):
 
 empty(np.zeros(1, np.int64))
 """
-FIRST_CALLS = {
-    "dem": "lb.dem([1, 2], lb.Hypercube(1))",
-    "gde": "lb.gde([1, 2], lb.Chain(2))",
-    "dde": "lb.dde([1, 2], lb.Chain(2))",
-    "hexa_cell": "lb.hexa_cell([1, 2, 3, 4, 5, 6], lb.HyperHexaCell(1))",
-    "minimax_flow": "lb.minimax_flow(lb.Chain(2).network(), [1, -1])",
-    "solve_binary": "lb.solve_binary([1, 1], [[1, 1]], [1])",
+FASTLB = "import fastlb as lb, numpy as np; "
+PROGRAMS = "c, A, b = lb.random_binary('cover', 4, 6, seed=1, trials=10_000); "
+DOCTOR_COMMAND = "fastlb doctor"
+# By name: what the process runs, and the most empty kernels that it may take with an empty cache.
+SMALL, BATCH, STUDY, DOCTOR = 3, 5, 8, 12
+CALLS = {
+    "dem, 64 loads": ("lb.dem(np.arange(64), lb.Hypercube(6), record='loads')", SMALL),
+    "dem, metrics": ("lb.dem(np.arange(64), lb.Hypercube(6))", SMALL),
+    "dde, 8x8 mesh": ("lb.dde(np.arange(64), lb.Mesh(8, 8))", SMALL),
+    "gde, 8x8 mesh": ("lb.gde(np.arange(64), lb.Mesh(8, 8))", SMALL),
+    "fault_tolerant_dem, 3-cube": (
+        "lb.fault_tolerant_dem(np.arange(8), lb.Hypercube(3, faults=[(0, 1)]))",
+        SMALL,
+    ),
+    "hexa_cell, d=3": ("lb.hexa_cell(np.arange(24), lb.HyperHexaCell(3))", SMALL),
+    "minimax_flow, 3-cube": (
+        "lb.minimax_flow(lb.Hypercube(3).network(capacity=5), [3, 0, 0, 0, 0, 0, 0, -3])",
+        SMALL,
+    ),
+    "solve_binary, 3 variables": ("lb.solve_binary([1, 2, 3], [[1, 1, 1]], [2])", SMALL),
+    "search_speedup": (
+        "lb.search_speedup([1, 2, 3, 4], [[1, 1, 1, 1]], [2], lb.Hypercube(1))",
+        SMALL,
+    ),
+    "sample_loads": ("lb.sample_loads('uniform:1000', 'mesh:8x8', trials=1, seed=1)", SMALL),
+    "dem, batch of 10,000": (
+        "lb.dem(np.arange(640_000).reshape(-1, 64), lb.Hypercube(6))",
+        BATCH,
+    ),
+    "dde, batch of 10,000": (
+        "lb.dde(np.arange(640_000).reshape(-1, 8, 8), lb.Mesh(8, 8))",
+        BATCH,
+    ),
+    "gde, batch of 10,000": (
+        "lb.gde(np.arange(640_000).reshape(-1, 8, 8), lb.Mesh(8, 8))",
+        BATCH,
+    ),
+    "solve_binary, batch of 10,000": (f"{PROGRAMS}lb.solve_binary(c, A, b)", BATCH),
+    "doctor": (DOCTOR_COMMAND, DOCTOR),
+    "a study, gde and dde, 8x8 mesh, 500 trials": (
+        "lb.run(lb.Study('s', ['mesh:8x8'], ['gde', 'dde'], 'uniform:1000', trials=500)).summary()",
+        STUDY,
+    ),
 }
+# Of the empty kernel's time when all is in the cache, where a call does little more.
+WARM = 1.1
+# Processes with an empty cache, which may take seconds each, and with a warm one.
+COLD_ROUNDS, WARM_ROUNDS = 3, 9
+IMPORT = """
+import time
+times = [time.process_time()]
+for module in ("numpy", "fastlb"):
+    __import__(module)
+    times.append(time.process_time())
+print(times[1] - times[0], times[2] - times[1])
+"""
+ROOT = Path(__file__).resolve().parents[1]
 
 
-def seconds(*steps):
-    """Return the CPU seconds that each step takes in a fresh process."""
-    command = [sys.executable, "-c", TIMED, json.dumps(steps)]
-    return json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+def python(*arguments, **environment):
+    """Return what a fresh process prints."""
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=ROOT, env=os.environ | environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
-def rounds(race, *processes, most=21):
-    """Return the rounds of each step of each process, the processes in turn.
-
-    The first round, which compiles what is not cached, does not count.
-    """
-    race.benchmark.pedantic(lambda: [seconds(*steps) for steps in processes], rounds=1)
-    number = most if race.timed else 1
-    taken = [[seconds(*steps) for steps in processes] for _ in range(number)]
-    return [np.array(each).T for each in zip(*taken, strict=True)]
+def cpu_seconds(processes, folder):
+    """Return the CPU seconds of processes run in turn, whose kernels are cached in a folder."""
+    seconds = []
+    for i, arguments in enumerate(processes):
+        begin = clock()
+        python(*arguments, NUMBA_CACHE_DIR=str(folder / str(i)))
+        seconds.append(clock() - begin)
+    return seconds
 
 
 def test_import(race):
-    ((numpy, fastlb),) = rounds(race, ["import numpy", "import fastlb"])
+    number = 21 if race.timed else 1
+    taken = np.array([python("-c", IMPORT).split() for _ in range(number)], dtype=float)
+    race.benchmark.pedantic(lambda: None)
     if race.timed:
+        theirs, ours = taken.T
         targets = {"import numpy": 0.5}
-        race.record("import fastlb after numpy", fastlb, {"import numpy": numpy}, targets=targets)
+        race.record("import fastlb after numpy", ours, {"import numpy": theirs}, targets=targets)
 
 
-@pytest.mark.parametrize("name", FIRST_CALLS)
-def test_first_call(race, tmp_path, name):
-    """Numba's import, loading compiled kernels, and the work, against a kernel that does nothing.
-
-    numba's own import alone is no yardstick: the first call of any kernel loads more of numba,
-    and scipy's linear algebra with it.
-    """
-    (tmp_path / "empty.py").write_text(EMPTY)
-    find = f"import numpy, sys; sys.path.insert(0, {str(tmp_path)!r})"
-    fastlb = ["import numpy; import fastlb as lb", f"import numba; {FIRST_CALLS[name]}"]
-    (_, call), (_, empty) = rounds(race, fastlb, [find, "import empty"], most=9)
-    if race.timed:
-        others = {"empty kernel": empty}
-        race.record(f"first call of {name}, warm cache, with numba's import", call, others)
+@pytest.mark.parametrize("name", CALLS)
+def test_first_call(race, quick, tmp_path, name):
+    code, cold_aim = CALLS[name]
+    call = ("-m", "fastlb", "doctor") if code == DOCTOR_COMMAND else ("-c", FASTLB + code)
+    race.benchmark.pedantic(lambda: None)
+    if not race.timed:
+        python(*call)
+        return
+    empty = tmp_path / "empty.py"
+    empty.write_text(EMPTY)
+    processes = [(str(empty),), call]
+    cold = [cpu_seconds(processes, tmp_path / f"cache-{i}") for i in range(COLD_ROUNDS)]
+    warm = [cpu_seconds(processes, tmp_path / "cache-0") for _ in range(WARM_ROUNDS)]
+    warm_aims = {"empty kernel": WARM} if cold_aim <= BATCH else {}
+    for state, taken, aims in (
+        ("empty cache", cold, {"empty kernel": cold_aim}),
+        ("warm cache", warm, warm_aims),
+    ):
+        theirs, ours = np.array(taken).T
+        label = f"first call, {state}: {name}"
+        race.record(label, ours, {"empty kernel": theirs}, targets=aims)

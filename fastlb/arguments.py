@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 # Integers of more bits are not written out: Python refuses it from thousands of digits on.
 _MOST_BITS = 200
@@ -82,3 +83,30 @@ def one_of(name: str, value: Any, choices: Iterable[str]) -> str:
     if not isinstance(value, str) or value not in words:
         raise ValueError(f"{name} must be one of {', '.join(words)}, got {written(value)}")
     return value
+
+
+def as_array(name: str, values: ArrayLike) -> NDArray[Any]:
+    """Return ``numpy.asarray(values)``, in which whole numbers stay whole.
+
+    NumPy makes float64 of a list with integers both below and from 2**63 on.
+
+    Raises
+    ------
+    OverflowError
+        If whole numbers fit neither int64 nor uint64; ``name`` is the argument to blame.
+    ValueError
+        If rows are of unequal length.
+    """
+    array = np.asarray(values)
+    large = array.dtype == np.float64 and bool((abs(array) >= 2**63).any())
+    if hasattr(values, "dtype") or not array.size or not (large or array.dtype == object):
+        return array
+    exact = np.array(values, dtype=object)
+    if not all(isinstance(v, int | np.integer) and not isinstance(v, bool) for v in exact.flat):
+        return array
+    if exact.min() < 0 or exact.max() >= 2**64:
+        raise OverflowError(
+            f"{name} must fit int64 or uint64, got integers from {written(exact.min())} "
+            f"to {written(exact.max())}"
+        )
+    return exact.astype(np.uint64)

@@ -111,3 +111,29 @@ def test_an_integer_of_any_type(given: Any) -> None:
 def test_what_is_no_integer_is_named(given: Any) -> None:
     with pytest.raises(TypeError, match=r"^trials must be an integer, got "):
         integer("trials", given)
+
+
+def test_whole_numbers_of_a_list_stay_whole() -> None:
+    large = 2**63
+    assert lb.dem([large, 1], lb.Hypercube(1), record="loads").loads.tolist() == [
+        large // 2 + 1,
+        large // 2,
+    ]
+    assert lb.dem([[large, 2], [1, 1]], lb.Hypercube(1), record="loads").loads.dtype == np.uint64
+    assert lb.dem([float(large), 1], lb.Hypercube(1), record="loads").loads.dtype == np.float64
+    assert lb.dem([large, 1.5], lb.Hypercube(1), record="loads").loads.dtype == np.float64
+    mixed = [np.uint64(large), np.int64(1)]
+    assert lb.dem(mixed, lb.Hypercube(1), record="loads").loads.dtype == np.uint64
+
+
+@pytest.mark.parametrize("given", [[2**63, -1], [2**64, 1], [2**70, 2**63]])
+def test_whole_numbers_that_no_dtype_holds_are_refused(given: list[int]) -> None:
+    for balance in (
+        lambda: lb.dem(given, lb.Hypercube(1), record="loads"),
+        lambda: lb.dde_line(given),
+        lambda: lb.excess_load(given),
+    ):
+        with pytest.raises(OverflowError, match="loads must fit"):
+            balance()
+    with pytest.raises(OverflowError, match="flows must fit"):
+        lb.exchange_rounds([1, 1], given)

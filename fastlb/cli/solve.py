@@ -96,6 +96,11 @@ def _document(given: ProgramFile, found: Any) -> dict[str, Any]:
     }
 
 
+def _in_full(number: float) -> str:
+    """Return the shortest text that is read back as this number, of whole ones all digits."""
+    return str(int(number)) if float(number).is_integer() else repr(float(number))
+
+
 def _lines(document: dict[str, Any]) -> list[str]:
     shown = [
         (
@@ -107,7 +112,7 @@ def _lines(document: dict[str, Any]) -> list[str]:
     ]
     for name in ("objective", "bound", "gap"):
         if document[name] is not None:
-            shown += [(name, f"{document[name]:.15g}")]
+            shown += [(name, _in_full(document[name]))]
     shown += [("method", f"{document['method']}, {document['nodes']:,} nodes")]
     if document["x"] is not None:
         chosen = [name for name, value in document["x"].items() if value]

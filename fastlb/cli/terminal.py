@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.progress import Progress, TaskID
 
-from ..reports.progress import SPEED_OF_SECONDS, columns, tell
+from ..reports.progress import SPEED_OF_SECONDS, columns, is_terminal, tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -21,10 +21,19 @@ if TYPE_CHECKING:
     from ..montecarlo.gathering import Watch
     from ..montecarlo.study import Study
 
+# Characters a line, as rich has it in a pipe.
+DEFAULT_WIDTH = 80
+
 
 def output() -> Console:
     """Return the console for results; paths and numbers are not coloured by guesswork."""
-    return Console(highlight=False, soft_wrap=False)
+    return Console(highlight=False, soft_wrap=False, width=_width())
+
+
+def _width() -> int | None:
+    """Return the width for a COLUMNS that names none, such as 0; None lets rich decide."""
+    columns = os.environ.get("COLUMNS", "")
+    return DEFAULT_WIDTH if columns.isdigit() and int(columns) == 0 else None
 
 
 class _Bar(Progress):
@@ -76,7 +85,7 @@ def working() -> Iterator[Work]:
         *columns(),
         console=console,
         transient=True,
-        disable=not console.is_terminal,
+        disable=not is_terminal(console),
         speed_estimate_period=SPEED_OF_SECONDS,
     )
     with progress:

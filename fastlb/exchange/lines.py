@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..accelerate import kernels
-from ..arguments import one_of
+from ..arguments import as_array, one_of
 from ..errors import DeadlockError
 from ..topologies.topology import Chain
 from .direct_exchange import dde
@@ -23,7 +23,7 @@ MODES = ("rbs", "sbr", "sbr-strict")
 ROUNDING = 2.0**-49
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class DdeLine:
     """The table of DDE-chain or DDE-ring (Wu-Shu Example 1 and Fig. 9), arrays of shape (k,).
 
@@ -162,7 +162,7 @@ def exchange_rounds(
         )
     local = held.copy()
     rounds = kernels("dde.rounds").exchange(
-        held, local, pending, mode == "rbs", mode == "sbr-strict", slack
+        held, local, pending, mode == "rbs", mode == "sbr-strict", slack, False
     )
     if pending.any():
         links = np.flatnonzero(pending).tolist()
@@ -173,7 +173,7 @@ def exchange_rounds(
 
 def _numbers(name: str, given: ArrayLike) -> NDArray[Any]:
     try:
-        return np.asarray(given)
+        return as_array(name, given)
     except ValueError:
         raise ValueError(f"{name} must be one line of numbers, got rows of a table") from None
 

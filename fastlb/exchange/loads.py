@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..accelerate import kernels
-from ..arguments import one_of
+from ..arguments import as_array, one_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from ..topologies.topology import Topology
 
 RECORDS = ("loads", "metrics", "flows")
+INT64_MAX = 2**63 - 1
+LARGEST_FLOAT = float(np.finfo(np.float64).max)
+# Up to so many loads NumPy takes as long for their totals and extremes as a kernel, or a
+# microsecond more.
+SUMMED_BY_NUMPY = 2**12
 
 
 @dataclass(frozen=True)
@@ -35,8 +40,7 @@ class LoadRows:
     shape: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class Survey:
+class Survey(NamedTuple):
     """What one pass over the rows tells of each: the figures before or after balancing.
 
     Attributes
@@ -74,15 +78,12 @@ def _as_array(loads: ArrayLike) -> NDArray[Any]:
     if isinstance(loads, np.ma.MaskedArray):
         raise TypeError("loads must not be a masked array: every node has a load")
     try:
-        given = np.asarray(loads)
+        given = as_array("loads", loads)
     except ValueError:
         raise ValueError("loads must be an array, got rows of unequal length") from None
     kind, width = given.dtype.kind, given.dtype.itemsize
     if kind in "iu" or (kind == "f" and width in (4, 8)):
         return given
-    beyond = kind == "O" and given.size and not isinstance(loads, np.ndarray)
-    if beyond and all(type(value) is int for value in given.flat):
-        raise OverflowError("loads must fit int64 or uint64, got larger integers")
     raise TypeError(f"loads must be integers, float32 or float64, got dtype {given.dtype}")
 
 
@@ -118,14 +119,16 @@ def survey(rows: NDArray[Any]) -> Survey:
     OverflowError
         If a row's total does not fit int64 (integers) or is not finite (floats).
     """
-    kernel = kernels("layout.survey")
-    code, row, total, smallest, largest = kernel.survey(rows)
-    if code == kernel.BAD_VALUE:
-        _refuse_values(rows[row])
-    if code == kernel.TOTAL_TOO_LARGE:
-        kind = "int64" if rows.dtype.kind in "iu" else "float64"
-        raise OverflowError(f"loads must have a total that fits {kind}, got more in row {row}")
-    return Survey(total, smallest, largest)
+    total, smallest, largest = _summed_up(rows)
+    if rows.dtype.kind == "f":
+        # NaN anywhere makes the total NaN.
+        legal = (smallest >= 0) & np.isfinite(largest) & ~np.isnan(total)
+        if not legal.all():
+            _refuse_values(rows[np.flatnonzero(~legal)[0]])
+    elif rows.dtype.kind == "i" and np.minimum.reduce(smallest, initial=0) < 0:
+        _refuse_values(rows[np.flatnonzero(smallest < 0)[0]])
+    _check_totals(rows, largest)
+    return _survey(total, smallest, largest)
 
 
 def survey_after(before: Survey, rows: NDArray[Any]) -> Survey:
@@ -133,8 +136,54 @@ def survey_after(before: Survey, rows: NDArray[Any]) -> Survey:
 
     Float loads are not added up again: rounding may take a total past the largest float.
     """
-    _, _, _, smallest, largest = kernels("layout.survey").survey(rows)
-    return Survey(before.total, smallest, largest)
+    _, smallest, largest = _summed_up(rows)
+    return _survey(before.total, smallest, largest)
+
+
+def _survey(total: NDArray[Any], smallest: NDArray[Any], largest: NDArray[Any]) -> Survey:
+    T = total.dtype
+    return Survey(total, smallest.astype(T, copy=False), largest.astype(T, copy=False))
+
+
+def _summed_up(rows: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return total, least and largest load of each row; integers wrap.
+
+    Few loads are summed up by NumPy, for which nothing is compiled.
+    """
+    T = np.float64 if rows.dtype.kind == "f" else np.int64
+    if rows.size <= SUMMED_BY_NUMPY:
+        if T is np.int64:
+            total = np.add.reduce(rows, 1, T)
+        else:
+            # From the first node to the last, as the kernel does: ``sum`` has an order of its own.
+            with np.errstate(over="ignore", invalid="ignore"):
+                total = rows.cumsum(axis=1, dtype=T)[:, -1]
+        return total, np.minimum.reduce(rows, 1), np.maximum.reduce(rows, 1)
+    total = np.empty(len(rows), T)
+    smallest, largest = np.empty((2, len(rows)), rows.dtype)
+    # For the kernel as plain Python, in which integers of NumPy warn where they wrap.
+    with np.errstate(over="ignore", invalid="ignore"):
+        kernels("layout.survey").survey(rows, total, smallest, largest)
+    return total, smallest, largest
+
+
+def _check_totals(rows: NDArray[Any], largest: NDArray[Any]) -> None:
+    """Raise ``OverflowError`` if the total of a row is too large, as only large loads make it."""
+    exact, N = rows.dtype.kind != "f", rows.shape[1]
+    top = INT64_MAX if exact else LARGEST_FLOAT
+    # Of floats half as much, as their sums are rounded.
+    harmless = top // N if exact else top / N / 2
+    if np.maximum.reduce(largest, initial=0).item() <= harmless:
+        return
+    for b, row in enumerate(rows.tolist()):
+        total = 0
+        for load in row:
+            if load > top - total:
+                kind = "int64" if exact else "float64"
+                raise OverflowError(
+                    f"loads must have a total that fits {kind}, got more in row {b}"
+                )
+            total += load
 
 
 def check_values(rows: NDArray[Any], *, limit: int | None = None) -> None:
@@ -156,18 +205,23 @@ def check_values(rows: NDArray[Any], *, limit: int | None = None) -> None:
     top = np.finfo(rows.dtype).max / rows.shape[1] if floats else np.iinfo(rows.dtype).max
     if limit is not None and not floats:
         top = min(top, limit)
-    if rows.dtype.kind == "u" and top == np.iinfo(rows.dtype).max:
-        return
     # With no limit only negative integers lie outside, which the survey refuses before totals.
-    if kernels("layout.survey").count_outside(rows.reshape(-1), rows.dtype.type(top)):
+    if not all_within(rows, top):
         survey(rows)
 
 
-def all_within(rows: NDArray[Any], top: int) -> bool:
-    """Tell whether all integers of rows (B, N) lie in ``0 .. top``."""
-    top = min(top, int(np.iinfo(rows.dtype).max))
-    outside: int = kernels("layout.survey").count_outside(rows.reshape(-1), rows.dtype.type(top))
-    return outside == 0
+def all_within(rows: NDArray[Any], top: float) -> bool:
+    """Tell whether all loads of rows (B, N) lie in ``0 .. top``; NaN does not, nor does -0.0."""
+    kind, size = rows.dtype.kind, rows.itemsize
+    if kind != "f":
+        largest = 2 ** (8 * size - (kind == "i")) - 1
+        if kind == "u" and top >= largest:
+            return True
+        top = min(top, largest)
+    # Read without a sign, what is negative or NaN is larger than all others: one pass.
+    unsigned = f"u{size}"
+    most = np.maximum.reduce(rows.view(unsigned), None, initial=0)
+    return bool(most <= np.asarray(top, rows.dtype).view(unsigned))
 
 
 def computing_dtype(rows: NDArray[Any], largest: float) -> type[np.generic]:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy import array
 
 from .loads import RECORDS
 from .scratch import HUGE_PAGE, huge_pages
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
     from ..topologies.topology import Topology
@@ -58,54 +54,8 @@ INT32_MAX, INT64_MAX = 2**31 - 1, 2**63 - 1
 # Of the floats above 0.
 SMALLEST = float(np.finfo(np.float64).smallest_subnormal)
 
-# Figures of a batch of one network as a kernel returns them: where each stands by its name, the
-# numbers, and the axes of the batch.
-Numbers = tuple["Mapping[str, int]", tuple[Any, ...], int]
-# No number waits to be read.
-ALL_READ: Numbers = MappingProxyType({}), (), 0
 
-
-class _Figure:
-    """What may have been recorded, as an attribute of a Balance.
-
-    It stands in the ``__dict__``, where Python finds it without this. Not so the figures of a
-    batch of one network: each is a number until it is read, and an array from then on. A dozen
-    arrays take as long as balancing an 8x8 mesh twice. Figures without a batch do stand there:
-    two of them are read in the time that this takes for one.
-    """
-
-    __slots__ = ("name",)
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __get__(self, balance: Balance | None, _owner: type) -> Any:
-        if balance is None:
-            return self
-        name = self.name
-        positions, numbers, axes = balance._numbers
-        if name not in positions:
-            raise AttributeError(name)
-        number = numbers[positions[name]]
-        return balance.__dict__.setdefault(name, array(number, ndmin=axes))
-
-
-class _Open:
-    """A Balance that is being filled: its slots, which can still be set.
-
-    What was recorded besides the loads stands in the ``__dict__``, or is to: see ``_Figure``.
-    """
-
-    __slots__ = ("__dict__", "_numbers", "loads", "method", "record", "topology")
-
-    method: str
-    topology: Topology
-    record: str
-    loads: NDArray[Any]
-    _numbers: Numbers
-
-
-class Balance(_Open):
+class Balance:
     """Final loads of a balancing, with the figures and flows that were recorded. Frozen.
 
     Legend: ``batch`` the leading axes of the input, ``S`` stages (dimensions, axes or phases),
@@ -152,8 +102,10 @@ class Balance(_Open):
         On reading what was not recorded or does not apply to the method.
     """
 
-    __slots__ = ()
-
+    method: str
+    topology: Topology
+    record: str
+    loads: NDArray[Any]
     difference: Any
     initial_difference: Any
     imbalance: Any
@@ -180,20 +132,16 @@ class Balance(_Open):
     def __init__(
         self, method: str, topology: Topology, record: str, fields: dict[str, Any]
     ) -> None:
-        others = {name: fields[name] for name in fields if name != "loads"}
-        for slot, value in (
-            ("method", method),
-            ("topology", topology),
-            ("record", record),
-            ("loads", fields["loads"]),
-            ("_numbers", ALL_READ),
-            ("__dict__", others),
-        ):
-            object.__setattr__(self, slot, value)
+        # Into the dictionary, past ``__setattr__``; by keywords it takes a third longer.
+        attributes = self.__dict__
+        attributes["method"] = method
+        attributes["topology"] = topology
+        attributes["record"] = record
+        attributes.update(fields)
 
     def __getattr__(self, name: str) -> Any:
-        # Reached only for what there is not. Copying and unpickling ask before any slot is set.
-        if name in RECORDED_WITH:
+        # Reached only for what was not recorded. Copying asks before anything is.
+        if name in RECORDED_WITH and "record" in self.__dict__:
             level = RECORDED_WITH[name]
             if RECORDS.index(self.record) < RECORDS.index(level):
                 raise AttributeError(
@@ -209,53 +157,37 @@ class Balance(_Open):
         raise AttributeError(f"Balance is frozen, cannot delete {name}")
 
     def __dir__(self) -> list[str]:
-        there = self._fields.keys() | {"loads"}
-        return [name for name in object.__dir__(self) if name not in RECORDED_WITH or name in there]
+        return [
+            name
+            for name in object.__dir__(self)
+            if name not in RECORDED_WITH or name in self.__dict__
+        ]
 
     @property
     def _fields(self) -> dict[str, Any]:
-        """All that was recorded besides the loads."""
-        for name in self._numbers[0]:
-            getattr(self, name)
-        return self.__dict__
+        """All that was recorded, in the order of ``RECORDED_WITH``."""
+        return {name: self.__dict__[name] for name in RECORDED_WITH if name in self.__dict__}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        fields = {"loads": self.loads, **self._fields}
-        return Balance, (self.method, self.topology, self.record, fields)
+        return Balance, (self.method, self.topology, self.record, self._fields)
 
     def __repr__(self) -> str:
         shown = [f"{self.method} on {self.topology!r}", f"loads{self.loads.shape}"]
         for name in ("initial_difference", "difference", "moved", "sweeps"):
-            value = self._fields.get(name)
+            value = self.__dict__.get(name)
             if value is not None and np.ndim(value) == 0:
                 shown += [f"{name}={value}"]
         return f"<Balance: {', '.join(shown)}>"
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything recorded as JSON-ready lists, numbers and strings."""
-        fields = {"loads": self.loads, **self._fields}
-        named = {name: _plain(fields[name]) for name in RECORDED_WITH if name in fields}
+        named = {name: _plain(value) for name, value in self._fields.items()}
         return {"method": self.method, "topology": self.topology.spec, **named}
 
 
-for figure in RECORDED_WITH.keys() - {"loads"}:
-    setattr(Balance, figure, _Figure(figure))
-
-
 def loads_alone(method: str, topology: Topology, loads: NDArray[Any]) -> Balance:
-    """Return the Balance of ``record="loads"``, which a host program may ask for in every step.
-
-    Filled while it is open, then closed: half the 0.2 us that the slots' own setters take.
-    """
-    made: Any = _Open()
-    made.method = method
-    made.topology = topology
-    made.record = "loads"
-    made.loads = loads
-    made._numbers = ALL_READ
-    made.__class__ = Balance
-    balance: Balance = made
-    return balance
+    """Return the Balance of ``record="loads"``."""
+    return Balance(method, topology, "loads", {"loads": loads})
 
 
 def balance_of(
@@ -264,23 +196,14 @@ def balance_of(
     record: str,
     loads: NDArray[Any],
     others: dict[str, Any],
-    numbers: Numbers = ALL_READ,
+    numbers: Any = None,
 ) -> Balance:
-    """Return the Balance of loads and what else was recorded, which is not copied.
-
-    ``numbers`` : figures of a batch of one, not among the ``others`` until they are read. It takes
-    0.2 us, where the class itself takes 1.2.
-    """
-    made: Any = _Open()
-    made.method = method
-    made.topology = topology
-    made.record = record
-    made.loads = loads
-    made._numbers = numbers
-    made.__dict__ = others
-    made.__class__ = Balance
-    balance: Balance = made
-    return balance
+    """Return the Balance of loads and what else was recorded."""
+    fields = {"loads": loads, **others}
+    if numbers is not None:
+        positions, values, axes = numbers
+        fields |= {name: np.array(values[at], ndmin=axes) for name, at in positions.items()}
+    return Balance(method, topology, record, fields)
 
 
 class FrozenDict(dict[str, Any]):

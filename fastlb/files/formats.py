@@ -158,6 +158,9 @@ def read_npy(path: Path) -> NDArray[Any]:
         reason = str(error).partition("\n")[0]
         if "greater than file size" in reason or isinstance(error, ArithmeticError):
             reason = "it is cut off"
+        if " object at 0x" in reason:
+            # NumPy shows a node of the header's syntax tree.
+            reason = "its header is broken"
         raise ValueError(f"{path} is no readable .npy file: {reason}") from None
 
 
@@ -230,6 +233,8 @@ def _read_text(path: Path | None) -> NDArray[Any]:
     source = "standard input" if path is None else str(path)
     try:
         if path is None:
+            if sys.stdin is None:
+                raise ValueError("standard input must hold numbers, but it is closed")
             return read_csv(sys.stdin, source)
         with path.open(encoding="utf-8") as lines:
             return read_csv(lines, source)

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_NAME = re.compile(r"(?P<prefix>.+)\.(?P<rank>\d{1,9})\.json")
+_NAME = re.compile(r"(?P<prefix>.+)\.(?P<rank>[+-]?\d+)\.json")
+LARGEST_RANK = 10**9 - 1
 
 
 # With more ranks missing than this, the number in the name is hardly a rank.
@@ -129,7 +130,11 @@ def _name(path: Path) -> tuple[str, int]:
     match = _NAME.fullmatch(path.name)
     if match is None:
         raise ValueError(f"{path} must be named PREFIX.RANK.json, such as data.0.json")
-    return match["prefix"], int(match["rank"])
+    # Not by int first: Python refuses to read thousands of digits.
+    rank = match["rank"].lstrip("0") or "0"
+    if not rank.isdecimal() or len(rank) > len(str(LARGEST_RANK)):
+        raise ValueError(f"{path} must be named by a rank from 0 to {LARGEST_RANK}")
+    return match["prefix"], int(rank)
 
 
 def _refuse_compressed(paths: Iterable[Path]) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..arguments import as_array
 from ..quantities import Numbers
 from .scaling import exact_sum
 
@@ -78,7 +79,7 @@ def _difference(loads: NDArray[Any], target: NDArray[Any]) -> NDArray[Any]:
 
 
 def _numbers(name: str, given: Numbers) -> NDArray[Any]:
-    values = np.asarray(given)
+    values = as_array(name, given)
     if values.dtype.kind not in "iuf" or values.dtype == np.float16:
         raise TypeError(f"{name} must be integers, float32 or float64, got {values.dtype}")
     if values.dtype.kind == "f":

@@ -97,10 +97,11 @@ def minimax_flow(
     if not isinstance(network, Network):
         raise TypeError(f"network must be a Network, got {type(network).__name__}")
     levels = whole_number("levels", levels, 1)
+    # Before anything of the network's size is laid out.
+    rows, shape = _rows(excess, network.size)
     weights = _mask("counted", counted, network.edge_count, "links", default=True)
     held = _pinned(pinned, network.size)
     graph = expand(network, routing)
-    rows, shape = _rows(excess, network.size)
     limits, carried, most = network.capacities, _traffic(network, contention), _most(max_moves)
     plans = []
     for row in rows:
@@ -207,6 +208,10 @@ def _rows(excess: Numbers, n: int) -> tuple[list[Any], tuple[int, ...] | None]:
         if isinstance(listed, list) and not any(
             hasattr(x, "__len__") and not isinstance(x, str) for x in listed
         ):
+            if len(listed) != n:
+                raise ValueError(
+                    f"excess must be one value for each of {n} nodes, got {len(listed)}"
+                )
             return [listed], None
         given = np.array(listed, dtype=object)
         if given.ndim < 1:

@@ -258,6 +258,9 @@ class MinimaxBatch(Sequence[MinimaxPlan]):
     def __iter__(self) -> Iterator[MinimaxPlan]:
         return iter(self._plans)
 
+    def __repr__(self) -> str:
+        return f"<MinimaxBatch: plans of shape {self.shape} on {self._links} links>"
+
     def _stacked(self, name: str) -> NDArray[Any]:
         numbers = [getattr(plan, name) for plan in self._plans]
         kinds = {type(number) for number in numbers}

@@ -29,7 +29,8 @@ from .results import Results
 from .study import Study
 
 STORE_SCHEMA = "fastlb.store"
-STORE_SCHEMA_VERSION = 1
+# Version 2 has a checksum of the manifest.
+STORE_SCHEMA_VERSION = 2
 
 # Readers of folders of Parquet files pass over names that begin with an underscore or a dot.
 MANIFEST, LOCK = "_manifest.json", ".lock"
@@ -85,7 +86,8 @@ def open_store(
     described = describe(study)
     _check_folder(folder, resume)
     if not folder.is_dir():
-        folder.mkdir()
+        # Another run may make it meanwhile: the lock tells.
+        folder.mkdir(exist_ok=True)
         sync_folder(folder.resolve().parent)
     with _locked(folder):
         _check_folder(folder, resume)
@@ -175,6 +177,9 @@ def read_manifest(folder: Path) -> dict[str, Any]:
             f" this is fastlb {__version__}, which knows version {STORE_SCHEMA_VERSION}"
         )
     kept: dict[str, Any] = manifest
+    checksum = kept.pop("sha256", None)
+    if version > 1 and checksum != _checksum(kept):
+        raise ValueError(f"{path} is damaged or was edited: its checksum is another")
     for key in ("fastlb", "study", "layout"):
         if key not in kept:
             raise ValueError(f"{path} is no manifest of a store, it lacks {key}")
@@ -226,7 +231,12 @@ def _settle(folder: Path, described: dict[str, Any], layout: Layout) -> None:
             raise ValueError(f"{folder} holds other figures than the methods give now")
         if kept == described:
             return
-    put(path, as_json(now).encode())
+    put(path, as_json({**now, "sha256": _checksum(now)}).encode())
+
+
+def _checksum(manifest: dict[str, Any]) -> str:
+    """Return the checksum of a manifest without its own, the same for any layout of the text."""
+    return digest(json.dumps(manifest, sort_keys=True))
 
 
 def _identity(described: dict[str, Any]) -> str:

@@ -300,14 +300,13 @@ def _normalise(part: Study | Part) -> None:
     methods = tuple(read_method(m) for m in _several("methods", part.methods))
     loads = tuple(read_distribution(distribution) for distribution in _several("loads", given))
     for name, values in {"topologies": topologies, "methods": methods, "loads": loads}.items():
-        spelled = [getattr(value, "spec", value) for value in values]
-        repeated = [
-            value
-            for i, value in enumerate(values)
-            if value in values[:i] or spelled[i] in spelled[:i]
-        ]
-        if repeated:
-            raise ValueError(f"{name} must differ, got {repeated[0]} twice")
+        seen: set[object] = set()
+        for value in values:
+            # Two of one spelling would be one column of the results.
+            same = {value, getattr(value, "spec", value)}
+            if seen & same:
+                raise ValueError(f"{name} must differ, got {value} twice")
+            seen |= same
         object.__setattr__(part, name, values)
 
 

@@ -17,6 +17,8 @@ from ..accelerate import kernels
 from ..errors import FaultError
 from ..exchange import dimension_exchange, direct_exchange, fault_batches, fault_tolerance
 from ..exchange import generalized_exchange as generalized
+from ..exchange.dde_run import LANES as DDE_LANES
+from ..exchange.dde_run import plan_of
 from ..exchange.fault_passes import plan_passes
 from ..exchange.fault_plans import fault_plan
 from ..exchange.gde_share import integer_factor, read_share
@@ -25,7 +27,7 @@ from ..exchange.result import INT32_MAX, INT64_MAX
 from ..exchange.scratch import scratch
 from ..exchange.tiling import LANES
 from ..hexa_cells.hexa_cell_exchange import hexa_cell
-from ..hexa_cells.hexa_cell_run import STEPS, counters, prepared
+from ..hexa_cells.hexa_cell_run import STEPS, counters, run_of
 from ..registry import function_of
 from ..topologies.colouring import colouring
 from ..topologies.hexa_cell_topology import HyperHexaCell
@@ -109,7 +111,7 @@ class Gde(TileMethod):
     def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
         factor, _ = self._factor(total, largest)
         found = generalized.balance_tiles(
-            tiles, B, self.links, factor, self.most, None, with_kept=True
+            tiles, B, self.links, factor, self.most, None, with_metrics=True
         )
         named = dict(zip(("moved", "local", "sweeps", "flags"), found, strict=True))
         return {**named, "extremes": extremes(tiles, B)}
@@ -120,53 +122,49 @@ class Gde(TileMethod):
 
 
 class Dde(TileMethod):
-    """Direct dimension exchange, receive-before-send; a ring's middle flows are sorted out."""
+    """Direct dimension exchange, receive-before-send."""
 
     function = staticmethod(direct_exchange.dde)
 
     def __init__(self, topology: Topology, *, axes: Any = None, exchange: str = "rbs") -> None:
         if isinstance(topology, Grid):
-            self.wrap = topology.wrap
+            wrap = topology.wrap
         elif isinstance(topology, Hypercube) and not topology.faults:
-            self.wrap = (False,) * topology.n
+            wrap = (False,) * topology.n
         else:
             raise TypeError(f"topology must be a Grid or Hypercube for dde, got {topology!r}")
         if exchange != "rbs":
             raise ValueError(f"exchange must be 'rbs' in tiles, got {exchange!r}")
         self.topology = topology
-        # A single node is a line of one, so that there is an axis.
-        lines = list(zip(topology.shape, self.wrap, strict=True)) or [(1, False)]
-        longest_ring = max((k for k, wrapped in lines if wrapped), default=0)
-        if longest_ring > direct_exchange.LONGEST_SORTED:
-            raise ValueError(f"topology must have rings to be sorted out, got {topology!r}")
-        order = check_order("axes", axes, topology.ndim) or (0,)
-        self.order = np.array(order, dtype=np.int64)
-        shape, wrap = zip(*lines, strict=True)
-        self.longest = max(shape)
-        self.shape = np.array(shape, dtype=np.int64)
-        self.rings = np.array([wrapped and k > 2 for k, wrapped in lines], dtype=bool)
-        self.sorters, self.starts = direct_exchange.ring_sorters(shape, wrap)
+        self.plan = plan_of(topology.shape, wrap, check_order("axes", axes, topology.ndim))
 
     def dtype(self, total: int, largest: int, W: int) -> np.dtype[Any] | None:
-        if total * self.longest * max(1, len(self.order)) > INT64_MAX:
+        if total * self.plan.longest * max(1, len(self.plan.axes)) > INT64_MAX:
             return None
-        return INT32 if total * self.longest <= INT32_MAX else INT64
+        return INT32 if total * self.plan.longest <= INT32_MAX else INT64
 
     def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
-        found = np.empty((5, B), np.int64)
-        kernels("dde.tiles").dde(
-            tiles, self.shape, self.rings, self.order, self.sorters, self.starts, found
-        )
-        named = dict(zip(("moved", "local", "rounds"), found, strict=False))
-        return {**named, "extremes": found[3:]}
+        plan, kernel = self.plan, kernels("dde.trials")
+        S = len(plan.axes)
+        figures = np.empty((kernel.AXES + 2 * S, tiles.shape[0] * tiles.shape[2]), np.int64)
+        workspace = np.empty(kernel.room(plan.N, plan.longest, DDE_LANES), tiles.dtype)
+        kernel.balance_tiles(tiles, figures, workspace, plan.axes, plan.comparators)
+        figures = figures[:, :B]
+        moved, rounds = figures[kernel.AXES : kernel.AXES + S], figures[kernel.AXES + S :]
+        return {
+            "moved": moved.sum(axis=0),
+            "local": figures[kernel.LOCAL],
+            "rounds": rounds.sum(axis=0),
+            "extremes": figures[kernel.LEAST : kernel.MOST + 1],
+        }
 
     def further(self, B: int, found: Found) -> dict[str, Any]:
-        shape, rounds = self.topology.shape, found["rounds"]
+        rounds = found["rounds"]
         return {
             **super().further(B, found),
-            "steps": same(direct_exchange.steps_of(shape, self.wrap), B),
+            "steps": same(self.plan.steps, B),
             "rounds": rounds,
-            "simulated_steps": rounds + sum(shape),
+            "simulated_steps": rounds + self.plan.information,
         }
 
 
@@ -188,7 +186,8 @@ class Dem(TileMethod):
     def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
         found = np.empty((4, B), np.int64)
         kept = scratch("kept", (tiles[0].size,), tiles.dtype)
-        kernels("dem.tiles").dem(tiles, kept, self.bits, self.faults, found)
+        sums = np.empty((4, tiles.shape[2]), INT64 if tiles.dtype == INT64 else INT32)
+        kernels("dem.tiles").balance(tiles, kept, sums, self.bits, self.faults, found)
         return {"moved": found[0], "local": found[1], "extremes": found[2:]}
 
     def further(self, B: int, found: Found) -> dict[str, Any]:
@@ -207,21 +206,14 @@ class HexaCell(TileMethod):
         if not isinstance(topology, HyperHexaCell):
             raise TypeError(f"topology must be a HyperHexaCell for hexa_cell, got {topology!r}")
         self.topology: HyperHexaCell = topology
-        self.run = prepared(topology, algorithm, share, odd_unit)
+        self.run = run_of(topology, algorithm, share, odd_unit)
 
     def dtype(self, total: int, largest: int, W: int) -> np.dtype[Any] | None:
-        # All stages together move at most the total each; a node's messages are bytes.
-        summed = max(int(total) * self.run.stages, 255 * self.topology.size)
+        summed = self.run.summed(total, self.topology.size)
         return _least_dtype(kernels("hexa_cells.tiles"), largest, W, summed)
 
     def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
-        found, dtype = np.empty((8, B), np.int64), tiles.dtype
-        kept, ends = (
-            scratch(name, (tiles[0].size,), T) for name, T in (("kept", dtype), ("ends", np.uint8))
-        )
-        kernels("hexa_cells.tiles").balance(
-            tiles, kept, ends, self.run.d, self.run.rules[dtype], found
-        )
+        found = self.run.count_tiles(tiles, B)
         named = dict(zip(("moved", "local", "time", "load", "polled", "ends"), found, strict=False))
         return {**named, "extremes": found[6:]}
 

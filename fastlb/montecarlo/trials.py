@@ -88,14 +88,13 @@ def _measured(
 ) -> dict[str, dict[str, Any]]:
     """Draw into the same tiles again and again, and let each method balance them."""
     W, lanes = drawn.shape[2], kernels("layout.figures")
-    surveyed = scratch("surveyed", (3, len(drawn) * W), np.int64)
     columns = {name: room_for_figures(chunk.trials) for name in methods}
     others: dict[str, list[Found]] = {name: [] for name in methods}
     for first in range(0, chunk.trials, len(drawn) * W):
         count = min(len(drawn) * W, chunk.trials - first)
         fresh = drawn[: -(-count // W)]
         law.fill_tiles(fresh, seed=chunk.seed, start=chunk.start + first)
-        before = surveyed[:, : len(fresh) * W]
+        before = scratch("surveyed", (3, len(fresh) * W), np.int64)
         # Lanes beyond the last trial are trials too, of which nothing is recorded.
         # Python's own numbers, without numba's compiler too.
         total, largest = map(int, lanes.survey(fresh, before))

@@ -20,7 +20,7 @@ PRUNINGS = (">=", ">")
 LARGEST_N = 32
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Counters:
     """What the sequential search found and tested; with a batch every field has its shape.
 
@@ -80,22 +80,22 @@ def count_tests(c: ArrayLike, A: ArrayLike, b: ArrayLike, *, prune: str = ">=") 
         raise ValueError(f"c must have at most {LARGEST_N} variables to count tests, got {n}")
     m = given.A.shape[1]
     require_memory(16 * (m + 1) * 2 ** ((n + 1) // 2), f"the sums of {n} variables, {m} rows")
-    found = heeding(
-        len(given.c) << n,
-        kernels("programs.counters").count_tests,
-        *(given.ordered_costs(), given.A, given.b, prune == ">"),
-    )
-    argmin = found[0]
+    B = len(given.c)
+    tables = np.empty((2, m + 1, 2 ** ((n + 1) // 2)), dtype=np.int64)
+    counts = np.empty((B, 5), dtype=np.int64)
+    count = kernels("programs.counters").count_tests
+    heeding(B << n, count, given.tests(), given.b, prune == ">", tables, counts)
+    argmin, abandoned, violated, feasible, rows = counts.T
     none = argmin < 0
     numbers = np.arange(n)[::-1]
     x = np.where(none, 0, argmin)[:, None] >> numbers & 1
     fields: dict[str, Any] = {
         "optimum": np.ma.masked_array(given.objectives(given.costs(x)), none),
         "argmin": np.ma.masked_array(argmin, none),
-        "abandoned": found[1],
-        "violated": found[2],
-        "feasible": found[3],
-        "rows": found[4],
+        "abandoned": abandoned,
+        "violated": violated,
+        "feasible": feasible,
+        "rows": rows,
     }
     if given.batch:
         return Counters(**{name: v.reshape(given.batch) for name, v in fields.items()})

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..accelerate import extra
-from .mps_check import Contents, check_mps
+from .mps_check import Contents, check_lp, check_mps
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -82,6 +82,8 @@ def read_mps(path: str | Path) -> ProgramFile:
             raise ValueError(f"{path}: must hold a model, got an empty file")
     kinds = [suffix.lower() for suffix in path.suffixes]
     contents = check_mps(path) if ".mps" in kinds else None
+    if ".lp" in kinds:
+        check_lp(path)
     highs = highspy.Highs()
     highs.setOptionValue("output_flag", False)
     with _without_empty_lines(path, contents) as plain:
@@ -92,6 +94,8 @@ def read_mps(path: str | Path) -> ProgramFile:
         raise ValueError(f"{path}: the objective must be linear, got a quadratic one")
     lp = highs.getLp()
     n = lp.num_col_
+    if n == 0:
+        raise ValueError(f"{path}: must have variables, got a model without any")
     names = list(lp.col_names_) or [f"x{j + 1}" for j in range(n)]
     lower, upper = np.array(lp.col_lower_), np.array(lp.col_upper_)
     if contents is None and read == highspy.HighsStatus.kWarning:

@@ -7,6 +7,8 @@ import re
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from decimal import Decimal
+from math import isfinite
 from pathlib import Path
 from typing import NoReturn
 
@@ -34,6 +36,8 @@ BOUNDS: dict[str, tuple[float | str | None, float | str | None]] = {
 # HiGHS drops numbers of the matrix up to the first and refuses those from the second on.
 SMALLEST, LARGEST = 1e-9, 1e15
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+# A number that no name begins before.
+_LP_NUMBER = re.compile(r"(?<![\w.!\"#$%&(),;?@'`{}~])(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 # Where the fields of the fixed format stand.
 _FIELDS = ((1, 3), (4, 12), (14, 22), (24, 36), (39, 47), (49, 61))
 
@@ -282,4 +286,32 @@ class _Reader:
     def _number(self, word: str) -> float:
         if not _NUMBER.fullmatch(word):
             self._refuse(f"{word!r} is no number")
+        if not is_exact(word):
+            self._refuse(
+                f"{word} is a number that float64 cannot hold: it would be {float(word)!r}"
+            )
         return float(word)
+
+
+def is_exact(word: str) -> bool:
+    """Tell whether a decimal is the shortest one of a float64, so that reading it loses nothing."""
+    number = float(word)
+    return isfinite(number) and Decimal(word) == Decimal(repr(number))
+
+
+def check_lp(path: Path) -> None:
+    """Raise ``ValueError`` for a number of an LP file, plain or .gz, that float64 cannot hold.
+
+    HiGHS alone reads the rest of such a file.
+    """
+    packed = path.suffix.lower() == ".gz"
+    with gzip.open(path) if packed else path.open("rb") as file:
+        lines = file.read().decode("utf-8", errors="replace").split("\n")
+    for number, line in enumerate(lines, 1):
+        text = line.partition("\\")[0]
+        for word in _LP_NUMBER.findall(text):
+            if not is_exact(word):
+                raise ValueError(
+                    f"{path}:{number}: {word} is a number that float64 cannot hold: it would be "
+                    f"{float(word)!r}"
+                )

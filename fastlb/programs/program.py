@@ -80,6 +80,10 @@ class Programs:
         """
         return _check_sums(self.c, self.A, self.b)
 
+    def tests(self) -> NDArray[np.int64]:
+        """Return the tests of a sequence, (B, m + 1, n): its ordered costs, then its rows."""
+        return np.concatenate([self.ordered_costs()[:, None], self.A], axis=1)
+
     def costs(self, x: NDArray[Any]) -> NDArray[Any]:
         """Return whole objectives (B,) of solutions x (B, n): Python's integers if any is wide."""
         found: NDArray[Any] = (self.c * x).sum(axis=1)
@@ -312,16 +316,35 @@ def _int64(name: str, array: NDArray[Any]) -> NDArray[Any]:
 
 def _check_sums(c: NDArray[Any], A: NDArray[Any], b: NDArray[Any]) -> int:
     """Return a bound of all absolute sums, or raise ``OverflowError``."""
-    bound, bad_costs, bad_row = kernels("programs.decimal_scaling").survey(c, A, b)
-    if bad_costs >= 0:
+    bound: int = c.shape[1] * max(_largest_size(c), _largest_size(A)) + _largest_size(b)
+    if bound <= LARGEST:
+        return bound
+    program = _first_beyond(c, np.zeros(len(c), dtype=np.int64))
+    if program is not None:
         raise OverflowError(
-            f"c must have absolute sums that fit int64, got more in program {bad_costs}"
+            f"c must have absolute sums that fit int64, got more in program {program}"
         )
-    if bad_row >= 0:
+    row = _first_beyond(A.reshape(-1, A.shape[2]), b.reshape(-1))
+    if row is not None:
         raise OverflowError(
-            f"A must have absolute sums and b that fit int64, got more in row {bad_row}"
+            f"A must have absolute sums and b that fit int64, got more in row {row}"
         )
-    return int(bound)
+    return LARGEST
+
+
+def _largest_size(values: NDArray[Any]) -> int:
+    least, largest = kernels("programs.decimal_scaling").extremes(values.reshape(-1))
+    return max(-int(least), int(largest))
+
+
+def _first_beyond(rows: NDArray[Any], right: NDArray[Any]) -> int | None:
+    """Return the first row whose absolute sum with its right-hand side exceeds int64, or None."""
+    sizes = np.abs(np.concatenate([rows, right[:, None]], axis=1)).view(np.uint64)
+    # Sums of the upper and of the lower 32 bits fit 64.
+    upper = (sizes >> np.uint64(32)).sum(axis=1)
+    lower = (sizes & np.uint64(2**32 - 1)).sum(axis=1)
+    beyond = upper + (lower >> np.uint64(32)) >= 2**31
+    return int(beyond.argmax()) if beyond.any() else None
 
 
 def _check_floats(programs: Programs) -> None:

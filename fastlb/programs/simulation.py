@@ -25,7 +25,7 @@ ASSIGNMENTS = ("modular", "central")
 LARGEST_N = 24
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SearchRun:
     """A simulated search; with a batch every field has its shape in front.
 
@@ -55,7 +55,7 @@ class SearchRun:
     argmin: Any
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SearchSpeedup:
     """Two simulated searches of the same programs.
 
@@ -166,20 +166,24 @@ def simulate_search(
     pairs = np.empty((0, 3), dtype=np.int64)
     if balance:
         pairs = fault_plan(topology, order=order, donor=donor).pairs
-    found = kernel.simulate(
-        given.ordered_costs(),
-        given.A,
-        given.b,
-        topology.n,
-        pairs,
+    B, P, items = len(given.c), topology.size, 3 * 2**n + topology.size + len(pairs)
+    time = np.zeros(B)
+    units, moved, balances, argmin = np.zeros((4, B), dtype=np.int64)
+    work = np.zeros((B, P), dtype=np.int64)
+    rules = (
         triggers[trigger] if balance else kernel.NEVER,
-        period,
-        round_cost,
-        unit_cost,
-        granularity == "row",
-        assignment == "central",
+        *(period, round_cost, unit_cost, granularity == "row", assignment == "central"),
     )
-    return _search_run(given, *found)
+    tables = np.empty((2, given.A.shape[1] + 1, 2 ** ((n + 1) // 2)), dtype=np.int64)
+    processors = tuple(np.empty((5, P), dtype=np.int64))
+    done = 0
+    while done < B:
+        *pool, spare = np.empty((8, items), dtype=np.int64)
+        workspace = tables, tuple(pool), spare, np.empty(2**n, dtype=np.int64), processors
+        figures = time, units, moved, balances, argmin, work
+        done = kernel.simulate(done, given.tests(), given.b, pairs, rules, workspace, figures)
+        items *= 2
+    return _search_run(given, time, units, work, moved, balances, argmin)
 
 
 def search_speedup(

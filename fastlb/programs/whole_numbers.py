@@ -91,10 +91,14 @@ def _scaled(rows: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64], N
         everything = np.arange(len(rows))
         return np.zeros(rows.shape, dtype=np.int64), np.zeros_like(everything), everything
     kernel = kernels("programs.decimal_scaling")
-    whole, decimals, code = kernel.scale(np.ascontiguousarray(rows))
-    opened = np.flatnonzero(code != kernel.EXACT)
+    R, W = rows.shape
+    whole = np.empty((R, W), dtype=np.int64)
+    decimals = np.empty((R, W + 1), dtype=np.int64)
+    codes = np.empty(R, dtype=np.int64)
+    kernel.scale(np.ascontiguousarray(rows), whole, decimals, codes)
+    opened = np.flatnonzero(codes != kernel.EXACT)
     whole[opened] = 0
-    return whole, decimals, opened
+    return whole, decimals[:, W], opened
 
 
 def _narrowed(values: list[int]) -> list[int]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arguments import integer
+from ..arguments import integer, written
 from ..memory import require_memory
 from ..topologies.parse import parse_topology
 from ..topologies.topology import Topology
@@ -73,10 +73,10 @@ def sample_loads(
     if not isinstance(network, Topology):
         raise TypeError(f"topology must be a Topology or a spelling of one, got {topology!r}")
     count, first = integer("trials", trials), integer("start", start)
-    if count < 0:
-        raise ValueError(f"trials must not be negative, got {count}")
+    if not 0 <= count <= MAX_TRIAL:
+        raise ValueError(f"trials must be between 0 and 2**63 - 1, got {written(count)}")
     if not 0 <= first <= MAX_TRIAL - count:
-        raise ValueError(f"start must be between 0 and 2**63 - 1 - trials, got {first}")
+        raise ValueError(f"start must be between 0 and 2**63 - 1 - trials, got {written(first)}")
     require_memory(8 * count * network.size, f"{count} trials on {network!r}")
     rows = np.empty((count, network.size), dtype=np.int64)
     law.fill(rows, seed=check_seed(seed), start=first)

@@ -20,11 +20,16 @@ def rows_bar(title: str, total: int) -> Iterator[Callable[[int, int], None]]:
         *columns(),
         console=console,
         transient=True,
-        disable=not console.is_terminal,
+        disable=not is_terminal(console),
         speed_estimate_period=SPEED_OF_SECONDS,
     ) as bar:
         task = bar.add_task(title, total=total, counted="", speed="")
         yield lambda done, total: tell(bar, task, done, total)
+
+
+def is_terminal(console: Any) -> bool:
+    """Tell whether a console writes to a person: ``FORCE_COLOR`` makes no terminal of a pipe."""
+    return bool(console.is_terminal and console.file.isatty())
 
 
 def columns() -> list[Any]:

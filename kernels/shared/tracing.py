@@ -24,7 +24,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.numpy_support import as_dtype
 
-from .vectors import Vector, lanes, llvm_type, select
+from .vectors import Vector, lanes, llvm_type
 
 INDEX = ir.IntType(64)
 CACHE_LINE = 64
@@ -90,7 +90,7 @@ class Memory:
         start = self.builder.bitcast(self._pointer(at), byte)
         for line in range(0, size * self.itemsize, CACHE_LINE):
             place = self.builder.gep(start, [INDEX(line)])
-            self.builder.call(fetch, [place, word(to_write), word(3), word(1)])
+            self.builder.call(fetch, [place, word(int(to_write)), word(3), word(1)])
 
     def view(self, dtype):
         """Return the same bytes as an array of another dtype of the same width."""
@@ -214,6 +214,44 @@ def fori(stop, body, *carried, start=0, step=1):
     return read()
 
 
+def each_register(count, dtype, body):
+    """Run ``body(at, size)`` over ``count`` elements, a register of ``size`` at a time.
+
+    ``count`` is a multiple of a register's lanes, or 1: then ``size`` is 1.
+    """
+    size = lanes(dtype)
+    cond(count == 1, lambda: body(0, 1), lambda: fori(count, lambda at: body(at, size), step=size))
+
+
+def while_loop(test, body, *carried):
+    """Run ``body(*carried)`` as long as ``test(*carried)`` is true; return the last values."""
+    if not isinstance(carried[0], Vector):
+        while test(*carried):
+            carried = body(*carried)
+        return list(carried)
+    builder = carried[0].builder
+    slots = [cgutils.alloca_once_value(builder, value.value) for value in carried]
+
+    def read():
+        return [
+            Vector(builder, builder.load(slot), value.dtype)
+            for slot, value in zip(slots, carried, strict=True)
+        ]
+
+    tested, inside, after = (
+        builder.append_basic_block(name) for name in ("while.test", "while.body", "while.end")
+    )
+    builder.branch(tested)
+    builder.position_at_end(tested)
+    builder.cbranch(test(*read()).value, inside, after)
+    builder.position_at_end(inside)
+    for value, slot in zip(body(*read()), slots, strict=True):
+        builder.store(value.value, slot)
+    builder.branch(tested)
+    builder.position_at_end(after)
+    return read()
+
+
 def traced(*static, returns=types.none):
     """Decorate a function of arrays, numbers, truth values, None and tuples of them.
 
@@ -227,7 +265,9 @@ def traced(*static, returns=types.none):
         names = list(signature.parameters)
 
         def plain(*arguments):
-            return function(*map(_plain, arguments))
+            # Integers wrap, as they do in registers.
+            with np.errstate(over="ignore"):
+                return function(*map(_plain, arguments))
 
         if config.DISABLE_JIT:
             return plain
@@ -318,9 +358,3 @@ def _returned(context, builder, kind, value):
 def register_lanes(array):
     """Return how many elements of an array fill a register: a constant in compiled kernels."""
     return lanes(array.dtype)
-
-
-__all__ = [
-    "Memory", "PlainMemory", "cond", "either", "fori", "register_lanes", "select", "stack",
-    "traced", "update",
-]  # fmt: skip

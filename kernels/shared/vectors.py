@@ -180,7 +180,8 @@ def spread(number, like):
     if not isinstance(like, Vector):
         return np.full_like(like, number)
     if isinstance(number, Vector):
-        return number.astype(like.dtype).spread(like.size)
+        number = number.astype(like.dtype)
+        return number.spread(like.size) if like.size else number
     return like.constant(number)
 
 
@@ -192,10 +193,22 @@ def select(mask, a, b):
     if not is_traced(mask, a, b):
         like = a if isinstance(a, np.ndarray | np.generic) else b
         dtype = getattr(like, "dtype", None)
-        return np.where(mask, a, b) if dtype is None else np.where(mask, a, b).astype(dtype)
+        # Of numbers it is a number, not an array without axes.
+        return (np.where(mask, a, b) if dtype is None else np.where(mask, a, b).astype(dtype))[()]
     a = a if isinstance(a, Vector) else b.constant(a)
     b = a._match(b)
     return Vector(a.builder, a.builder.select(mask.value, a.value, b.value), a.dtype)
+
+
+def any_lane(mask):
+    """Tell whether a mask is true in any lane."""
+    if not isinstance(mask, Vector):
+        return np.any(mask)
+    if not mask.size:
+        return mask
+    bits = ir.IntType(mask.size)
+    value = mask.builder.bitcast(mask.value, bits)
+    return Vector(mask.builder, mask.builder.icmp_unsigned("!=", value, bits(0)), np.bool_)
 
 
 def minimum(a, b):
@@ -210,6 +223,9 @@ def maximum(a, b):
 
 def absolute(a):
     """Return absolute values; the least integer stays as it is."""
+    if is_traced(a) and a.dtype.kind == "i":
+        # The form that the compiler knows as one instruction.
+        return select(a < 0, -a, a)
     return maximum(a, -a)
 
 
@@ -237,8 +253,7 @@ def concatenate(parts):
     """Return 1, 2, 4, .. vectors of one size, joined into a wider one."""
     while len(parts) > 1:
         parts = [
-            shuffle(a, b, range(2 * a.size))
-            for a, b in zip(parts[::2], parts[1::2], strict=True)
+            shuffle(a, b, range(2 * a.size)) for a, b in zip(parts[::2], parts[1::2], strict=True)
         ]
     return parts[0]
 
@@ -312,3 +327,11 @@ def rounded_product(a, b):
                 return concatenate([machine(name, a.dtype, *pair) for pair in pairs])
     wide = a.astype(np.int32) * (b.astype(np.int32) if hasattr(b, "astype") else b)
     return (((wide >> 14) + 1) >> 1).astype(np.int16)
+
+
+def lane_numbers(like):
+    """Return a vector of 0, 1, 2, .. of the dtype and size of another one, of integers."""
+    if not isinstance(like, Vector):
+        return np.arange(like.size, dtype=like.dtype)
+    value = ir.Constant(llvm_type(like.dtype, like.size), list(range(like.size)))
+    return Vector(like.builder, value, like.dtype)

@@ -291,3 +291,10 @@ def test_a_registered_method_is_found(
     done = run("balance", example, "-t", "ring:8", "-m", "mine", "--exchange", "sbr")
     assert done.code == 0
     assert "dde on ring:8" in done.out
+
+
+def test_closed_standard_input_is_told(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    done = run("balance", "-", "--topology", "ring:4")
+    assert done.code == 2
+    assert "standard input must hold numbers, but it is closed" in done.err

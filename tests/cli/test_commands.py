@@ -12,7 +12,9 @@ import click
 import pytest
 
 from fastlb import __version__
+from fastlb.cli import terminal
 from fastlb.cli.commands import COMMANDS, commands, one_line
+from fastlb.reports.progress import rows_bar
 
 from .conftest import Run
 
@@ -159,3 +161,23 @@ def test_a_closed_pipe_is_quiet() -> None:
 
 def test_one_line_of_an_operating_system_error() -> None:
     assert one_line(PermissionError(13, "Permission denied", "/x")) == "/x: Permission denied"
+
+
+@pytest.mark.parametrize("columns", ["0", "00"])
+def test_a_width_of_nothing_is_none(
+    run: Run, columns: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = run("topologies").out
+    monkeypatch.setenv("COLUMNS", columns)
+    assert run("topologies").out == shown
+
+
+def test_no_progress_bar_in_a_pipe_that_is_to_be_coloured(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with terminal.working() as work:
+        assert work._progress.disable
+    with rows_bar("rows", 3) as tell:
+        tell(1, 3)
+    assert run("topologies").err == ""

@@ -338,3 +338,49 @@ def test_files_that_are_packed_badly_or_empty(small: Path, tmp_path: Path, run: 
     loud = tmp_path / "LOUD.MPS.GZ"
     loud.write_bytes(gzip.compress(b"\xef\xbb\xbf" + small.read_bytes()))
     assert mps.read_mps(loud).variables == ["X", "Y", "Z"]
+
+
+@pytest.mark.parametrize("number", ["0.1000000000000000001", "1e-400", "9007199254740993", "1e400"])
+def test_numbers_that_float64_cannot_hold_are_refused(
+    run: Run, tmp_path: Path, number: str
+) -> None:
+    model = tmp_path / "fine.lp"
+    model.write_text(
+        f"min\n obj: 2 x1 + x2\nst\n r: {number} x1 + 0.1 x2 >= 0.1\nbinary\n x1 x2\nend\n"
+    )
+    done = run("solve", model)
+    assert done.code == 2
+    assert done.err.startswith(f"fastlb: {model}:4: {number} is a number that float64 cannot hold")
+    path = tmp_path / "fine.mps"
+    path.write_text(
+        HEAD.format(sense="MIN", least=number) + " BV BND       X\n BV BND       Y\nENDATA\n"
+    )
+    with pytest.raises(ValueError, match=r"fine\.mps:\d+: .* is a number that float64 cannot hold"):
+        mps.read_mps(path)
+
+
+def test_names_with_digits_are_no_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "names.lp"
+    path.write_text(
+        "min\n obj: x1e-400 + _2.50000000000000000001 + 0.50 z1\\ 1e-400\nst\n"
+        " r9007199254740993: x1e + z1 >= 1.00\nbinary\n x1e z1 _2.50000000000000000001\nend\n"
+    )
+    mps.check_lp(path)
+
+
+def test_a_model_without_variables_is_none(run: Run, tmp_path: Path) -> None:
+    model = tmp_path / "nothing.lp"
+    model.write_text("min\n obj:\nst\nend\n")
+    done = run("solve", model)
+    assert (done.code, done.err) == (
+        2, f"fastlb: {model}: must have variables, got a model without any\n"
+    )  # fmt: skip
+
+
+def test_large_objectives_are_told_in_full(run: Run, tmp_path: Path) -> None:
+    model = tmp_path / "large.lp"
+    model.write_text(
+        "min\n obj: 9007199254740992 x + 0.1 y\nst\n r: x + y >= 2\nbinary\n x y\nend\n"
+    )
+    model.write_text(model.read_text().replace(" + 0.1 y", ""))
+    assert "objective  9007199254740992\n" in run("solve", model).out

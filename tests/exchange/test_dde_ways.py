@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 
 import fastlb as lb
-from fastlb.accelerate import kernels
-from fastlb.exchange import direct_exchange, result, scratch
-from fastlb.exchange.loads import Survey
+from fastlb.exchange import result, scratch
 from tests.oracles import dde
 
 INT32_MAX = 2**31 - 1
@@ -136,31 +134,6 @@ def test_what_is_refused_with_figures_leaves_all_as_it_is(place: int, trials: in
     with pytest.raises(ValueError, match="got -1 at node"):
         lb.dde(loads, lb.Torus(17, 16), out=loads)
     assert np.array_equal(loads, before)
-
-
-def test_figures_in_one_kernel_are_those_of_numpy() -> None:
-    chance = np.random.default_rng(9)
-    total, units = chance.integers(0, 3, 50), chance.integers(0, 2**60, (50, 3))
-    total[total == 2] = 2**62 + 1
-    units[total == 0] = 0
-    least, most = chance.integers(0, 5, (2, 2, 50)) * np.minimum(total, 1)
-    found = np.array([total // 3, least[1], most[1], total, least[0], most[0]])
-    whole, real = np.empty((8, 50), np.int64), np.empty((4, 50))
-    figures, rounds = kernels("dde.figures").figures, units // 2**55
-    assert figures(found, units, rounds, 77, 5, 6, whole, real)
-    names = direct_exchange.WHOLE + direct_exchange.REAL
-    given = dict(zip(names, (*whole, *real), strict=True))
-    before, after = Survey(total, least[0], most[0]), Survey(total, least[1], most[1])
-    expected = result.figures(before, after, 77, units, found[0])
-    for name, values in expected.items():
-        assert given[name].tobytes() == values.tobytes()
-    assert given["steps"].tolist() == [5] * 50
-    assert np.array_equal(given["rounds"], rounds.sum(axis=1))
-    assert np.array_equal(given["simulated_steps"], given["rounds"] + 6)
-    units[7] = 2**61, 2**62, 2**61 - 1
-    assert figures(found, units, rounds, 77, 5, 6, whole, real)
-    units[7, 0] += 1
-    assert not figures(found, units, rounds, 77, 5, 6, whole, real)
 
 
 @pytest.mark.parametrize("above", [0, 1])

@@ -110,6 +110,16 @@ def test_csv_numbers_keep_their_kind() -> None:
     assert read_csv([str(10**300), "0.5"], "x").tolist() == [1e300, 0.5]
 
 
+def test_a_broken_npy_header_is_told_in_words(tmp_path: Path) -> None:
+    header = b"{'descr': '<i8', 'fortran_order': False, 'shape': (1+1,)}\n"
+    length = len(header).to_bytes(2, "little")
+    path = tmp_path / "x.npy"
+    path.write_bytes(b"\x93NUMPY\x01\x00" + length + header + bytes(16))
+    with pytest.raises(ValueError, match=r"no readable \.npy file") as caught:
+        read_load_file([path])
+    assert "0x" not in str(caught.value)
+
+
 def test_csv_shortens_long_numbers() -> None:
     for lines in (["1" * 400], ["1" * 400, "0.5"]):
         with pytest.raises(OverflowError, match=r"^x must hold .*, got 1{37}\.\.\.$"):

@@ -48,6 +48,19 @@ def ranks(folder: Path, *contents: dict[str, Any]) -> Path:
     return folder
 
 
+@pytest.mark.parametrize("rank", ["99999999999999999999", "-1", "+2", "9" * 200, "1000000000"])
+def test_a_rank_that_is_none_is_refused(tmp_path: Path, rank: str) -> None:
+    ranks(tmp_path, datafile({0: [1]}))
+    write(tmp_path / f"run.{rank}.json", json.dumps(datafile({0: [2]})))
+    refused(tmp_path, f"run.{rank}.json must be named by a rank from 0 to 999999999")
+
+
+def test_a_rank_may_have_leading_zeros(tmp_path: Path) -> None:
+    write(tmp_path / "run.00.json", json.dumps(datafile({0: [1]})))
+    write(tmp_path / "run.0000000000001.json", json.dumps(datafile({0: [2]})))
+    assert read(tmp_path) == [1, 2]
+
+
 def test_phases_are_a_batch(tmp_path: Path) -> None:
     ranks(tmp_path, datafile({3: [1, 2.5], 1: []}), datafile({1: [4], 3: [0.25] * 4}))
     given = read_load_file([tmp_path])

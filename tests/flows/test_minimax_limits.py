@@ -216,3 +216,9 @@ def test_integral_needs_integers() -> None:
         lb.minimax_flow(lb.Network(TRIANGLE), [1.5, -1.5, 0], integral=True)
     with pytest.raises(TypeError, match="network must be a Network"):
         lb.minimax_flow(lb.Mesh(2, 2), [1, -1, 0, 0])  # type: ignore[arg-type]
+
+
+def test_excess_is_counted_before_a_network_is_laid_out() -> None:
+    network = lb.Network([(0, 1)], n=2**40)
+    with pytest.raises(ValueError, match=f"excess must be one value for each of {2**40} nodes"):
+        lb.minimax_flow(network, [1, -1])

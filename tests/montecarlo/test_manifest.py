@@ -56,13 +56,16 @@ def test_many_differences_are_cut(tmp_path: Path) -> None:
 
 def edit_manifest(folder: Path, **changes: object) -> None:
     path = folder / store.MANIFEST
-    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+    edited = {**json.loads(path.read_text()), **changes}
+    del edited["sha256"]
+    # As by somebody who knows how it is made.
+    path.write_text(json.dumps({**edited, "sha256": store._checksum(edited)}))
 
 
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"version": 2, "fastlb": "9.9"}, "a store of version 2, written by fastlb 9.9"),
+        ({"version": 3, "fastlb": "9.9"}, "a store of version 3, written by fastlb 9.9"),
         ({"schema": "other"}, "no manifest of a store, its schema is 'other'"),
         ({"version": "1"}, "no manifest of a store"),
         ({"layout": {"figures": [], "of_combinations": []}}, "other figures than the methods"),
@@ -165,12 +168,68 @@ def test_a_manifest_edited_to_other_values(
 @pytest.mark.parametrize("layout", [{}, {"figures": [], "of_combinations": []}, {"figures": [1]}])
 def test_a_manifest_with_the_layout_of_nothing(tmp_path: Path, layout: dict[str, Any]) -> None:
     lb.run(STUDY, store=tmp_path)
-    path = tmp_path / store.MANIFEST
-    path.write_text(json.dumps({**json.loads(path.read_text()), "layout": layout}))
+    edit_manifest(tmp_path, layout=layout)
     with pytest.raises(ValueError, match="is no manifest of a store, its layout must be one of"):
         lb.read_store(tmp_path)
     with pytest.raises(ValueError, match="holds other figures"):
         lb.run(STUDY, store=tmp_path, resume=True)
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda manifest: manifest["study"].update(trials=20),
+        lambda manifest: manifest["layout"]["figures"].pop(),
+        lambda manifest: manifest.pop("sha256"),
+        lambda manifest: manifest.update(sha256=None),
+    ],
+)
+def test_an_edited_manifest_is_refused(tmp_path: Path, edit: Any) -> None:
+    lb.run(dataclasses.replace(STUDY, trials=3), store=tmp_path)
+    path = tmp_path / store.MANIFEST
+    manifest = json.loads(path.read_text())
+    edit(manifest)
+    path.write_text(json.dumps(manifest))
+    for call in (
+        lambda: lb.run(STUDY, store=tmp_path, resume=True),
+        lambda: lb.read_store(tmp_path),
+        lambda: lb.read_store(tmp_path, STUDY),
+    ):
+        with pytest.raises(ValueError, match=r"_manifest.json is damaged or was edited"):
+            call()
+
+
+def test_no_flipped_bit_of_a_manifest_goes_unseen(tmp_path: Path, full: bool) -> None:
+    lb.run(dataclasses.replace(STUDY, trials=2), store=tmp_path)
+    path = tmp_path / store.MANIFEST
+    content = path.read_bytes()
+    for bit in range(0, 8 * len(content), 1 if full else 23):
+        flipped = bytearray(content)
+        flipped[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(flipped)
+        try:
+            same_content = store.read_manifest(tmp_path)
+        except ValueError as error:
+            assert store.MANIFEST in str(error) or "is a store of version" in str(error)
+        else:
+            # White space.
+            path.write_bytes(content)
+            assert same_content == store.read_manifest(tmp_path)
+
+
+def test_a_store_of_version_1_has_no_checksum(tmp_path: Path) -> None:
+    few = dataclasses.replace(STUDY, trials=2)
+    found = lb.run(few, store=tmp_path)
+    path = tmp_path / store.MANIFEST
+    manifest = {**json.loads(path.read_text()), "version": 1}
+    del manifest["sha256"]
+    path.write_text(json.dumps(manifest))
+    assert same(lb.read_store(tmp_path), found)
+    assert (
+        lb.run(STUDY, store=tmp_path, resume=True).table()["trial"].size
+        == len(STUDY.cells) * STUDY.trials
+    )
+    assert json.loads(path.read_text())["version"] == 2
 
 
 def test_networks_are_known_by_their_links(tmp_path: Path) -> None:
@@ -239,3 +298,18 @@ def test_bundled_studies_are_read_back_as_such() -> None:
         assert study_of(described) == study
         assert type(study_of(described)) is type(study)
     assert study_of(json.loads(json.dumps(describe(STUDY)))) == STUDY
+
+
+def test_two_runs_that_make_a_folder_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mkdir = Path.mkdir
+
+    def made_by_another(path: Path, *arguments: Any, **options: Any) -> None:
+        mkdir(path)
+        mkdir(path, *arguments, **options)
+
+    monkeypatch.setattr(Path, "mkdir", made_by_another)
+    few = dataclasses.replace(STUDY, trials=2)
+    found = lb.run(few, store=tmp_path / "store", resume=True)
+    assert same(lb.read_store(tmp_path / "store"), found)

@@ -272,3 +272,28 @@ def test_bundled_studies():
     ]
     with pytest.raises(ValueError, match="did you mean wu-shu"):
         lb.studies.load("wu-shuu")
+
+
+def test_many_equal_topologies_are_refused_one_by_one(monkeypatch):
+    compared = []
+    key = lb.Mesh.__eq__
+
+    def counting(self, other):
+        compared.append(other)
+        return key(self, other)
+
+    monkeypatch.setattr(lb.Mesh, "__eq__", counting)
+    meshes = [lb.Mesh(k, 1) for k in range(1, 200)]
+    with pytest.raises(ValueError, match="topologies must differ, got Mesh"):
+        lb.Study("s", [*meshes, lb.Mesh(7, 1)], ["dde"], "uniform:3")
+    assert len(compared) < 1000
+
+
+def test_a_key_of_very_many_dots_is_refused_before_it_is_parsed(tmp_path):
+    text = "a" + ".a" * 50_000 + " = 1\n"
+    with pytest.raises(ValueError, match="a line must have at most 5000 dots, got 50000"):
+        lb.Study.from_toml(text)
+    path = tmp_path / "study.toml"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=r"study.toml.*at most 5000 dots"):
+        lb.Study.read(path)

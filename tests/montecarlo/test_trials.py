@@ -158,18 +158,6 @@ def test_the_public_function_says_what_is_wrong(topology, method):
         run_chunk(chunk)
 
 
-@pytest.mark.parametrize("dtype", [np.int32, np.int64])
-def test_totals_and_extremes_of_lanes(dtype):
-    tiles = np.random.default_rng(1).integers(0, 10**9, (3, 5, 16)).astype(dtype)
-    surveyed = np.empty((3, 40), np.int64)
-    kernels("layout.figures").survey(tiles, surveyed)
-    total, least, most = surveyed
-    rows = tiles.transpose(0, 2, 1).reshape(48, 5)[:40].astype(np.int64)
-    assert np.array_equal(total, rows.sum(axis=1))
-    assert np.array_equal(least, rows.min(axis=1))
-    assert np.array_equal(most, rows.max(axis=1))
-
-
 @pytest.mark.parametrize("B", [2, 7, 8, 9, 29])
 def test_figures_of_lanes(B):
     """A register of trials at a time, and those left over, as NumPy works them out for rows."""

@@ -164,6 +164,11 @@ def test_large_numbers_are_exact_and_sums_beyond_int64_are_refused() -> None:
         lb.solve_binary([1, 1], [[top, 1]], [1])
     with pytest.raises(OverflowError, match="A must have absolute sums and b that fit int64"):
         lb.solve_binary([1, 1], [[1, 1]], [-(2**63)])
+    for method in ("auto", "search"):
+        with pytest.raises(OverflowError, match="c must have absolute sums that fit int64"):
+            lb.solve_binary([-(2**63)], [[1]], [0], method=method)
+        with pytest.raises(OverflowError, match="A must have absolute sums and b that fit int64"):
+            lb.solve_binary([1], [[-(2**63)]], [0], method=method)
     with pytest.raises(OverflowError, match="c must hold integers that fit int64"):
         lb.solve_binary(np.array([2**63], dtype=np.uint64), [[1]], [1])
     with pytest.raises(OverflowError, match="b must hold integers that fit int64"):

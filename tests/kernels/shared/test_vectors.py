@@ -5,9 +5,20 @@ import pytest
 from numba import config, njit, types
 
 from fastlb.kernels.shared import vectors as v
-from fastlb.kernels.shared.exchange import exchange, exchange_and_count, exchange_numbers
+from fastlb.kernels.shared.exchange import (
+    exchange,
+    exchange_and_count,
+    exchange_by_halves,
+    exchange_numbers,
+)  # fmt: skip
 from fastlb.kernels.shared.tracing import (
-    cond, either, fori, register_lanes, stack, traced, update,
+    cond,
+    either,
+    fori,
+    register_lanes,
+    stack,
+    traced,
+    update,
 )  # fmt: skip
 from fastlb.kernels.shared.transposition import transpose
 
@@ -38,12 +49,14 @@ BINARY = {
     "spread": lambda a, b: a + v.spread(3, b),
     "concatenated": lambda a, b: v.split(v.concatenate([a, b]), a.size)[1],
     "reduced": lambda a, b: v.reduce([a, b, a], v.add),
+    "halves": lambda a, b: v.minimum(*exchange_by_halves(a, b)[1:]),
     "lanes": lambda a, b: v.spread(v.reduce_lanes(a, v.maximum), a) - b,
 }
 WHOLE = {
     "and": lambda a, b: a & b,
     "or": lambda a, b: a | b,
     "xor": lambda a, b: a ^ ~b,
+    "numbers": lambda a, b: a + v.lane_numbers(b),
     "shift": lambda a, b: (a >> 3) + (b << 2),
     "exchange": lambda a, b: exchange(a >> 1, b >> 1)[0],
     "count": lambda a, b: exchange_and_count(a >> 1, b >> 1)[2],
@@ -167,7 +180,7 @@ def test_control_flow():
 
         room[0] = 0
         total, largest = fori(n, body, a[0] - a[0], a[0] - a[0])
-        chosen, = cond(total > 10, lambda: [largest], lambda: [-largest])
+        (chosen,) = cond(total > 10, lambda: [largest], lambda: [-largest])
         out[0], out[1] = chosen, room[0]
         source = either(total > 10, a, out)
         update(out, 2, v.add, source.load(0, 2))

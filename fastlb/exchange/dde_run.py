@@ -1,0 +1,234 @@
+"""How DDE's kernels are run: the plan of a topology, and which kernel takes which rows.
+
+======================================  ========================================================
+rows                                    kernel
+======================================  ========================================================
+few nodes in all                        ``networks.balance``, a line at a time
+many trials of a small network          ``trials.balance``, a trial in each lane
+larger networks, or whose lines fill    ``networks.balance_wide``, lines of a network side by
+registers                               side
+======================================  ========================================================
+
+All of them give the same results. Kernels take int32, int64 and float64, other dtypes are
+converted, so that a new dtype compiles nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..accelerate import kernels
+from .loads import computing_dtype
+from .result import INT64_MAX, units_dtype
+from .scratch import handed_out
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# Lanes of the widest registers.
+LANES = 16
+# Rows of figures before those of the axes: see the kernels.
+AXES = 6
+# Up to so many nodes in all, one line after the other is balanced about as fast as registers of
+# lines are, and the kernel is compiled in a third of the time.
+FEW_NODES = 2**10
+# A trial in each lane is best for networks small enough that as many as fill a register, the least
+# loads so far and the flows stay about in the L2 cache, unless lines fill the registers anyway.
+LARGE_NETWORK = 2**13
+FEWEST_TRIALS = 4
+# The allocator hands out less than this again by itself.
+SMALL_RESULT = 2**18
+# Flows and stages of so many bytes are written past the caches, which saves reading what they are
+# written over.
+STREAMED = 2**22
+# Bytes of flows on which send-before-receive is simulated at a time.
+SIMULATED = 2**20
+
+
+@dataclass(frozen=True)
+class DdePlan:
+    """How the kernels go about a topology.
+
+    Attributes
+    ----------
+    shape : of the topology
+    axes, comparators : see ``kernels/dde/networks.py``
+    N, longest : nodes, and nodes of the longest line
+    fills_registers : whether the lines of every axis come in whole registers
+    steps, information : by the paper's formula, and those in which loads are told
+    """
+
+    shape: tuple[int, ...]
+    axes: NDArray[np.int64]
+    comparators: NDArray[np.int64] | None
+    N: int
+    longest: int
+    fills_registers: bool
+    steps: int
+    information: int
+
+
+class Counted(NamedTuple):
+    """What is worked out besides the final loads, of B rows.
+
+    Attributes
+    ----------
+    columns : (6 + 2 S, B or more), rows as the kernels name them
+    moved, rounds : (S, B), rows of them, of each axis in order
+    flows, stages : (B, S, N), (S, B, N), or None unless recorded
+    """
+
+    columns: NDArray[Any]
+    moved: NDArray[Any]
+    rounds: NDArray[Any]
+    flows: NDArray[Any] | None
+    stages: NDArray[Any] | None
+
+
+@lru_cache(maxsize=64)
+def plan_of(
+    shape: tuple[int, ...], wrap: tuple[bool, ...], order: tuple[int, ...] | None
+) -> DdePlan:
+    """Return the plan of a grid whose axes are balanced in this order, None as they come."""
+    N, last = math.prod(shape), shape[-1] if shape else 1
+    axes, comparators = plan_axes(shape, wrap, tuple(range(len(shape))) if order is None else order)
+    fills_registers = last % LANES == 0 and N // last % LANES == 0
+    steps, longest = steps_of(shape, wrap), max(shape, default=1)
+    return DdePlan(shape, axes, comparators, N, longest, fills_registers, steps, sum(shape))
+
+
+def plan_axes(
+    shape: tuple[int, ...], wrap: tuple[bool, ...], order: tuple[int, ...]
+) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
+    """Return axes and comparators as the kernels take them."""
+    medians = kernels("shared.medians")
+    pairs: list[tuple[int, int]] = []
+    rows = []
+    for axis in order:
+        k = shape[axis]
+        ring = wrap[axis] and k > 2
+        first = len(pairs)
+        if ring and k <= medians.LONGEST_SORTED:
+            pairs += medians.median_comparators(k)
+        rows.append((axis, k, math.prod(shape[axis + 1 :]), ring, first, len(pairs)))
+    columns = kernels("dde.networks").COLUMNS
+    axes = np.array(rows, dtype=np.int64).reshape(-1, columns)
+    any_ring = any(row[3] for row in rows)
+    return axes, np.array(pairs, dtype=np.int64).reshape(-1, 2) if any_ring else None
+
+
+def steps_of(shape: tuple[int, ...], wrap: tuple[bool, ...]) -> int:
+    """Return the communication steps by the paper's formula: 2 k an axis, k + k // 2 a torus'."""
+    lines = zip(shape, wrap, strict=True)
+    return sum(k + k // 2 if wrapped else 2 * k for k, wrapped in lines)
+
+
+def balance_rows(
+    rows: NDArray[Any], out: NDArray[Any], plan: DdePlan, record: str, largest: float
+) -> Counted | None:
+    """Balance legal rows (B, N) into ``out``, which may be the same; None if loads are all.
+
+    ``largest`` : the largest integer that a line adds up to, or its units.
+
+    Raises
+    ------
+    OverflowError
+        If the units that move on an axis do not fit int64; then nothing is written.
+    """
+    (B, N), S = rows.shape, len(plan.axes)
+    # A line's total needs no registers of lines: its own loads lie side by side.
+    few = B * N <= FEW_NODES or (record == "loads" and S <= 1)
+    T: Any = np.int64 if few and rows.dtype.kind != "f" else computing_dtype(rows, largest)
+    direct = rows.dtype == T or (rows.dtype == np.int64 and T is np.int32)
+    source = rows if direct else rows.astype(T)
+    # Where units may be too many, nothing is to have been written.
+    fits = record == "loads" or largest * max(1, S) <= INT64_MAX
+    in_place = source.dtype == out.dtype and fits
+    target = out if in_place else np.empty_like(source)
+    in_lanes = FEWEST_TRIALS <= B and 1 < N <= LARGE_NETWORK and not plan.fills_registers
+    size = 1 if few else LANES
+    kernel = kernels("dde.trials" if in_lanes and not few else "dde.networks")
+    workspace: NDArray[Any] = np.empty(int(kernel.room(N, plan.longest, size)), T)
+    counted, figures, recorded = None, None, None
+    if record != "loads":
+        unit = units_dtype(rows)
+        columns = B if few else -(-B // LANES) * LANES
+        figures = np.empty((AXES + 2 * S, columns), unit)
+        flows = stages = None
+        if record == "flows":
+            flows, stages, streamed = _room_for_stages(B, S, N, unit, source.dtype)
+            recorded = flows.reshape(-1), stages.reshape(-1)
+        of_axes = figures[AXES:, :B]
+        counted = Counted(figures, of_axes[:S], of_axes[S:], flows, stages)
+    flat = source.reshape(-1), target.reshape(-1), figures
+    tables = workspace, plan.axes, plan.comparators
+    if kernel is kernels("dde.trials"):
+        kernel.balance(*flat, recorded, *tables)
+    else:
+        stream = recorded and (*recorded, streamed and plan.fills_registers)
+        run = kernel.balance if few else kernel.balance_wide
+        run(*flat, stream, *tables, None)
+    if counted is not None:
+        _refuse_units(counted.moved)
+        if counted.stages is not None and counted.stages.dtype != rows.dtype:
+            counted = counted._replace(stages=counted.stages.astype(rows.dtype))
+    if target is not out:
+        np.copyto(out, target, casting="unsafe")
+    return counted
+
+
+def _refuse_units(moved: NDArray[Any]) -> None:
+    """Raise ``OverflowError`` if the units (S, B) of a row are -1, beyond int64."""
+    if moved.min(initial=0) < 0:
+        row = int(np.flatnonzero((moved < 0).any(axis=0))[0])
+        raise OverflowError(f"moved must fit int64, got more units in row {row}")
+
+
+def _room_for_stages(
+    B: int, S: int, N: int, unit: type, T: np.dtype[Any]
+) -> tuple[NDArray[Any], NDArray[Any], bool]:
+    """Return arrays for flows (B, S, N) and stages (S, B, N), and whether to stream to them.
+
+    Large ones are in one block of memory, which begins at a page.
+    """
+    cut = B * S * N * np.dtype(unit).itemsize
+    size = cut + B * S * N * T.itemsize
+    if size <= SMALL_RESULT:
+        return np.empty((B, S, N), unit), np.empty((S, B, N), T), False
+    block = handed_out(size)
+    flows, stages = block[:cut].view(unit).reshape(B, S, N), block[cut:].view(T).reshape(S, B, N)
+    return flows, stages, size > STREAMED
+
+
+def send_first(
+    rows: NDArray[Any], out: NDArray[Any], plan: DdePlan, record: str, largest: float
+) -> Counted | None:
+    """Do as ``balance_rows``, with the rounds and local units of send-before-receive."""
+    if record == "loads":
+        return balance_rows(rows, out, plan, record, largest)
+    (B, N), S, unit = rows.shape, len(plan.axes), units_dtype(rows)
+    before = rows.astype(unit)
+    after = np.empty_like(before)
+    chunks = []
+    step = B if record == "flows" else max(1, SIMULATED // (8 * N * max(1, S)))
+    for first in range(0, max(B, 1), max(step, 1)):
+        part = slice(first, first + step)
+        counted = balance_rows(before[part], after[part], plan, "flows", largest)
+        assert counted is not None
+        rounds = np.empty((S, step), np.int64)
+        kernels("dde.rounds").send_first(
+            before[part], counted.stages, counted.flows, plan.axes, counted.columns[0], rounds
+        )
+        counted.rounds[:] = rounds[:, : counted.rounds.shape[1]]
+        chunks.append(counted)
+    np.copyto(out, after, casting="unsafe")
+    if record == "flows":
+        return counted._replace(stages=counted.stages.astype(rows.dtype))
+    columns = np.concatenate([c.columns[:, : c.moved.shape[1]] for c in chunks], axis=1)
+    of_axes = columns[AXES:]
+    return Counted(columns, of_axes[:S], of_axes[S:], None, None)

@@ -1,0 +1,118 @@
+"""Calls that repeat: what a method does with one network is prepared once and found again.
+
+A program that balances in every step calls with the same topology, dtype and options each time.
+All that depends on these alone (which kernel, its tables, whether the arguments are legal) is
+worked out by the method's ``prepare`` and kept by ``functools.lru_cache``. A later call looks at
+the arrays and runs the kernel. The general path is for everything else: batches, other layouts and
+dtypes, whatever needs a conversion, and all that is refused.
+
+A method uses it so::
+
+    @lru_cache(maxsize=256)
+    def _prepare(topology, dtype, shape, record, *options):
+        if ...:  # not a case for the small kernel
+            return None
+        return PreparedCall(kernels("dem.small").balance, (topology.n,), fields=None)
+
+    def dem(loads, topology, *, dims=None, record="metrics", out=None):
+        if dims is None:
+            balance = run_prepared("dem", _prepare, loads, topology, record, out)
+            if balance is not None:
+                return balance
+        ...  # the general path
+
+``prepare`` must return None unless the topology is of the method's type, and for every shape but
+``topology.shape`` and ``(topology.size,)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from .result import Balance
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from ..topologies.topology import Topology
+
+Fields = dict[str, Any]
+
+
+class PreparedCall(NamedTuple):
+    """A kernel for one network, with what it takes besides the loads.
+
+    Attributes
+    ----------
+    kernel : callable
+        ``kernel(source, target, *constants)`` balances ``source`` (N,) into ``target`` (N,), which
+        may be the same array. It returns a status, or with figures a tuple that begins with it: 0
+        if the loads are balanced. Otherwise nothing has been written, and the general path
+        decides: a load is not legal, the arrays overlap, or a sum might not fit.
+    constants : tuple
+        What else the kernel takes: tables, numbers.
+    fields : callable, optional
+        Makes the figures, by name, of the numbers that follow the status; None if there are none.
+    """
+
+    kernel: Callable[..., Any]
+    constants: tuple[Any, ...]
+    fields: Callable[..., Fields] | None = None
+
+
+def run_prepared(
+    method: str,
+    prepare: Callable[..., PreparedCall | None],
+    loads: ArrayLike,
+    topology: Topology,
+    record: str,
+    out: NDArray[Any] | None,
+    *options: Any,
+) -> Balance | None:
+    """Balance one network of plain loads by a prepared kernel, or return None.
+
+    ``options`` are hashable. Plain arrays are of the type ``numpy.ndarray``, in C order, aligned
+    and writable.
+    """
+    if type(loads) is not np.ndarray or type(record) is not str or not loads.flags.carray:
+        return None
+    try:
+        call = prepare(topology, loads.dtype, loads.shape, record, *options)
+    except TypeError:
+        # Something cannot be hashed; the general path tells what.
+        return None
+    if call is None:
+        return None
+    if out is None:
+        result = np.empty_like(loads)
+    elif out is loads or _is_plain_like(out, loads):
+        result = out
+    else:
+        return None
+    source, target = loads, result
+    if source.ndim != 1:
+        source, target = source.reshape(-1), target.reshape(-1)
+    returned = call.kernel(source, target, *call.constants)
+    if call.fields is None:
+        if returned:
+            return None
+        fields = {"loads": result}
+    else:
+        if returned[0]:
+            return None
+        fields = call.fields(*returned[1:])
+        fields["loads"] = result
+    return Balance(method, topology, record, fields)
+
+
+def _is_plain_like(out: NDArray[Any], loads: NDArray[Any]) -> bool:
+    """Tell whether ``out`` is a plain array of the loads' shape and dtype."""
+    return (
+        type(out) is np.ndarray
+        and out.dtype == loads.dtype
+        and out.shape == loads.shape
+        and out.flags.carray
+    )

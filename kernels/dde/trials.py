@@ -1,0 +1,186 @@
+"""Direct dimension exchange of many networks, a trial in each lane (Wu-Shu Figs 3-10).
+
+Legend: ``B`` trials, ``N`` nodes, ``S`` axes in the order balanced, ``k`` length of a line.
+
+As many trials as a register has lanes are balanced together: node i of each lies in row i of a
+workspace, so that a line of any axis is a row every ``stride`` rows, whatever the network's shape.
+
+    row 0   node 0 of trial 0, trial 1, trial 2, ..         a line of the last axis: rows 0, 1, 2 ..
+    row 1   node 1 of trial 0, trial 1, trial 2, ..
+
+Loads come as rows, a network each, and are transposed (``balance``), or as tiles with trials last
+(``balance_tiles``, receive-before-send and counted only). The workspace stays in the caches.
+"""
+
+import numpy as np
+
+from ..shared import lines
+from ..shared.compiling import kernel
+from ..shared.medians import rows_needed
+from ..shared.rows import Rows, lines_to_rows, rows_to_lines, sum_and_extremes
+from ..shared.tracing import cond, fori, register_lanes, traced
+from ..shared.views import CACHE_LINE, aligned
+from ..shared.vectors import lanes, maximum, select
+
+# What is said of each axis, and the rows of figures: see ``networks.py``.
+NUMBER, LENGTH, STRIDE, IS_RING, FIRST, LAST = 0, 1, 2, 3, 4, 5
+LOCAL, LEAST, MOST, AXES = 0, 1, 2, 6
+
+
+def room(N, longest, size):
+    """Return how many elements of workspace the kernels need, with ``size`` lanes.
+
+    Rows of loads, least loads so far, and flows of an axis; then those of a line of flows.
+    """
+    return (3 * N + rows_needed(longest)) * size + CACHE_LINE
+
+
+@traced()
+def _balance_axis(workspace, N, axes, s, comparators, figures, with_flows, begins, trial):
+    """Balance the lines of axis s of the trials from number ``trial`` on; set their figures.
+
+    Without ``figures`` only loads are worked out; flows unless ``with_flows`` is None. ``begins``
+    tells that nothing has moved yet: the least loads so far are the loads.
+    """
+    size = lanes(workspace.dtype)
+    k, stride = axes[s, LENGTH], axes[s, STRIDE]
+    zero = workspace.load(0, size) - workspace.load(0, size)
+    before_at = select(begins, N - N, N)
+
+    def balance(node, *counts):
+        def rows_from(row):
+            return Rows(workspace, (row + node) * size, stride * size, size)
+
+        loads = rows_from(0)
+        if figures is None:
+            lines.share(loads, k)
+            return counts
+        flow_outs = [] if with_flows is None else [rows_from(2 * N)]
+        resident = rows_from(before_at), rows_from(N)
+
+        def of_chains():
+            return lines.balance(loads, k, [loads], flow_outs, resident=resident)
+
+        def of_rings():
+            rows = Rows(workspace, 3 * N * size, size, size)
+            ring = lines.Ring(rows, comparators, axes[s, FIRST], axes[s, LAST], True)
+            return lines.balance(loads, k, [loads], flow_outs, ring=ring, resident=resident)
+
+        if comparators is None:
+            units, rounds = of_chains()
+        else:
+            units, rounds = cond(axes[s, IS_RING] != 0, of_rings, of_chains)
+        return [lines.add_units(counts[0], units), maximum(counts[1], rounds)]
+
+    def block(number, *counts):
+        start = number * (k * stride)
+        return fori(start + stride, balance, *counts, start=start)
+
+    units, rounds = fori(N // (k * stride), block, zero, zero)
+    if figures is not None:
+        figures.store((AXES + s, trial), units)
+        figures.store((AXES + axes.shape[0] + s, trial), rounds)
+
+
+@traced()
+def _stay(workspace, N, axes, s, figures, with_flows, trial):
+    """Set the figures of an axis of single nodes, and its flows, unless None: there are none."""
+    size = lanes(workspace.dtype)
+    zero = workspace.load(0, size) - workspace.load(0, size)
+    if with_flows is not None:
+        fori(N, lambda i: workspace.store((2 * N + i) * size, zero))
+    if figures is not None:
+        figures.store((AXES + s, trial), zero)
+        figures.store((AXES + axes.shape[0] + s, trial), zero)
+
+
+@traced()
+def _load(source, first, last, N, workspace):
+    """Copy networks, rows of ``source`` from ``first`` on, to the workspace; see ``rows``."""
+    size = lanes(workspace.dtype)
+    lines_to_rows(source, first, N, last, N, Rows(workspace, 0, size, size))
+
+
+@traced()
+def _load_column(tiles, first, width, N, workspace):
+    """Copy a column of a tile, ``width`` lanes wide, to the workspace."""
+    size = lanes(workspace.dtype)
+
+    def copy(i):
+        workspace.store(i * size, tiles.load(first + i * width, size))
+
+    fori(N, copy)
+
+
+@traced()
+def _store(workspace, row, N, target, first, step, last):
+    """Copy rows of the workspace from number ``row`` on to lines of ``target``."""
+    size = lanes(workspace.dtype)
+    rows_to_lines(Rows(workspace, row * size, size, size), N, [(target, first, None)], step, last)
+
+
+@traced()
+def _summarise(workspace, N, figures, begins, trial):
+    """Set the rows of figures that tell of the loads at the end; ``begins`` as above."""
+    size = lanes(workspace.dtype)
+    loads = Rows(workspace, 0, size, size)
+    least = Rows(workspace, select(begins, N - N, N) * size, size, size)
+    for i, row in enumerate(sum_and_extremes(least, loads, N)):
+        figures.store((LOCAL + i, trial), row)
+
+
+@kernel
+def balance(source, target, figures, record, workspace, axes, comparators):
+    """Balance networks, rows of ``source`` (B * N,), into ``target``, which may be the same.
+
+    Arguments are those of ``networks.balance``; figures (AXES + 2 S, ..) have as many columns as
+    there are lanes to the trials, in whole registers.
+    """
+    workspace = aligned(workspace)
+    size, S, N = register_lanes(workspace), axes.shape[0], np.int64(1)
+    for s in range(S):
+        N = max(N, axes[s, LENGTH] * axes[s, STRIDE])
+    B = source.size // N
+    for trial in range(0, B, size):
+        last = min(size, B - trial) - 1
+        _load(source, trial * N, last, N, workspace)
+        begins = True
+        for s in range(S):
+            if axes[s, LENGTH] > 1:
+                _balance_axis(
+                    workspace, N, axes, s, comparators, figures, record, begins, trial
+                )  # fmt: skip
+                begins = False
+            else:
+                _stay(workspace, N, axes, s, figures, record, trial)
+            if record is not None:
+                flows, stages = record
+                flow_at = (trial * S + axes[s, NUMBER]) * N
+                _store(workspace, 2 * N, N, flows, flow_at, S * N, last)
+                _store(workspace, 0, N, stages, (s * B + trial) * N, N, last)
+        if figures is not None:
+            _summarise(workspace, N, figures, begins, trial)
+        _store(workspace, 0, N, target, trial * N, N, last)
+
+
+@kernel
+def balance_tiles(tiles, figures, workspace, axes, comparators):
+    """Count what balancing the networks of ``tiles`` (K, N, W) moves, which stay as they are.
+
+    W is a multiple of the lanes; figures (AXES + 2 S, K W) int64. Every total times the longest
+    axis fits the dtype of the tiles and the workspace, and times all axes int64.
+    """
+    workspace = aligned(workspace)
+    K, N, W = tiles.shape
+    for trial in range(0, K * W, register_lanes(workspace)):
+        _load_column(tiles, trial // W * N * W + trial % W, W, N, workspace)
+        begins = True
+        for s in range(axes.shape[0]):
+            if axes[s, LENGTH] > 1:
+                _balance_axis(
+                    workspace, N, axes, s, comparators, figures, None, begins, trial
+                )  # fmt: skip
+                begins = False
+            else:
+                _stay(workspace, N, axes, s, figures, None, trial)
+        _summarise(workspace, N, figures, begins, trial)

@@ -1,0 +1,107 @@
+"""Rows of a bundle: some lines of numbers side by side, one a lane, walked along from row to row.
+
+               lane 0  lane 1  lane 2  lane 3
+    row 0         a0      b0      c0      d0        Lines a, b, c, d: what is done with a line is
+    row 1         a1      b1      c1      d1        done with all of them in one register.
+    row 2         a2      b2      c2      d2
+
+Lines that lie side by side in an array are rows there as they are, ``step`` elements apart. Others
+are copied to rows and back, in squares that are transposed in registers.
+"""
+
+from .tracing import cond, fori
+from .transposition import transpose
+from .vectors import lanes, maximum, minimum, split
+
+
+def store(memory, at, vector, stream=None):
+    """Store a vector, past the caches if there is a truth value ``stream`` and it holds.
+
+    What is streamed begins at a multiple of a register.
+    """
+    if stream is None:
+        memory.store(at, vector)
+        return
+
+    def past_the_caches():
+        size = min(vector.size, lanes(memory.dtype))
+        for i, part in enumerate(split(vector.astype(memory.dtype), size)):
+            memory.store(at + i * size, part, stream=True)
+
+    cond(stream, past_the_caches, lambda: memory.store(at, vector))
+
+
+class Rows:
+    """Row i of a bundle is ``size`` elements of an array from ``at + i * step`` on.
+
+    With ``size`` 1 it is a number, not a vector. ``stream`` : see ``store``.
+    """
+
+    def __init__(self, memory, at, step, size, stream=None):
+        self.memory, self.at, self.step, self.size = memory, at, step, size
+        self.stream = stream if size > 1 else None
+
+    def __getitem__(self, i):
+        at = self.at + i * self.step
+        return self.memory[at] if self.size == 1 else self.memory.load(at, self.size)
+
+    def __setitem__(self, i, row):
+        at = self.at + i * self.step
+        if self.size == 1:
+            self.memory[at] = row
+        else:
+            store(self.memory, at, row, self.stream)
+
+
+def sum_and_extremes(added, ranked, count):
+    """Return the sum of ``count`` rows, added up in order, and least and largest of others."""
+
+    def join(i, total, least, most):
+        value = ranked[i]
+        return [total + added[i], minimum(least, value), maximum(most, value)]
+
+    return fori(count, join, added[0], ranked[0], ranked[0], start=1)
+
+
+def lines_to_rows(source, first, step, last, count, rows):
+    """Copy lines of ``count`` elements, one a lane, to rows.
+
+    Line u begins at ``source[first + u * step]``; lines beyond number ``last`` are copies of it.
+    """
+    starts = [first + minimum(u, last) * step for u in range(rows.size)]
+
+    def square(number):
+        i = number * rows.size
+        lines = [source.load(at + i, rows.size).astype(rows.memory.dtype) for at in starts]
+        for j, row in enumerate(transpose(lines)):
+            rows[i + j] = row
+
+    def single(i):
+        for u, at in enumerate(starts):
+            rows.memory[rows.at + i * rows.step + u] = source[at + i]
+
+    fori(count // rows.size, square)
+    fori(count, single, start=count - count % rows.size)
+
+
+def rows_to_lines(rows, count, targets, step, last):
+    """Copy rows back to lines, which are laid out as ``lines_to_rows`` has them.
+
+    ``targets`` : (array, first, stream) of each array that receives them; see ``store``.
+    """
+    begins = [minimum(u, last) * step for u in range(rows.size)]
+
+    def square(number):
+        i = number * rows.size
+        lines = transpose([rows[i + j] for j in range(rows.size)])
+        for target, first, stream in targets:
+            for begin, line in zip(begins, lines, strict=True):
+                store(target, first + begin + i, line, stream)
+
+    def single(i):
+        for target, first, _ in targets:
+            for u, begin in enumerate(begins):
+                target[first + begin + i] = rows.memory[rows.at + i * rows.step + u]
+
+    fori(count // rows.size, square)
+    fori(count, single, start=count - count % rows.size)

@@ -1,0 +1,27 @@
+"""Sums over all subsets of a row's coefficients, in two tables of half of the bits each.
+
+A pattern of n bits names a subset: bit n - 1 - j stands for coefficient j. Its sum is that of its
+upper bits plus that of its lower n // 2 bits, so that two tables of 2**(n / 2) numbers each hold
+all 2**n sums:
+
+    pattern   0b10_01    sum = tables[0, row, 0b10] + tables[1, row, 0b01]
+"""
+
+from .compiling import inlined
+
+
+@inlined
+def tabulate_subset_sums(rows, p, tables):
+    """Fill tables (2, R, 2**(n - n // 2)) with the sums of the rows (R, n) of ``rows[p]``."""
+    _, R, n = rows.shape
+    lower = n // 2
+    for half in range(2):
+        bits = lower if half else n - lower
+        last = n - 1 if half else n - 1 - lower
+        for r in range(R):
+            tables[half, r, 0] = 0
+            for bit in range(bits):
+                value = rows[p, r, last - bit]
+                filled = 1 << bit
+                for i in range(filled):
+                    tables[half, r, filled + i] = tables[half, r, i] + value
