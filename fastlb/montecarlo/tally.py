@@ -52,7 +52,7 @@ def _measure(values: NDArray[np.float64]) -> Measured:
     ends = np.empty(2)
     numbers = kernels("statistics.sums").measure(values.view(np.int64), ends.view(np.int64))
     least, largest = ends.tolist()
-    return least, largest, numbers
+    return least, largest, tuple(map(int, numbers))
 
 
 class Column(NamedTuple):

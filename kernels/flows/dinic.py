@@ -34,7 +34,7 @@ def short_plan(graph, capacity, excess, room, target):
     value = send_by_layers(graph, ahead, behind, active, remaining, None, work, target)
     side = np.empty(n, np.bool_)
     if value < target:
-        set_levels(graph, behind, active, remaining, None, work, np.int64(n + 1))
+        set_levels(graph, behind, active, remaining, None, work.level, work.queue, np.int64(n + 1))
     for u in range(n):
         side[u] = value < target and work.level[u] == n
     for a in range(link.size):

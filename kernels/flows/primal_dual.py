@@ -28,7 +28,7 @@ def least_plan(graph, capacity, cost, excess, room, target):
     ``capacity``, ``cost`` (E,) are of the links. Returns (value, flow): ``flow`` (E,) is acyclic
     and of the least total cost.
     """
-    start, head, rev, link = graph
+    start, _, rev, link = graph
     n = start.size - 1
     total_excess = np.int64(0)
     total_room = np.int64(0)

@@ -17,7 +17,7 @@ The residual graph and its arrays are those of ``shared/residual.py``. All amoun
 import numpy as np
 
 from ..shared.compiling import inlined, kernel
-from ..shared.residual import ONE, set_levels, workspace
+from ..shared.residual import ONE, set_levels
 
 # Global relabelling after so much work: that many units a node and one an arc; a relabel costs its
 # degree + 12. Half as much or twice as much takes up to a fifth longer.
@@ -28,12 +28,6 @@ RELABEL_COST = 12
 FEWER = 3
 # The traffic of an arc whose contention does not count, so that beta never limits it.
 UNCOUNTED = np.int64(-(2**62))
-
-
-@inlined
-def _capacity(beta, usable, base):
-    """Return the capacity of an arc in the paper's N(beta)."""
-    return min(usable, max(beta - base, np.int64(0)))
 
 
 @kernel
@@ -64,12 +58,11 @@ def fused_search(graph, usable, base, counted, excess, room, target, beta):
     arc_base = np.empty(head.size, np.int64)
     ahead = np.empty(head.size, np.int64)
     behind = np.empty(head.size, np.int64)
-    grows = np.empty(head.size, np.bool_)
     for a in range(head.size):
         k = link[a]
         arc_usable[a] = usable[k] if k >= 0 else 0
         arc_base[a] = base[k] if k >= 0 and counted[k] else UNCOUNTED
-        ahead[a] = _capacity(beta, arc_usable[a], arc_base[a])
+        ahead[a] = min(arc_usable[a], max(beta - arc_base[a], np.int64(0)))
         behind[rev[a]] = ahead[a]
     balance = np.empty(n, np.int64)
     side = np.empty(n, np.bool_)
@@ -83,8 +76,9 @@ def fused_search(graph, usable, base, counted, excess, room, target, beta):
         arrived += min(excess[u], room[u])
         slack += excess[u]
         spare += room[u]
-    work = workspace(n)
-    level, queue = work.level, work.queue
+    level = np.empty(n, np.int32)
+    queue = np.empty(n + 1, np.uint32)
+    current = np.empty(n, np.uint32)
     before = np.int64(0)
     short = np.int64(0)
     rho = np.int64(0)
@@ -93,27 +87,36 @@ def fused_search(graph, usable, base, counted, excess, room, target, beta):
     progress = True
     while arrived < target:
         # Labels grow while the direction stays. Turning only after progress, the search ends.
-        if progress and _other_end_is_smaller(balance):
+        giving = taking = np.int64(0)
+        for u in range(n):
+            giving += balance[u] > 0
+            taking += balance[u] < 0
+        if progress and FEWER * taking < giving:
             reverse = not reverse
             ahead, behind = behind, ahead
             slack, spare = spare, slack
             for u in range(n):
                 balance[u] = -balance[u]
-        set_levels(graph, behind, balance, None, None, work, np.int64(n + 1))
+        set_levels(graph, behind, balance, None, None, level, queue, np.int64(n + 1))
         trapped = np.int64(0)
-        waiting = np.int64(0)
         for u in range(n):
-            if balance[u] > 0:
-                if level[u] >= n:
-                    trapped += balance[u]
-                else:
-                    queue[waiting] = u
-                    waiting += 1
+            if level[u] == n:
+                trapped += balance[u]
         if trapped > slack:
-            for a in range(head.size):
-                b = rev[a] if reverse else a
-                grows[a] = beta - arc_base[b] < arc_usable[b]
-            wanted, growing = _worst_cut(start, head, grows, balance, level, slack, side)
+            # What an arc takes at most, on the network turned round that of the arc back.
+            wanted, growing = _worst_cut(
+                graph,
+                arc_usable,
+                arc_base,
+                beta,
+                reverse,
+                balance,
+                level,
+                slack,
+                side,
+                queue,
+                current,
+            )
             if growing > 0:
                 before = beta
                 short = wanted
@@ -122,9 +125,9 @@ def fused_search(graph, usable, base, counted, excess, room, target, beta):
                 raises += 1
                 for a in range(head.size):
                     b = rev[a] if reverse else a
-                    if grows[a]:
-                        more = _capacity(beta, arc_usable[b], arc_base[b])
-                        more -= _capacity(before, arc_usable[b], arc_base[b])
+                    if before - arc_base[b] < arc_usable[b]:
+                        more = min(arc_usable[b], max(beta - arc_base[b], np.int64(0)))
+                        more -= max(before - arc_base[b], np.int64(0))
                         ahead[a] += more
                         behind[rev[a]] += more
                 if reverse:
@@ -134,12 +137,19 @@ def fused_search(graph, usable, base, counted, excess, room, target, beta):
                 continue
             # A cut of links at full capacity: no beta lets more through.
             slack = trapped
+        waiting = np.int64(0)
+        for u in range(n):
+            if balance[u] > 0 and level[u] < n:
+                queue[waiting] = u
+                waiting += 1
         if waiting == 0:
             if raises == 0:
                 for u in range(n):
                     side[u] = (level[u] >= n) != reverse
             break
-        moved = _discharge(graph, ahead, behind, balance, work, waiting, target - arrived)
+        moved = _discharge(
+            graph, ahead, behind, balance, level, queue, current, waiting, target - arrived
+        )
         arrived += moved
         progress = moved > 0
     return min(arrived, target), beta, raises, side, before, short, rho
@@ -156,24 +166,24 @@ def _other_end_is_smaller(balance):
 
 
 @inlined
-def _worst_cut(start, head, grows, balance, level, slack, side):
+def _worst_cut(graph, usable, base, beta, reverse, balance, level, slack, side, queue, part):
     """Return (units short, arcs that grow) of the trapped parts that ask for the largest beta.
 
     The nodes that reach no room fall into connected parts, and every union of parts is a
     saturated cut. Together they ask for an average; the parts that ask for most give a longer
     step, and a search a quarter shorter (half on random networks). ``side`` (N,) marks the parts
-    chosen, unless no arc grows.
+    chosen, unless no arc grows; ``queue`` and ``part`` are scratch.
     """
+    start, head, rev, _ = graph
     n = level.size
-    queue = np.empty(n, np.uint32)
-    part = np.empty(n, np.int32)
+    none = np.uint32(n)
     trapped = np.empty(n, np.int64)
     growing = np.empty(n, np.int64)
     for u in range(n):
-        part[u] = -1
+        part[u] = none
     parts = 0
     for root in range(n):
-        if level[root] < n or part[root] >= 0:
+        if level[root] < n or part[root] != none:
             continue
         trapped[parts] = 0
         growing[parts] = 0
@@ -188,8 +198,9 @@ def _worst_cut(start, head, grows, balance, level, slack, side):
             for a in range(start[u], start[u + ONE]):
                 v = head[a]
                 if level[v] < n:
-                    growing[parts] += grows[a]
-                elif part[v] < 0:
+                    b = rev[a] if reverse else a
+                    growing[parts] += beta - base[b] < usable[b]
+                elif part[v] == none:
                     part[v] = parts
                     queue[reached] = v
                     reached += 1
@@ -236,13 +247,12 @@ def _worst_cut(start, head, grows, balance, level, slack, side):
 
 
 @inlined
-def _discharge(graph, ahead, behind, balance, work, waiting, wanted):
+def _discharge(graph, ahead, behind, balance, label, queue, current, waiting, wanted):
     """Discharge first-in-first-out until the work allowed is done; return what arrived.
 
     The nodes to discharge are the first ``waiting`` ones of the queue, a ring of N places.
     """
     start, head, rev, _ = graph
-    label, queue, current, _ = work
     n = np.uint32(label.size)
     far = np.int32(label.size)
     allowed = WORK_PER_NODE * label.size + head.size

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..shared.compiling import kernel
-from ..shared.residual import ResidualGraph, set_levels, workspace
+from ..shared.residual import ResidualGraph, set_levels
 
 
 def residual_graph(n, tail, head):
@@ -53,9 +53,10 @@ def strongly_connected(graph, usable):
     # Node 0 has room: levels say who reaches it and, on the arcs turned round, whom it reaches.
     balance = np.zeros(n, np.int64)
     balance[0] = -1
-    work = workspace(n)
+    level = np.empty(n, np.int32)
+    queue = np.empty(n + 1, np.uint32)
     joined = True
     for _ in range(2):
-        joined &= set_levels(graph, behind, balance, None, None, work, np.int64(1)) == n
+        joined &= set_levels(graph, behind, balance, None, None, level, queue, np.int64(1)) == n
         behind = ahead
     return joined

@@ -190,3 +190,6 @@ def draw_tiles(keys, start, law, table, out):
 def words(keys, start, out):
     """Fill ``out`` (B, n) uint64 with the first ``n`` words of the trials ``start ..``."""
     draw_rows(keys, start, Law(None, None, None), None, out)
+
+
+__all__ = ["Law", "Table", "draw_rows", "draw_tiles", "round_keys", "words"]

@@ -311,7 +311,9 @@ def traced(*static, returns=types.none):
 def _plain(argument):
     if isinstance(argument, tuple):
         return tuple(map(_plain, argument))
-    return PlainMemory(argument) if isinstance(argument, np.ndarray) else argument
+    # What ``select`` returns of two numbers is an array without axes.
+    is_array = isinstance(argument, np.ndarray) and argument.ndim > 0
+    return PlainMemory(argument) if is_array else argument
 
 
 def _stand_in(context, builder, kind, value):

@@ -8,7 +8,7 @@ LOW_HALF = 0xFFFFFFFF
 
 
 def wide_product(a, b):
-    """Return the high and the low word of ``a * b``, uint64; ``b`` may be an integer without a type.
+    """Return the high and the low word of ``a * b``, uint64; ``b`` may be a Python integer.
 
     Registers multiply halves of words, as no processor multiplies whole ones side by side:
 

@@ -49,7 +49,7 @@ def count(bits, dropped, weights, table, counts, used, limit):
 
 @kernel
 def count_in_row(bits, dropped, weights, first, counts, used, limit):
-    """Do so with a bin for each of the keys ``first, first + 1, ..``; stop before any other, too."""
+    """Do so with bins of the keys ``first, first + 1, ..``; stop before any other key, too."""
     size = np.uint64(counts.size)
     for i in range(bits.size):
         slot = np.uint64((_ordered(bits[i]) >> dropped) - first)

@@ -55,10 +55,10 @@ def measure(bits, ends):
         key = b ^ ((b >> 63) & MAGNITUDE)
         low = min(low, key)
         high = max(high, key)
-        exponent = max(1, (b >> 52) & EXPONENTS)
+        exponent = np.int64(max(1, (b >> 52) & EXPONENTS))
         zero = b & MAGNITUDE == 0
-        least = min(least, EXPONENTS + 1 if zero else exponent)
-        largest = max(largest, 0 if zero else exponent)
+        least = min(least, np.int64(EXPONENTS + 1) if zero else exponent)
+        largest = max(largest, np.int64(0) if zero else exponent)
     ends[0] = low ^ ((low >> 63) & MAGNITUDE)
     ends[1] = high ^ ((high >> 63) & MAGNITUDE)
     near = largest < EXPONENTS and largest - least <= NEAR
