@@ -22,9 +22,8 @@ import numpy as np
 
 from ..shared.compiling import kernel
 from ..shared.exchange import exchange_by_halves, links
-from ..shared.figures import ratios_of_one
-from ..shared.repair import NOTES, repair_links
-from ..shared.tracing import cond, register_lanes, traced, update
+from ..shared.repair import repair_links
+from ..shared.tracing import register_lanes, traced, update
 from ..shared.vectors import (
     add,
     lane_numbers,
@@ -35,7 +34,6 @@ from ..shared.vectors import (
     select,
     spread,
 )
-from ..shared.views import flat
 
 SPLIT, WHOLE = 0, 1
 # Bits of a block.
@@ -107,20 +105,15 @@ def balance_lanes(loads, resident_min, units, at, base, free, bits):
     low = row if units is None else resident_min.load(at)
     moved = spread(0, row)
 
-    def exchange(bit, row, low, moved):
+    for bit in reversed(range(lanes(row.dtype).bit_length() - 1)):
+        # No branch: which bits are balanced is hard to predict.
+        among = within & (spread(bits, numbers) & 1 << bit != 0)
         partner = permute(row, [lane ^ 1 << bit for lane in range(row.size)])
         after, _, sent = exchange_by_halves(row, partner)
-        row = select(within, after, row)
+        row = select(among, after, row)
+        low = minimum(row, low)
         # Both lanes of a pair see what it moves.
-        counted = within & (numbers & 1 << bit == 0)
-        return [row, minimum(row, low), moved + select(counted, sent, 0)]
-
-    for bit in reversed(range(lanes(row.dtype).bit_length() - 1)):
-        row, low, moved = cond(
-            (bits >> bit & 1) == 1,
-            lambda bit=bit, row=row, low=low, moved=moved: exchange(bit, row, low, moved),
-            lambda row=row, low=low, moved=moved: [row, low, moved],
-        )
+        moved = moved + select(among & (numbers & 1 << bit == 0), sent, 0)
     loads.store(at, row)
     if units is not None:
         resident_min.store(at, low)
@@ -255,69 +248,3 @@ def balance(rows, program, ascending, notes, moved, local):
             for i in range(N):
                 local[b] += resident_min[i]
     return largest
-
-
-@kernel
-def balance_one(source, target, place, program, settings, measured):
-    """Balance one network of integers (N,) into ``target``, which may be the same array.
-
-    Parameters
-    ----------
-    place : (N,) int64
-        The position of each node.
-    program : (M, 4) int64
-        The plan's, in positions.
-    settings : (ascending, largest_stuck, top)
-        As ``balance`` has it; the most dimensions of a stuck subcube; the largest load with all
-        bits set with which all that comes up fits both int32 and the loads' dtype.
-    measured : True or None
-
-    Returns
-    -------
-    (status, difference before, after, moved, local, imbalance before, after, cost, locality)
-        The status is 0, or 1 if nothing has been written; the others are 0 unless ``measured``.
-    """
-    ascending, largest_stuck, top = settings
-    N = source.size
-    bits = source[0]
-    for i in range(N):
-        bits |= source[i]
-    status = 0 if 0 <= bits <= top else 1
-    moved = local = total = least = most = least_after = most_after = np.int64(0)
-    if status == 0:
-        room = np.empty(2 * N, np.int32)
-        loads, resident_min = flat(room)[:N], flat(room)[N:]
-        wide_room = np.empty(64 + (NOTES << largest_stuck), np.int64)
-        units, notes = flat(wide_room)[:64], flat(wide_room)[64:]
-        for i in range(N):
-            loads[place[i]] = source[i]
-        if measured is None:
-            run_program(loads, None, None, notes, program, ascending)
-        else:
-            least = most = np.int64(loads[0])
-            for i in range(N):
-                load = loads[i]
-                resident_min[i] = load
-                total += load
-                least, most = min(least, np.int64(load)), max(most, np.int64(load))
-            for lane in range(64):
-                units[lane] = 0
-            moved, _ = run_program(loads, resident_min, units, notes, program, ascending)
-            for lane in range(64):
-                moved += units[lane]
-            least_after = most_after = np.int64(loads[0])
-            for i in range(N):
-                load = np.int64(loads[i])
-                least_after, most_after = min(least_after, load), max(most_after, load)
-                local += resident_min[i]
-        for i in range(N):
-            target[i] = loads[place[i]]
-        # Their views do not keep them alive.
-        room[0] = wide_room[0] = 0
-    imbalance, imbalance_after, cost, locality = ratios_of_one(
-        total, most, most_after, moved, local, N
-    )
-    return (
-        status, int(most - least), int(most_after - least_after), int(moved), int(local),
-        float(imbalance), float(imbalance_after), float(cost), float(locality),
-    )  # fmt: skip

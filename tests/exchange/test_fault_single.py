@@ -12,7 +12,7 @@ import pytest
 import fastlb as lb
 from fastlb.accelerate import kernels
 from fastlb.exchange.fault_batches import largest_stuck, positions_of_nodes
-from fastlb.exchange.fault_single import LINK_BY_LINK, PREPARED, prepare_call
+from fastlb.exchange.fault_single import LINK_BY_LINK, PREPARED, prepare_call, steps_of
 
 CUBES = [
     lb.Hypercube(4),
@@ -35,18 +35,25 @@ def test_registers_do_as_links_do(cube: lb.Hypercube, order: str) -> None:
         loads, expected, plan.program, lowest, 2**20 - 1
     )
     assert figures[0] == 0
-    stretches = kernels("faults.stretches")
     settings = not lowest, largest_stuck(plan), 2**20 - 1
     for measured in (None, True):
         out = np.empty_like(loads)
-        result = stretches.balance_one(loads, out, place, plan.positions, settings, measured)
+        result = kernels("faults.steps").balance_one(
+            loads,
+            out,
+            place.astype(np.uint32),
+            steps_of(plan),
+            plan.positions,
+            settings,
+            measured,
+        )
         assert np.array_equal(out, expected)
         assert result == figures or measured is None
     rows = np.empty((2, cube.size), np.int64)
     rows[:, place] = loads
     moved, local = np.zeros((2, 2), np.int64)
     notes = np.empty(4 << largest_stuck(plan), np.int64)
-    stretches.balance(rows, plan.positions, not lowest, notes, moved, local)
+    kernels("faults.stretches").balance(rows, plan.positions, not lowest, notes, moved, local)
     assert np.array_equal(rows[:, place], [expected] * 2)
     assert moved.tolist() == [figures[3]] * 2
     assert local.tolist() == [figures[4]] * 2
@@ -74,7 +81,7 @@ def test_what_is_prepared() -> None:
     assert LINK_BY_LINK < cube.size < PREPARED
     call = prepare_call(cube, dtype, cube.shape, "loads", *choices)
     assert call is not None
-    assert call.kernel is kernels("faults.stretches").balance_one
+    assert call.kernel is kernels("faults.steps").balance_one
     assert prepare_call(cube, dtype, (cube.size,), "metrics", *choices) is not None
     for refused in (
         (cube, dtype, (2, cube.size), "loads", *choices),
