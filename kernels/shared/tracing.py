@@ -256,7 +256,9 @@ def traced(*static, returns=types.none):
         names = list(signature.parameters)
 
         def plain(*arguments):
-            return function(*map(_plain, arguments))
+            # NumPy warns of single numbers that wrap, of arrays not; compiled code never does.
+            with np.errstate(all="ignore"):
+                return function(*map(_plain, arguments))
 
         if config.DISABLE_JIT:
             return plain
