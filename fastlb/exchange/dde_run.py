@@ -218,7 +218,9 @@ def send_first(
     before: NDArray[Any] = rows.astype(unit)
     after = np.empty_like(before)
     step = B if record == "flows" else max(LANES, SIMULATED // (8 * N * max(1, S)))
-    workspace: NDArray[Any] = np.empty(int(kernel.room(N, plan.longest, LANES)), unit)
+    workspace: NDArray[Any] = np.empty(
+        int(kernel.room(N, plan.longest, LANES)), computing_dtype(rows, largest)
+    )
     changed = np.empty(3 * plan.longest, np.int64)
     chunks = []
     for first in range(0, max(B, 1), max(step, 1)):

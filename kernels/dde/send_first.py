@@ -139,7 +139,7 @@ def send_first(loads, stages, flows, axes, local, rounds, workspace, changed):
         The number of each, its length, and its stride in nodes.
     local, rounds : (B',), (S, B') int64 or float64
         Receive the units that never left, and the rounds of each axis; B' is B in whole registers.
-    workspace, changed : (room(..),) of the same dtype, (3 longest,) int64
+    workspace, changed : (room(..),) of the same dtype or int32, (3 longest,) int64
     """
     workspace = aligned(workspace)
     B, N = loads.shape
