@@ -154,7 +154,8 @@ def balance_rows(
     size = 1 if few else LANES
     kernel = kernels("dde.trials" if in_lanes and not few else "dde.networks")
     workspace: NDArray[Any] = np.empty(int(kernel.room(N, plan.longest, size)), T)
-    counted, figures, recorded = None, None, None
+    counted, recorded = None, None
+    figures: NDArray[Any] | None = None
     if record != "loads":
         unit = units_dtype(rows)
         columns = B if few else -(-B // LANES) * LANES
@@ -201,6 +202,7 @@ def _room_for_stages(
     if size <= SMALL_RESULT:
         return np.empty((B, S, N), unit), np.empty((S, B, N), T), False
     block = handed_out(size)
+    flows: NDArray[Any]
     flows, stages = block[:cut].view(unit).reshape(B, S, N), block[cut:].view(T).reshape(S, B, N)
     return flows, stages, size > STREAMED
 
@@ -212,23 +214,33 @@ def send_first(
     if record == "loads":
         return balance_rows(rows, out, plan, record, largest)
     (B, N), S, unit = rows.shape, len(plan.axes), units_dtype(rows)
-    before = rows.astype(unit)
+    kernel = kernels("dde.send_first")
+    before: NDArray[Any] = rows.astype(unit)
     after = np.empty_like(before)
+    step = B if record == "flows" else max(LANES, SIMULATED // (8 * N * max(1, S)))
+    workspace: NDArray[Any] = np.empty(
+        int(kernel.room(N, plan.longest, LANES)), computing_dtype(rows, largest)
+    )
+    changed = np.empty(3 * plan.longest, np.int64)
     chunks = []
-    step = B if record == "flows" else max(1, SIMULATED // (8 * N * max(1, S)))
     for first in range(0, max(B, 1), max(step, 1)):
         part = slice(first, first + step)
         counted = balance_rows(before[part], after[part], plan, "flows", largest)
         assert counted is not None
-        rounds = np.empty((S, step), np.int64)
-        kernels("dde.rounds").send_first(
-            before[part], counted.stages, counted.flows, plan.axes, counted.columns[0], rounds
-        )
-        counted.rounds[:] = rounds[:, : counted.rounds.shape[1]]
+        columns = -(-counted.moved.shape[1] // LANES) * LANES
+        local: NDArray[Any] = np.empty(columns, unit)
+        rounds: NDArray[Any] = np.empty((S, columns), unit)
+        kernel.send_first(
+            before[part], counted.stages, counted.flows, plan.axes, local, rounds, workspace,
+            changed,
+        )  # fmt: skip
+        count = counted.moved.shape[1]
+        counted.columns[0, :count], counted.rounds[:] = local[:count], rounds[:, :count]
         chunks.append(counted)
     np.copyto(out, after, casting="unsafe")
     if record == "flows":
-        return counted._replace(stages=counted.stages.astype(rows.dtype))
-    columns = np.concatenate([c.columns[:, : c.moved.shape[1]] for c in chunks], axis=1)
-    of_axes = columns[AXES:]
-    return Counted(columns, of_axes[:S], of_axes[S:], None, None)
+        assert chunks[0].stages is not None
+        return chunks[0]._replace(stages=chunks[0].stages.astype(rows.dtype))
+    joined = np.concatenate([c.columns[:, : c.moved.shape[1]] for c in chunks], axis=1)
+    of_axes = joined[AXES:]
+    return Counted(joined, of_axes[:S], of_axes[S:], None, None)

@@ -128,6 +128,7 @@ def dde(
     # A line is added up at a time, and its units are at most its length times the total.
     largest = before.total.max(initial=0).item() * plan.longest
     counted = run(source.rows, rows, plan, record, largest)
+    assert counted is not None
     fields = _fields(topology, plan, before, counted, source.batch, source.shape, rows.dtype)
     return Balance("dde", topology, record, {"loads": finished(result, rows), **fields})
 

@@ -162,7 +162,7 @@ def exchange_rounds(
         )
     local = held.copy()
     rounds = kernels("dde.rounds").exchange(
-        held, local, pending, mode == "rbs", mode == "sbr-strict", slack, False
+        held, local, pending, mode == "rbs", mode == "sbr-strict", slack
     )
     if pending.any():
         links = np.flatnonzero(pending).tolist()

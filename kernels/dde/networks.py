@@ -23,8 +23,8 @@ from ..shared.compiling import inlined, kernel
 from ..shared.medians import rows_needed
 from ..shared.rows import Rows, lines_to_rows, rows_to_lines, sum_and_extremes
 from ..shared.tracing import cond, fori, traced
-from ..shared.views import CACHE_LINE, aligned
 from ..shared.vectors import lanes, maximum, minimum, reduce_lanes, spread
+from ..shared.views import CACHE_LINE, aligned
 
 # What is said of each axis: its number, length and stride in nodes, whether it is a ring of 3 or
 # more, and which of the comparators are its own.
@@ -33,8 +33,6 @@ NUMBER, LENGTH, STRIDE, IS_RING, FIRST, LAST, COLUMNS = 0, 1, 2, 3, 4, 5, 6
 # before; then the units moved on each axis, and the rounds.
 LOCAL, LEAST, MOST, BEFORE, AXES = 0, 1, 2, 3, 6
 BALANCED, REFUSED = 0, 1
-
-
 
 
 def room(N, longest, size):
@@ -191,7 +189,8 @@ def _balance_all(source, target, figures, record, workspace, axes, comparators, 
     for s in range(S):
         N = max(N, axes[s, LENGTH] * axes[s, STRIDE])
     B = source.size // N
-    if top is not None:
+    # Apart: numba leaves out a branch that asks for None alone.
+    if top is not None:  # noqa: SIM102
         if not _within(source, source.size, top):
             return REFUSED
     for b in range(B):

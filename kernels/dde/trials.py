@@ -19,8 +19,8 @@ from ..shared.compiling import kernel
 from ..shared.medians import rows_needed
 from ..shared.rows import Rows, lines_to_rows, rows_to_lines, sum_and_extremes
 from ..shared.tracing import cond, fori, register_lanes, traced
-from ..shared.views import CACHE_LINE, aligned
 from ..shared.vectors import lanes, maximum, select
+from ..shared.views import CACHE_LINE, aligned
 
 # What is said of each axis, and the rows of figures: see ``networks.py``.
 NUMBER, LENGTH, STRIDE, IS_RING, FIRST, LAST = 0, 1, 2, 3, 4, 5

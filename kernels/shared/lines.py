@@ -1,4 +1,4 @@
-"""Direct dimension exchange along lines: the one rule of quotas, flows and rounds (Wu-Shu Figs 3-8).
+"""Direct dimension exchange along lines: the rule of quotas, flows and rounds (Wu-Shu Figs 3-8).
 
 A line of k nodes with total T is a chain or a ring. Node i gets the quota ``T // k``, and one unit
 more if i is below ``T % k``; of real loads, the mean. The flow from node i to i + 1 is what the
@@ -16,8 +16,7 @@ numbers for rows, are balanced by the same text. Integers are int32 or int64, re
 from typing import Any, NamedTuple
 
 from .medians import middle
-from .rows import Rows
-from .tracing import fori, traced
+from .tracing import fori
 from .vectors import absolute, lane, maximum, minimum, reduce_lanes, select, spread
 
 # Sums are compensated, so what remains is the rounding of the mean and of load - mean: flows up to
@@ -62,7 +61,10 @@ def _quotas(rows, k):
     more = (remainder.astype("float64") * part).astype(total.dtype)
     average, remainder = average + more, remainder - more * width
     low = remainder < 0
-    average, remainder = select(low, average - 1, average), select(low, remainder + width, remainder)
+    average, remainder = (
+        select(low, average - 1, average),
+        select(low, remainder + width, remainder),
+    )
     high = remainder >= width
     return total, select(high, average + 1, average), select(high, remainder - width, remainder)
 
@@ -189,10 +191,7 @@ def sum_of_lanes(total, units):
     return total
 
 
-@traced(returns=lambda loads: loads.dtype)
-def rounding(loads):
-    """Return the greatest flow of a line (k,) of real loads that is but rounding; of integers 0."""
-    if loads.dtype.kind != "f":
-        return loads[0] - loads[0]
-    total, _, _ = _quotas(Rows(loads, 0, 1, 1), loads.shape[0])
-    return total * NOISE
+def rounding(rows, k):
+    """Return the greatest flow of real loads that is but rounding, of each line; of integers 0."""
+    total, _, _ = _quotas(rows, k)
+    return total * NOISE if total.dtype.kind == "f" else total - total

@@ -265,8 +265,8 @@ def traced(*static, returns=types.none):
         names = list(signature.parameters)
 
         def plain(*arguments):
-            # Integers wrap, as they do in registers.
-            with np.errstate(over="ignore"):
+            # Integers wrap, as they do in registers; NumPy warns of single numbers that do.
+            with np.errstate(all="ignore"):
                 return function(*map(_plain, arguments))
 
         if config.DISABLE_JIT:
