@@ -31,7 +31,6 @@ from .hexa_cell_run import (
     Run,
     are_side_by_side,
     counters,
-    goes_side_by_side,
     run_of,
 )
 
@@ -119,16 +118,16 @@ def hexa_cell(
         raise TypeError(f"topology must be a HyperHexaCell for hexa_cell, got {topology!r}")
     run = run_of(topology, algorithm, share, odd_unit)
     check_record(record)
-    given = read_loads(loads, topology)
-    result, rows = output_rows(out, loads, given)
+    inputs = read_loads(loads, topology)
+    result, rows = output_rows(out, loads, inputs)
     if record == "loads":
-        narrow = check_narrow(given.rows)
-        source, work = working_rows(given.rows, rows)
+        narrow = check_narrow(inputs.rows)
+        source, work = working_rows(inputs.rows, rows)
         run.balance(source, work, narrow=narrow)
         _copy_back(work, rows)
         return Balance("hexa_cell", topology, record, {"loads": finished(result, rows)})
-    before = survey(given.rows)
-    source, work = working_rows(given.rows, rows)
+    before = survey(inputs.rows)
+    source, work = working_rows(inputs.rows, rows)
     if before.total.max(initial=0) > INT64_MAX // run.stages:
         # The units moved may turn out not to fit: then nothing is to have been written.
         work = source.copy()
@@ -144,15 +143,15 @@ def hexa_cell(
     else:
         count = Count(run, topology, work)
         if record == "flows":
-            fields = count.by_stage(given)
+            fields = count.by_stage(inputs)
         else:
             count.do(0, run.stages)
         after = survey_after(before, work)
         shared = figures(before, after, topology.size, count.moved, count.resident_min)
         counts = count.counts()
     shared["steps"] = np.full(len(rows), 3 * topology.d + STEPS[algorithm])
-    fields |= per_batch(shared, given.batch)
-    fields["counts"] = FrozenDict(per_batch(counts, given.batch))
+    fields |= per_batch(shared, inputs.batch)
+    fields["counts"] = FrozenDict(per_batch(counts, inputs.batch))
     _copy_back(work, rows)
     return Balance("hexa_cell", topology, record, {"loads": finished(result, rows), **fields})
 
@@ -160,7 +159,7 @@ def hexa_cell(
 def _is_for_tiles(run: Run, rows: NDArray[Any], before: Survey) -> bool:
     """Tell whether the rows are many networks of integers of which int64 holds what is moved."""
     B, N = rows.shape
-    if rows.dtype.kind == "f" or not are_side_by_side(B, N):
+    if rows.dtype.kind == "f" or not are_side_by_side(B, N, counted=True):
         return False
     return run.summed(before.total.max(), N) <= INT64_MAX
 
@@ -177,7 +176,8 @@ def _prepare(
         run = run_of(topology, *options)
     except (TypeError, ValueError):
         return None
-    if networks * topology.size > SMALL or goes_side_by_side(networks, topology.size):
+    side_by_side = are_side_by_side(networks, topology.size, counted=False)
+    if side_by_side or networks * topology.size > SMALL:
         return None
     averaging, greedy, _, prism, dims = run.rules
     kernel = kernels("hexa_cells.final_loads").balance_few

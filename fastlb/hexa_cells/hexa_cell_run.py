@@ -34,8 +34,9 @@ LANES, TILES_BYTES = 64, 2**18
 # From so many networks on, and so many loads, they lie side by side in tiles: fewer are done with
 # sooner by kernels that take one after the other, or not so late that more compiling pays.
 FEWEST, FEWEST_LOADS = 8, 2**12
-# The final loads alone of larger networks take no longer one after the other.
-LARGEST_SIDE_BY_SIDE = 6 << 5
+# The final loads alone of larger networks take no longer one after the other, nor does counting
+# where 16 lanes with all that is counted do not fit the L3 cache's share of a core.
+LARGEST_SIDE_BY_SIDE, LARGEST_COUNTED = 6 << 5, 6 << 13
 
 Rules = tuple[int | None, int | None, int | None, int | None, int | None]
 
@@ -54,7 +55,7 @@ def rules_of(algorithm: str, share: str, odd_unit: str | None) -> Rules:
 
 
 class Run:
-    """What the kernels are told: the algorithm, and how a network is laid out.
+    """What kernels take of a call: the algorithm, and the rules that it follows.
 
     Attributes
     ----------
@@ -77,7 +78,7 @@ class Run:
         """Balance the rows of ``source`` into ``target``, which may be the same."""
         B, N = source.shape
         dtype = computed_in(source.dtype, narrow)
-        if goes_side_by_side(B, N):
+        if are_side_by_side(B, N, counted=False):
             self._balance_side_by_side(source, target, dtype)
             return
         kernel = kernels("hexa_cells.final_loads")
@@ -130,14 +131,10 @@ class Run:
         return max(int(total) * self.stages, 255 * N)
 
 
-def are_side_by_side(B: int, N: int) -> bool:
-    """Tell whether networks are so many that they lie side by side."""
-    return B >= FEWEST and B * N >= FEWEST_LOADS
-
-
-def goes_side_by_side(B: int, N: int) -> bool:
-    """Tell whether networks lie side by side where the final loads alone are wanted."""
-    return are_side_by_side(B, N) and N <= LARGEST_SIDE_BY_SIDE
+def are_side_by_side(B: int, N: int, *, counted: bool) -> bool:
+    """Tell whether networks lie side by side, to be counted or for their final loads alone."""
+    largest = LARGEST_COUNTED if counted else LARGEST_SIDE_BY_SIDE
+    return B >= FEWEST and B * N >= FEWEST_LOADS and largest >= N
 
 
 def parts_in_tiles(
@@ -189,10 +186,10 @@ class Count:
             sums = np.zeros((3, kernel.PART), self.moved.dtype)
             kernel.count_dimensions(nodes, max(first, inside), last, rules, sums, figures)
 
-    def by_stage(self, given: LoadRows) -> dict[str, Any]:
+    def by_stage(self, inputs: LoadRows) -> dict[str, Any]:
         """Do all stages, and return the fields of ``record="flows"``."""
         topology, S = self.topology, self.run.stages
-        stages = np.empty((S, *self.rows.shape), given.rows.dtype)
+        stages = np.empty((S, *self.rows.shape), inputs.rows.dtype)
         flows = np.zeros((len(self.rows), topology.edge_count), self.moved.dtype)
         triangles = np.empty((len(self.rows) * topology.cells * 2, 3), self.moved.dtype)
         kernels("hexa_cells.counted").flows_of_triangles(self.rows, self.run.rules, triangles)
@@ -212,11 +209,11 @@ class Count:
             stages[s] = self.rows
             flows[:, place] = sent - self.rows[:, lower].astype(flows.dtype)
         return {
-            "stages": stages.reshape(S, *given.shape),
-            "moved_per_stage": self.moved.T.reshape(S, *given.batch),
-            "flows": flows.reshape(*given.batch, topology.edge_count),
-            "after_triangle": stages[0].reshape(given.shape),
-            "after_cell": stages[1].reshape(given.shape),
+            "stages": stages.reshape(S, *inputs.shape),
+            "moved_per_stage": self.moved.T.reshape(S, *inputs.batch),
+            "flows": flows.reshape(*inputs.batch, topology.edge_count),
+            "after_triangle": stages[0].reshape(inputs.shape),
+            "after_cell": stages[1].reshape(inputs.shape),
         }
 
     def counts(self) -> dict[str, NDArray[Any]]:
@@ -249,7 +246,7 @@ def counters(
 
 
 def run_of(topology: HyperHexaCell, algorithm: str, share: str, odd_unit: str | None) -> Run:
-    """Check the options of :func:`hexa_cell` and return what the kernels are told."""
+    """Check the options of :func:`hexa_cell` and return what kernels take of them."""
     one_of("algorithm", algorithm, ALGORITHMS)
     one_of("share", share, SHARES)
     if odd_unit is not None:

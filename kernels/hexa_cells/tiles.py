@@ -14,7 +14,7 @@ others its cell. Prism and dimensions are thus ``d`` stages of one kind, along t
 
 So every exchange is one of whole registers. A tile stays in the cache while all stages pass over
 it, two at a time between four rows; the last of them leave nothing but sums and extremes of each
-lane where these alone are wanted. Loads up to ``NARROW`` fit 16 bits, twice as many lanes a
+lane where these suffice. Loads up to ``NARROW`` fit 16 bits, twice as many lanes a
 register: so do a triangle's total without a sign, and the sums of any four loads, or transfers.
 """
 
@@ -217,7 +217,7 @@ def balance(tiles, d, rules):
 
 @kernel
 def count(tiles, workspace, d, known, rules, with_loads, out):
-    """Balance tiles (K, N, W), and count; the loads are used up unless they are wanted, too.
+    """Balance tiles (K, N, W), and count; the loads are used up unless ``with_loads``.
 
     ``tiles`` : int32 or int64, of a dtype that holds a total times the ``d + 1`` stages, and 255 N;
     or int16, where int32 holds these and loads are at most ``NARROW``. ``workspace`` : resident_min

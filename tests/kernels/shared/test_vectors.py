@@ -141,6 +141,19 @@ def test_transposition(dtype, n):
         np.testing.assert_array_equal(out, square.T)
 
 
+def test_transposition_of_squares_side_by_side():
+    @traced()
+    def turn(squares, out):
+        for i, row in enumerate(transpose([squares.load((i, 0), 8) for i in range(4)])):
+            out.store((i, 0), row)
+
+    squares = values(np.int32, 32).reshape(4, 8)
+    for call in variants(turn, 2):
+        out = np.zeros_like(squares)
+        call(squares, out)
+        np.testing.assert_array_equal(out, np.hstack([squares[:, :4].T, squares[:, 4:].T]))
+
+
 @pytest.mark.parametrize("size", [8, 16, 32, 64])
 def test_rounded_product_and_fused_multiply_add(size):
     @traced()
