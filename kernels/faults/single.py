@@ -220,9 +220,9 @@ def balance_real(rows, program, ascending, rotated, moved, local):
     B, N = rows.shape
     room = np.empty((1 + NOTES) * N)
     resident_min, notes = room[:N], room[N:]
-    largest = 0.0
+    largest = np.float64(0)
     for b in range(B):
-        loads, units = rows[b], 0.0
+        loads, units = rows[b], np.float64(0)
         for i in range(N):
             resident_min[i] = loads[i]
         for m in range(program.shape[0]):
