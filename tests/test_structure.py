@@ -141,7 +141,7 @@ def test_a_kernel_meets_the_arrays_of_an_edited_file(tmp_path):
         "import fastlb as lb, numpy as np\n"
         "from fastlb.accelerate import kernels\n"
         "lb.dem(np.array([3, 0]), lb.Hypercube(1), record='loads')\n"
-        "print(sum(kernels('dem.small').checked.stats.cache_misses.values()))"
+        "print(sum(kernels('dem.small').balance.stats.cache_misses.values()))"
     )
     where = {"PYTHONPATH": str(copy), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     assert [run_python(code, **where) for _ in range(2)] == ["1\n", "0\n"]
