@@ -59,7 +59,7 @@ PLAIN = frozenset(np.dtype(f"{kind}{width}") for kind in "iu" for width in (1, 2
     np.dtype(np.float64),
 }
 # Float lanes as wide as integers: for loads that fit their significand, less its leading bit.
-FLOATS: dict[np.dtype[Any], np.dtype[Any]] = {
+FLOATS: dict[np.dtype[Any], Any] = {
     np.dtype(np.int32): np.dtype(np.float32),
     np.dtype(np.int64): np.dtype(np.float64),
 }
@@ -213,6 +213,7 @@ def _final_loads(source: NDArray[Any], rows: NDArray[Any], n: int) -> None:
         If a load is not legal, or a total of real loads is not finite; nothing is written.
     """
     T = source.dtype
+    work: NDArray[Any]
     if T.kind != "f":
         if T.itemsize == 1 and source.size > SMALL:
             work = source.astype(INT16)
@@ -314,7 +315,7 @@ def _run_in_tiles(
     """Balance rows (B, N) into others by tiles; return units moved and local, and the survey."""
     (B, N), layout, kernel = rows.shape, kernels("layout.tiles"), kernels("dem.tiles")
     largest, summed = before.largest.max(), before.total.max() * max(1, len(bits))
-    T = INT32 if summed <= INT32_MAX else INT64
+    T: np.dtype[Any] = INT32 if summed <= INT32_MAX else INT64
     sums_T = T
     if T == INT32 and largest <= kernel.NARROW:
         T = INT16

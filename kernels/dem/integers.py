@@ -2,13 +2,14 @@
 
 No load grows past the largest, so what fits at first fits throughout. Loads are computed in
 
-    below 2**14                         16-bit integers: half a difference is one product, rounded
-    below 2**23 (32 bits), 2**52 (64)   floats: an exchange is three operations (``_exchange_floats``)
-    others                              their own dtype, 16-bit loads in 32
+    below 2**14               16-bit integers: half of a difference is one rounded product
+    below 2**23 (32 bits)     floats: an exchange is three operations (``_exchange_floats``)
+    below 2**52 (64 bits)     the same
+    others                    their own dtype, 16-bit loads in 32 bits
 
 Cubes are balanced block by block in the L1 cache: low bits in registers, the others up to a block
 between rows of them (``balance``). In larger cubes (``balance_in_bytes``) the loads of a block now
-differ by its bits at most, and become bytes: by how much they exceed a base, the block's first load.
+differ by its bits at most. They become bytes: by how much they exceed a base, the block's first.
 
     block     0        1        2        3      ..      each: base, and a byte a node
     link        base 0 - base 1   base 2 - base 3       bit 0 between blocks
@@ -29,10 +30,19 @@ from ..shared.exchange import exchange, links
 from ..shared.processor import REGISTER_BYTES, REGISTERS, features
 from ..shared.tracing import fori, traced
 from ..shared.vectors import (
-    concatenate, fused_multiply_add, lane, lanes, maximum, minimum, rounded_product, split, spread,
+    concatenate,
+    fused_multiply_add,
+    lane,
+    lanes,
+    maximum,
+    minimum,
+    rounded_product,
+    split,
+    spread,
 )  # fmt: skip
 from ..shared.views import overlap
 
+# The status of arrays that overlap without being the same.
 OVERLAP = -(2**63)
 # Loads up to here fit 16-bit lanes.
 SMALL_TOP = 2**14 - 1
@@ -43,13 +53,14 @@ BLOCK_BYTES = 2**13
 # Nodes whose bytes are balanced while they are in the L2 cache.
 CHUNK = 2**19
 # What a byte holds for a load that equals its base. After k bits the loads of 2**k nodes differ by
-# k at most, so that a byte is 1 at least in blocks of up to 15 bits, and grows by one a bit at most.
+# k at most, so that bytes are 1 at least in blocks of up to 15 bits, and grow by one a bit at most.
 RAISED = 16
 # More than two bytes of a cube that fits a memory differ by. Bases further apart than that are as
 # good as FAR apart, or FAR + 1 if their difference is odd.
 FAR = 64
+# Bytes of a register, which holds as many nodes of a block.
 BYTES = REGISTER_BYTES
-# Whether float lanes are worth it: without the instruction a call of the C library would stand for it.
+# Float lanes need a fused multiply-add: elsewhere it is a call of the C library for every lane.
 FUSED = not config.DISABLE_JIT and not {"+fma", "+neon"}.isdisjoint(features())
 # Bits balanced between registers at a time.
 PASS_BITS = 4 if REGISTERS == 32 else 3
@@ -64,9 +75,9 @@ def _exchange_small(a, b):
 def _exchange_floats(a, b):
     """Exchange floats ``2**p + load``, p = 23 or 52, with two fused multiply-adds.
 
-    ``d = a - b`` is exact; h is the float below 1/2, ``1/2 - 2**-(p+2)``. So ``a - h d`` is the mean
-    and ``d / 2**(p+2)``, less than 1/4, rounded once, to an integer: an even d gives the mean, an
-    odd one half a unit more if a is the larger, else less; ``b + h d`` the reverse.
+    ``d = a - b`` is exact; h is the float below 1/2, ``1/2 - 2**-(p+2)``. So ``a - h d`` is the
+    mean and ``d / 2**(p+2)``, less than 1/4, rounded once, to an integer: an even d gives the mean,
+    an odd one half a unit more if a is the larger, else less; ``b + h d`` the reverse.
     """
     half = np.nextafter(a.dtype.type(0.5), 0, dtype=a.dtype).item()
     d = a - b
@@ -105,7 +116,8 @@ def _registers(dtype):
 def _low(source, base, target, place, like, n):
     """Balance the low n bits of some registers' nodes, in lanes of the dtype of ``like``.
 
-    They are loads from ``base`` on in ``source``, and loads or lanes from ``place`` on in ``target``.
+    They are loads of ``source`` from ``base`` on, and loads or lanes of ``target`` from ``place``
+    on.
     """
     width = lanes(like.dtype)
     starts = range(0, width * _registers(like.dtype), width)
@@ -243,8 +255,8 @@ def _between_rows(scratch, start, low, n, target, place, nodes):
 def balance(source, target, like, n, largest):
     """Balance all cubes of ``source`` (B * N,) into ``target`` (B * N,), bits 0 .. n-1 in order.
 
-    ``target`` may be ``source``. Lanes are of the dtype of ``like``, which is the target seen as that
-    if they are as wide as loads. A cube is no larger than a block, ``2**n * like.itemsize <=
+    ``target`` may be ``source``. Lanes are of the dtype of ``like``, which is the target seen as
+    that if they are as wide as loads. A cube is no larger than a block, ``2**n * like.itemsize <=
     BLOCK_BYTES``. Returns what ``_survey`` tells of loads up to ``largest``, which lanes must hold;
     writes nothing unless that is 0. With ``largest`` 0 loads are not looked at.
     """

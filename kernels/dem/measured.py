@@ -1,4 +1,4 @@
-"""Dimension exchange (Wu-Shu Fig. 1) of rows of loads, with the units that move and those that stay.
+"""Dimension exchange (Wu-Shu Fig. 1) of rows of loads, with units that move and units that stay.
 
 Legend: ``B`` networks, a row of ``N = 2**n`` nodes each, ``S`` dimensions in the order balanced.
 
@@ -47,8 +47,8 @@ def balance(loads, resident_min, bits, faults, moved):
     """
     B, N = loads.shape
     S = bits.size
-    # The order in which units of real loads are added up decides their last bits. In a whole small
-    # cube it is that of a cube whose node numbers turn right by one bit from dimension to dimension.
+    # The order in which units of real loads are added up decides their last bits. In a small cube
+    # it is that of a cube whose node numbers turn right by one bit from dimension to dimension.
     turned = faults.shape[0] == 0 and 2 <= S <= TURNED_BITS and 1 << S == N
     for s in range(S):
         turned = turned and bits[s] == s

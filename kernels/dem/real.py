@@ -7,8 +7,8 @@ and all nodes end with the last one: a tree over neighbours whose leaves are the
     bit 0    (a+b)/2 (c+d)/2 (e+f)/2 (g+h)/2 ..        half as many numbers
     bit 1        (ab+cd)/2      (ef+gh)/2    ..        a quarter
 
-Memory is read once: 16 registers become one, what is left of a block is halved in the L1 cache, and
-the loads are looked at on the way. Nothing is written before all have been. Then it is written once.
+Memory is read once: 16 registers become one, what is left of a block is halved in the L1 cache,
+and loads are looked at on the way. Then memory is written once, unless a load is not legal.
 """
 
 import numpy as np
@@ -33,7 +33,7 @@ def _means(a, b):
 
 @traced()
 def _read(loads, base, count, means, peaks, first):
-    """Set ``count`` registers of means from ``first`` on, of loads from ``base`` on; raise ``peaks``.
+    """Set ``count`` registers of means, of loads from ``base`` on; raise ``peaks``.
 
     ``peaks`` are the largest loads seen as unsigned numbers, by their bits: all that are negative,
     infinite or NaN are above all others; -0.0 counts as 0.0.

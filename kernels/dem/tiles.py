@@ -41,7 +41,7 @@ def _add(sums, at, parts):
 
 @traced("bits")
 def _across(tile, resident_min, sums, node, strides, ends, bits):
-    """Balance ``bits`` dimensions of a tile between the rows of ``2**bits`` nodes, from ``node`` on.
+    """Balance ``bits`` dimensions of a tile between rows of ``2**bits`` nodes from ``node`` on.
 
     The neighbour along dimension d is ``strides[d]`` nodes further. ``ends`` tells whether these
     dimensions are the first, before which the minima are the loads, and the last, after which the
