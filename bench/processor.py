@@ -39,6 +39,8 @@ import llvmlite.binding as llvm
 llvm.initialize_native_target()
 llvm.Target.from_default_triple().create_target_machine(cpu=sys.argv[1])
 """
+# What LLVM knows some processors to have besides, and uses unless it is told not to.
+BESIDES = ("sse4a", "xop", "fma4", "tbm")
 HOST = """
 import llvmlite.binding as llvm
 print(*(name for name, present in llvm.get_host_cpu_features().items() if present))
@@ -59,11 +61,14 @@ def compile_for(name: str) -> None:
     complaint = _python(ASK_LLVM, name).stderr
     if "not a recognized processor" in complaint:
         raise ValueError(f"LLVM knows no processor {name!r}")
-    missing = set(features) - set(_python(HOST).stdout.split())
+    present = set(_python(HOST).stdout.split())
+    missing = set(features) - present
     if missing:
         raise ValueError(f"code for {name} needs what this machine lacks: {sorted(missing)}")
     os.environ["NUMBA_CPU_NAME"] = name
-    os.environ["NUMBA_CPU_FEATURES"] = ",".join(f"+{feature}" for feature in features)
+    told = [f"+{feature}" for feature in features]
+    told += [f"-{feature}" for feature in BESIDES if feature not in present]
+    os.environ["NUMBA_CPU_FEATURES"] = ",".join(told)
 
 
 def features_of(name: str) -> list[str]:

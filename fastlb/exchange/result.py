@@ -165,11 +165,13 @@ class Balance:
 
     @property
     def _fields(self) -> dict[str, Any]:
-        """All that was recorded, in the order of ``RECORDED_WITH``."""
-        return {name: self.__dict__[name] for name in RECORDED_WITH if name in self.__dict__}
+        """All that was recorded besides the loads, in the order of ``RECORDED_WITH``."""
+        recorded = self.__dict__
+        return {n: recorded[n] for n in RECORDED_WITH if n in recorded and n != "loads"}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Balance, (self.method, self.topology, self.record, self._fields)
+        fields = {"loads": self.loads, **self._fields}
+        return Balance, (self.method, self.topology, self.record, fields)
 
     def __repr__(self) -> str:
         shown = [f"{self.method} on {self.topology!r}", f"loads{self.loads.shape}"]
@@ -181,7 +183,8 @@ class Balance:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything recorded as JSON-ready lists, numbers and strings."""
-        named = {name: _plain(value) for name, value in self._fields.items()}
+        fields = {"loads": self.loads, **self._fields}
+        named = {name: _plain(value) for name, value in fields.items()}
         return {"method": self.method, "topology": self.topology.spec, **named}
 
 
