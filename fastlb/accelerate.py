@@ -84,19 +84,6 @@ def _listen_to_numba() -> None:
     register("numba:compile", Forwarder())  # type: ignore[no-untyped-call]
 
 
-def compiled(kernel: Callable[..., Any], *likes: Any, flat: bool = False) -> Callable[..., Any]:
-    """Return a kernel as compiled for arguments like these: numbers, or ``numpy.ndarray``.
-
-    An array that is not plain, as the flags' ``carray`` tells, or not of the dtype and the number
-    of axes of the one given here, arrives empty; with ``flat`` it may have any number of axes, and
-    is seen as one. So callers need not look at that. That an array is a ``numpy.ndarray`` is theirs
-    to know: nothing looks at it.
-    """
-    from .lending import lent
-
-    return lent(kernel, likes, flat=flat)
-
-
 def heeding(size: int, kernel: Callable[..., Any], *arguments: Any) -> Any:
     """Call a kernel that may take long so that Ctrl-C is heard meanwhile.
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 # Integers of more bits are not written out: Python refuses it from thousands of digits on.
 _MOST_BITS = 200
@@ -85,7 +85,7 @@ def one_of(name: str, value: Any, choices: Iterable[str]) -> str:
     return value
 
 
-def as_array(name: str, values: ArrayLike) -> NDArray[Any]:
+def as_array(name: str, values: Any) -> NDArray[Any]:
     """Return ``numpy.asarray(values)``, in which whole numbers stay whole.
 
     NumPy makes float64 of a list with integers both below and from 2**63 on.

@@ -188,27 +188,6 @@ class Balance:
         return {"method": self.method, "topology": self.topology.spec, **named}
 
 
-def loads_alone(method: str, topology: Topology, loads: NDArray[Any]) -> Balance:
-    """Return the Balance of ``record="loads"``."""
-    return Balance(method, topology, "loads", {"loads": loads})
-
-
-def balance_of(
-    method: str,
-    topology: Topology,
-    record: str,
-    loads: NDArray[Any],
-    others: dict[str, Any],
-    numbers: Any = None,
-) -> Balance:
-    """Return the Balance of loads and what else was recorded."""
-    fields = {"loads": loads, **others}
-    if numbers is not None:
-        positions, values, axes = numbers
-        fields |= {name: np.array(values[at], ndmin=axes) for name, at in positions.items()}
-    return Balance(method, topology, record, fields)
-
-
 class FrozenDict(dict[str, Any]):
     """A dict that cannot be changed, as it is part of a frozen object."""
 

@@ -28,8 +28,8 @@ from ..shared.vectors import (
     minimum,
     permute,
     reduce,
-    select,
     reduce_lanes,
+    select,
     split,
     spread,
 )
