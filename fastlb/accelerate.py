@@ -5,16 +5,12 @@ Kernels are imported on first use, so ``import fastlb`` loads neither numba nor 
 
 from __future__ import annotations
 
-import atexit
 import importlib
-import os
-import pickle
-import tempfile
+import sys
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -31,35 +27,61 @@ EXTRAS = {
     "pandas": "table",
 }
 
-# Raised over a file of the cache that was cut short, or that another version of fastlb wrote, with
-# types that this one lacks.
-BROKEN = OSError, EOFError, ValueError, pickle.UnpicklingError, ImportError, AttributeError
-
 _thread = threading.local()
 
 # Links, arcs or the like from which a kernel may take so long that a thread costs nothing.
 SMALL = 20_000
 
 
+# Called with the name of a kernel, and with True when it begins to be compiled, False at the end.
+CompileWatcher = Callable[[str, bool], None]
+_watchers: list[CompileWatcher] = []
+
+
 @cache
 def kernels(name: str) -> ModuleType:
-    """Import the kernel module ``fastlb.kernels.<name>`` with a cache that can be used.
-
-    numba raises while decorating when it finds no writable folder for its cache; a
-    read-only installation without a home folder must still run, so a private temporary
-    folder steps in. It also raises when the cache cannot be read or written later on.
-    """
-    from numba import config
-
-    # Empty unless NUMBA_CACHE_DIR is set, or a kernel module before this one needed a folder.
-    configured: str = config.CACHE_DIR  # type: ignore[attr-defined]
-    if not configured and not _default_cache_is_writable():
-        config.CACHE_DIR = _private_folder()  # type: ignore[attr-defined]
+    """Import the kernel module ``fastlb.kernels.<name>``."""
     module = importlib.import_module(f".kernels.{name}", __package__)
-    for function in vars(module).values():
-        if hasattr(function, "_cache"):
-            function._cache = _ForgivingCache(function._cache)
+    if _watchers:
+        _listen_to_numba()
     return module
+
+
+@contextmanager
+def watching_compilation(watcher: CompileWatcher) -> Iterator[None]:
+    """Call a function whenever a kernel begins and ends to be compiled, not when it is loaded.
+
+    Kernels that a kernel calls are compiled, and told, before it ends. The function may be called
+    from any thread, from one at a time. It costs nothing as long as numba is not imported.
+    """
+    _watchers.append(watcher)
+    if "numba" in sys.modules:
+        _listen_to_numba()
+    try:
+        yield
+    finally:
+        _watchers.remove(watcher)
+
+
+@cache
+def _listen_to_numba() -> None:
+    from numba.core.event import Listener, register
+
+    def tell(event: Any, begins: bool) -> None:
+        function = event.data["dispatcher"].py_func
+        for watcher in tuple(_watchers):
+            watcher(f"{function.__module__}.{function.__qualname__}", begins)
+
+    class Forwarder(Listener):
+        """Hands numba's events on."""
+
+        def on_start(self, event: Any) -> None:
+            tell(event, True)
+
+        def on_end(self, event: Any) -> None:
+            tell(event, False)
+
+    register("numba:compile", Forwarder())  # type: ignore[no-untyped-call]
 
 
 def compiled(kernel: Callable[..., Any], *likes: Any, flat: bool = False) -> Callable[..., Any]:
@@ -117,26 +139,6 @@ def check_ended() -> None:
         raise KeyboardInterrupt
 
 
-class _ForgivingCache:
-    """A function's cache that is done without when a file is broken or the disk is full."""
-
-    def __init__(self, cache: Any) -> None:
-        self._cache = cache
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._cache, name)
-
-    def load_overload(self, signature: Any, context: Any) -> Any:
-        try:
-            return self._cache.load_overload(signature, context)
-        except BROKEN:
-            return None
-
-    def save_overload(self, signature: Any, data: Any) -> None:
-        with suppress(*BROKEN):
-            self._cache.save_overload(signature, data)
-
-
 @cache
 def extra(name: str) -> ModuleType:
     """Import an optional library, or raise ``MissingExtraError`` saying what to install."""
@@ -148,29 +150,3 @@ def extra(name: str) -> ModuleType:
             f"{name.partition('.')[0]} is needed here and not installed: "
             f"pip install 'fastlb[{group}]'"
         ) from error
-
-
-@cache
-def _private_folder() -> str:
-    folder = tempfile.TemporaryDirectory(prefix="fastlb-numba-")
-    atexit.register(folder.cleanup)
-    return folder.name
-
-
-def _default_cache_is_writable() -> bool:
-    beside = Path(__file__).parent / "kernels"
-    # Stays "~" for a user without a home, where Path.expanduser would raise.
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111
-    return any(_writable(folder) for folder in (beside, Path(home)) if folder.is_absolute())
-
-
-def _writable(folder: Path) -> bool:
-    try:
-        while not folder.exists():
-            if folder == folder.parent:
-                return False
-            folder = folder.parent
-        with tempfile.TemporaryFile(dir=folder):
-            return True
-    except OSError:
-        return False

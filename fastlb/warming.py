@@ -1,11 +1,15 @@
-"""Loading the kernels ahead of the first call that needs them."""
+"""Compiling or loading the kernels ahead of the first call that needs them.
+
+Each function is run on small inputs that choose all its kernels in turn: by size (few networks,
+many, large ones), dtype, how large the loads are, and the level of ``record``.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,23 +20,30 @@ from .exchange.generalized_exchange import gde
 from .exchange.loads import RECORDS
 from .flows.minimax import minimax_flow
 from .hexa_cells.hexa_cell_exchange import hexa_cell
+from .montecarlo.runner import run
+from .montecarlo.study import Study
 from .programs.binary import solve_binary
+from .programs.families import random_binary
+from .programs.simulation import search_speedup
 from .random_loads.distributions import Uniform
 from .random_loads.sampling import sample_loads
 from .topologies.hexa_cell_topology import HyperHexaCell
 from .topologies.hypercube import Hypercube
-from .topologies.topology import Mesh, Ring
+from .topologies.topology import Mesh, Ring, Torus
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
     from .topologies.topology import Topology
 
-# A single network, and the few trials beside a whole tile of 64, may take another way.
-BATCHES = ((), (1,), (65,))
 # By the bytes of an integer: loads of so many bits and three more take other kernels, as there are
 # for those that fit 15, 23 and 52 bits.
 SHIFTS = {4: (0, 20, 28), 8: (0, 20, 50)}
+# Batches of few networks, and of many: None stands for so many that they have ``MANY_NODES``.
+FEW, MANY = ((), (1,), (3,)), ((65,), None)
+MANY_NODES = 2**20
+
+_Run = Callable[[np.dtype[Any], bool], None]
 
 
 def warmup(*names: str, dtypes: Iterable[DTypeLike] = (np.int64,)) -> dict[str, float]:
@@ -40,13 +51,15 @@ def warmup(*names: str, dtypes: Iterable[DTypeLike] = (np.int64,)) -> dict[str, 
 
     A kernel is compiled for each dtype at its first use, once on a machine, which takes seconds;
     afterwards it is loaded from the cache, which takes milliseconds. Either is done here, by
-    running the functions on a few small inputs at every level of ``record``.
+    running the functions on a few inputs, single networks and batches, at every level of
+    ``record``. ``fastlb warmup`` compiles for many dtypes, on all processors.
 
     Parameters
     ----------
     *names : str
         Of ``dem``, ``gde``, ``dde``, ``hexa_cell``, ``fault_tolerant_dem``, ``minimax_flow``,
-        ``solve_binary`` and ``sample_loads``; without any, all of these.
+        ``solve_binary``, ``search_speedup``, ``sample_loads`` and ``run``; without any, all of
+        these.
     dtypes : iterable of dtype
         Of the loads that the balancing methods will get.
 
@@ -68,75 +81,152 @@ def warmup(*names: str, dtypes: Iterable[DTypeLike] = (np.int64,)) -> dict[str, 
     >>> list(lb.warmup("sample_loads"))
     ['sample_loads']
     """
-    for name in names:
-        if name not in _RUNS:
-            raise ValueError(f"names must be among {', '.join(_RUNS)}, got {name!r}")
-    wanted = [np.dtype(dtype) for dtype in dtypes]
-    seconds = {}
-    for name in names or _RUNS:
+    seconds: dict[str, float] = {}
+    for part in parts(names, dtypes):
         begin = time.perf_counter()
-        _RUNS[name](wanted)
-        seconds[name] = time.perf_counter() - begin
+        part.run()
+        seconds[part.name] = seconds.get(part.name, 0.0) + time.perf_counter() - begin
     return seconds
 
 
-def _loads(topology: Topology, dtypes: Iterable[np.dtype[Any]]) -> Iterator[NDArray[Any]]:
-    """Yield batches of every dtype; of integers also larger ones, for which kernels are wider.
+class Part(NamedTuple):
+    """A part of a warm-up that can be run in a process of its own.
+
+    Attributes
+    ----------
+    name : str
+        Of the function.
+    dtype : numpy.dtype
+        Of the loads, where the function takes loads of any dtype.
+    many : bool
+        Whether batches and large networks are run, or few small ones.
+    """
+
+    name: str
+    dtype: np.dtype[Any]
+    many: bool
+
+    def run(self) -> None:
+        """Run the function so that all kernels of this part are compiled or loaded."""
+        _RUNS[self.name](self.dtype, self.many)
+
+
+def parts(names: Iterable[str], dtypes: Iterable[DTypeLike]) -> list[Part]:
+    """Return what there is to run; parts that compile the same kernels are far from each other."""
+    chosen = list(dict.fromkeys(names)) or list(_RUNS)
+    for name in chosen:
+        if name not in _RUNS:
+            raise ValueError(f"names must be among {', '.join(_RUNS)}, got {name!r}")
+    kinds = list(dict.fromkeys(np.dtype(dtype) for dtype in dtypes))
+    return [
+        Part(name, dtype, many)
+        for many in (False, True)
+        for name in chosen
+        for dtype in (kinds if name in BALANCING else kinds[:1])
+    ]
+
+
+def _loads(topology: Topology, dtype: np.dtype[Any], many: bool) -> Iterator[NDArray[Any]]:
+    """Yield batches; of integers also larger ones, for which kernels are wider.
 
     A single network comes flat as well, which kernels may take as it is.
     """
-    for dtype, batch in product(dtypes, BATCHES):
+    for batch in MANY if many else FEW:
+        trials = (max(MANY_NODES // topology.size, 1),) if batch is None else batch
         for shift in SHIFTS.get(dtype.itemsize, (0,)) if dtype.kind in "iu" else (0,):
-            loads = (np.resize(np.arange(7), (*batch, *topology.shape)) << shift).astype(dtype)
+            loads = (np.resize(np.arange(7), (*trials, *topology.shape)) << shift).astype(dtype)
             yield loads
-            if not batch:
+            if not trials:
                 yield loads.reshape(-1)
 
 
-def _balancing(balance: Callable[..., Any], *topologies: Topology, **options: Any) -> Any:
-    """Return what runs a balancing method at every level."""
+def _balancing(
+    balance: Callable[..., Any], few: list[Topology], large: list[Topology], **options: Any
+) -> _Run:
+    """Return what runs a balancing method on some networks and on larger ones, at every level."""
 
-    def run(dtypes: Iterable[np.dtype[Any]]) -> None:
-        for topology in topologies:
-            for loads, record in product(_loads(topology, dtypes), RECORDS):
+    def run(dtype: np.dtype[Any], many: bool) -> None:
+        for topology in few:
+            for loads, record in product(_loads(topology, dtype, many), RECORDS):
                 balance(loads, topology, record=record, **options)
+        for topology, record in product(large if many else (), RECORDS):
+            loads = np.resize(np.arange(7), topology.shape).astype(dtype)
+            balance(loads, topology, record=record, **options)
 
     return run
 
 
-def _hexa_cell(dtypes: list[np.dtype[Any]]) -> None:
+def _hexa_cell(dtype: np.dtype[Any], many: bool) -> None:
     for algorithm in "ABC":
-        _balancing(hexa_cell, HyperHexaCell(3), HyperHexaCell(9), algorithm=algorithm)(dtypes)
+        few: list[Topology] = [HyperHexaCell(3), HyperHexaCell(9)]
+        _balancing(hexa_cell, few, [HyperHexaCell(15)], algorithm=algorithm)(dtype, many)
 
 
-def _minimax(_: list[np.dtype[Any]]) -> None:
-    network = Ring(8).network(capacity=9)
-    excess = np.array([7, 0, -3, 0, 2, 0, -4, 0])
+def _minimax(_: np.dtype[Any], many: bool) -> None:
+    ring = Ring(1000 if many else 8)
+    excess = np.resize([7, 0, -3, 0, 2, 0, -4, -2], ring.size)
     for integral, plan in product((True, False), ("short", "least")):
-        minimax_flow(network, excess, integral=integral, plan=plan).routes()
+        minimax_flow(ring.network(capacity=9), excess, integral=integral, plan=plan).routes()
 
 
-def _binary(_: list[np.dtype[Any]]) -> None:
+def _binary(_: np.dtype[Any], many: bool) -> None:
     costs, rows = np.arange(1, 21), np.eye(20, dtype=np.int64)[:4]
-    solve_binary(costs[:4], rows[:, :4], np.ones(4, dtype=np.int64))
-    solve_binary(costs, rows, np.ones(4, dtype=np.int64))
-    many = np.broadcast_to(rows[:, :6], (32, 4, 6)).copy()
-    many[0] = 0
-    _ = solve_binary(np.ones((32, 6), np.int64), many, np.ones((32, 4), np.int64)).status
+    if not many:
+        for n in (4, 20):
+            solve_binary(costs[:n], rows[:, :n], np.ones(4, dtype=np.int64))
+        return
+    for trials in (32, 10_000):
+        batch = np.broadcast_to(rows[:, :6], (trials, 4, 6)).copy()
+        batch[0] = 0
+        ones = np.ones((trials, 6), np.int64)
+        _ = solve_binary(ones, batch, ones[:, :4].copy()).status
 
 
-def _sampling(_: list[np.dtype[Any]]) -> None:
-    for mean in (10, 2**40):
-        sample_loads(Uniform(mean), Ring(8), trials=2, seed=0)
+def _search(_: np.dtype[Any], many: bool) -> None:
+    costs, rows, least = random_binary("planted", 12, 4, seed=1, trials=100 if many else 1)
+    for cube in (Hypercube(1), Hypercube(3, faults=[(0, 1)])):
+        search_speedup(costs, rows, least, cube)
 
 
-_RUNS: dict[str, Callable[[list[np.dtype[Any]]], None]] = {
-    "dem": _balancing(dem, Hypercube(3), Hypercube(7), Hypercube(9)),
-    "gde": _balancing(gde, Mesh(3, 4)),
-    "dde": _balancing(dde, Mesh(3, 4), Ring(5)),
+def _sampling(_: np.dtype[Any], many: bool) -> None:
+    for loads in ("uniform:10", Uniform(2**40), "exponential:1000", "one-hot:1000"):
+        sample_loads(loads, Ring(64), trials=10_000 if many else 2, seed=0)
+
+
+def _study(_: np.dtype[Any], many: bool) -> None:
+    trials = 10_000 if many else 70
+    hexa_cells = [f"hexa_cell:algorithm={algorithm}" for algorithm in "ABC"]
+    for mean in (1000, 10**6, 10**12):
+        for topology, methods in (
+            (Mesh(8, 8), ["gde", "gde:lam=3/4", "dde"]),
+            (Ring(16), ["gde", "dde"]),
+            (Hypercube(6), ["dem"]),
+            (Hypercube(4, faults=[(0, 1)]), ["dem", "fault_tolerant_dem"]),
+            (HyperHexaCell(3), hexa_cells),
+        ):
+            study = Study("warm", [topology], methods, Uniform(mean), trials=trials)
+            for rows in (True, False):
+                run(study, rows=rows).summary()
+
+
+BALANCING: dict[str, _Run] = {
+    "dem": _balancing(
+        dem, [Hypercube(3), Hypercube(7), Hypercube(9)], [Hypercube(14), Hypercube(20)]
+    ),
+    "gde": _balancing(gde, [Mesh(3, 4), Mesh(8, 8)], [Mesh(16, 16, 16)]),
+    "dde": _balancing(dde, [Mesh(3, 4), Ring(5)], [Torus(16, 16, 16), Ring(2**14)]),
     "hexa_cell": _hexa_cell,
-    "fault_tolerant_dem": _balancing(fault_tolerant_dem, Hypercube(4, faults=[(0, 1)])),
+    "fault_tolerant_dem": _balancing(
+        fault_tolerant_dem,
+        [Hypercube(4, faults=[(0, 1)]), Hypercube(9, faults=[(0, 1)])],
+        [Hypercube(14, faults=[(0, 1)])],
+    ),
+}
+_RUNS: dict[str, _Run] = {
+    **BALANCING,
     "minimax_flow": _minimax,
     "solve_binary": _binary,
+    "search_speedup": _search,
     "sample_loads": _sampling,
+    "run": _study,
 }

@@ -26,8 +26,7 @@ FIRST = [
     "exchange/test_dem_calls.py",
     "hexa_cells/test_properties_hexa_cell.py",
     "cli/test_balance.py",
-    "exchange/test_dem_narrow.py",
-    "exchange/test_dem_wide.py",
+    "exchange/test_dem_integers.py",
     "cli/test_doctor.py",
     "exchange/test_properties.py",
     "montecarlo/test_cluster.py",
@@ -48,7 +47,6 @@ FIRST = [
     "programs/test_binary_solution.py",
     "test_plain_python_faults.py",
     "test_accelerate.py",
-    "random_loads/test_philox_vectors.py",
     "test_warming.py",
 ]
 

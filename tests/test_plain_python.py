@@ -29,7 +29,7 @@ def test_the_cases_hold_without_compilation(full):
             "tests/exchange/test_dem_narrow.py",
             "tests/exchange/test_dem_real.py",
             "tests/exchange/test_dem_wide.py",
-            "tests/exchange/test_gde_registers.py",
+            "tests/kernels/shared/test_shares.py",
             "tests/exchange/test_result.py",
             "tests/random_loads/test_philox.py",
             "tests/random_loads/test_philox_vectors.py",

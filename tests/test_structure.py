@@ -1,11 +1,13 @@
 """The contracts of the layout: what may import what, and what an import costs."""
 
 import ast
+import io
 import json
 import os
 import shutil
 import subprocess
 import sys
+import tokenize
 from pathlib import Path
 
 import pytest
@@ -13,20 +15,30 @@ import pytest
 from tests.conftest import FIRST, HERE
 
 ROOT = Path(__file__).resolve().parents[1]
-KERNELS = sorted(path for path in (ROOT / "kernels").rglob("*.py") if path.parent.name != "shared")
+EVERY_KERNEL_FILE = sorted((ROOT / "kernels").rglob("*.py"))
+KERNELS = [path for path in EVERY_KERNEL_FILE if path.parent.name != "shared"]
 FACE = sorted(path for path in (ROOT / "fastlb").rglob("*.py") if "kernels" not in path.parts)
-# How arrays reach kernels: imported with numba, when the first kernel is that takes them so.
-BESIDE_KERNELS = ROOT / "fastlb" / "lending.py"
-LIGHT = {"numpy", "llvmlite", "math", "numba", "operator"}
+# What compiles kernels and makes vectors stands in kernels/shared/; nothing of it elsewhere.
+SHARED_ALONE = {"njit", "jit", "vectorize", "guvectorize", "intrinsic", "overload", "builder", "ir"}
+BESIDE_SHARED = {"numpy", "numba", "math", "typing"}
+DECORATORS = {"kernel", "inlined", "traced"}
+LINES_OF_A_FILE, LINES, LINES_OF_CODE = 400, 10_000, 7_500
 
 
-def imported(path):
-    """Return the roots of everything a file imports; relative imports as a leading dot."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            yield from (alias.name.partition(".")[0] for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            yield "." if node.level else str(node.module).partition(".")[0]
+def name_of(path):
+    return str(path.relative_to(ROOT))
+
+
+def at_run_time(tree):
+    """Yield the nodes of a file, without what stands there for type checkers alone."""
+    nodes = [tree]
+    while nodes:
+        node = nodes.pop()
+        yield node
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            nodes += node.orelse
+        else:
+            nodes += ast.iter_child_nodes(node)
 
 
 def at_import_time(path):
@@ -44,38 +56,70 @@ def at_import_time(path):
             statements += node.body + node.orelse
 
 
-@pytest.mark.parametrize("path", KERNELS, ids=lambda path: path.name)
-def test_a_cached_kernel_file_is_self_contained(path):
-    assert set(imported(path)) <= LIGHT
+@pytest.mark.parametrize("path", KERNELS, ids=name_of)
+def test_kernels_import_the_shared_layer_alone(path):
+    """numba's cache watches a kernel's own file, and ``kernel`` has it watch that layer as well."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            assert {alias.name for alias in node.names} <= BESIDE_SHARED
+        elif isinstance(node, ast.ImportFrom) and node.level:
+            assert node.level == 2
+            assert (node.module or "").partition(".")[0] == "shared"
+        elif isinstance(node, ast.ImportFrom):
+            assert node.module in BESIDE_SHARED
 
 
-@pytest.mark.parametrize("path", KERNELS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", KERNELS, ids=name_of)
 def test_kernels_are_cached_and_release_the_lock(path):
-    decorators = [
-        ast.unparse(decorator)
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.FunctionDef)
-        for decorator in node.decorator_list
-        if "njit" in ast.unparse(decorator)
-    ]
-    assert decorators
-    assert set(decorators) <= {"njit(cache=True, nogil=True)"}
+    functions = [n for n in ast.walk(ast.parse(path.read_text())) if hasattr(n, "decorator_list")]
+    decorators = [decorator for function in functions for decorator in function.decorator_list]
+    called = [getattr(decorator, "func", decorator) for decorator in decorators]
+    assert {ast.unparse(decorator) for decorator in called} <= DECORATORS
+    assert "kernel" in [ast.unparse(decorator) for decorator in decorators]
 
 
-@pytest.mark.parametrize(
-    "path",
-    [path for path in FACE if path != BESIDE_KERNELS],
-    ids=lambda path: str(path.relative_to(ROOT)),
-)
+@pytest.mark.parametrize("path", KERNELS, ids=name_of)
+def test_what_makes_vectors_stands_in_the_shared_layer(path):
+    nodes = list(ast.walk(ast.parse(path.read_text())))
+    names = {
+        getattr(node, field, None) for node in nodes for field in ("id", "attr", "arg", "name")
+    }
+    assert not names & SHARED_ALONE
+
+
+@pytest.mark.parametrize("path", EVERY_KERNEL_FILE, ids=name_of)
+def test_a_file_of_kernels_is_read_in_one_sitting(path):
+    assert len(path.read_text().splitlines()) <= LINES_OF_A_FILE
+
+
+def test_all_kernels_can_be_read():
+    texts = [path.read_text() for path in EVERY_KERNEL_FILE]
+    assert sum(len(text.splitlines()) for text in texts) <= LINES
+    assert sum(map(lines_of_code, texts)) <= LINES_OF_CODE
+
+
+def lines_of_code(text):
+    """Return how many lines hold more than comments and docstrings."""
+    docstrings, code = set(), set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            docstrings |= set(range(node.lineno, node.end_lineno + 1))
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.string.strip() and token.type != tokenize.COMMENT:
+            code |= set(range(token.start[0], token.end[0] + 1))
+    return len(code - docstrings)
+
+
+@pytest.mark.parametrize("path", FACE, ids=name_of)
 def test_the_face_imports_nothing_heavy_until_it_is_used(path):
     heavy = {"numba", "scipy", "matplotlib", "pandas", "pyarrow", "networkx", "kernels"}
     assert not heavy & set(at_import_time(path))
 
 
-@pytest.mark.parametrize("path", FACE, ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.parametrize("path", FACE, ids=name_of)
 def test_kernels_are_reached_through_one_place(path):
     named = []
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in at_run_time(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             named += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module != "accelerate":
@@ -120,30 +164,36 @@ def test_every_public_name_is_there_and_no_module_hides_one():
     run_python(code)
 
 
-def test_an_edited_helper_is_compiled_again(tmp_path):
-    copy = tmp_path / "site"
+def installed_copy(folder):
+    """Return a folder with a copy of the package, and the variables that have it imported."""
+    copy = folder / "site"
     shutil.copytree(ROOT / "fastlb", copy / "fastlb", ignore=shutil.ignore_patterns("__pycache__"))
-    kernel = copy / "fastlb" / "kernels" / "dde" / "rounds.py"
+    return copy, {"PYTHONPATH": str(copy), "NUMBA_CACHE_DIR": str(folder / "cache")}
+
+
+def edit(path, old, new):
+    text = path.read_text()
+    assert text.count(old) == 1
+    path.write_text(text.replace(old, new))
+
+
+def test_an_edited_helper_is_compiled_again(tmp_path):
+    copy, where = installed_copy(tmp_path)
     code = "import fastlb as lb; print(lb.exchange_rounds([3, 0, 0], [2, 1, 0])[0])"
-    where = {"PYTHONPATH": str(copy), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     assert run_python(code, **where) == "2\n"
-    text = kernel.read_text()
-    assert text.count("rounds += 1") == 1
-    kernel.write_text(text.replace("rounds += 1", "rounds += 100"))
+    edit(copy / "fastlb" / "kernels" / "dde" / "rounds.py", "rounds += 1", "rounds += 100")
     assert run_python(code, **where) == "200\n"
 
 
-def test_a_kernel_meets_the_arrays_of_an_edited_file(tmp_path):
-    copy = tmp_path / "site"
-    shutil.copytree(ROOT / "fastlb", copy / "fastlb", ignore=shutil.ignore_patterns("__pycache__"))
-    lending = copy / "fastlb" / "lending.py"
+def test_kernels_see_an_edited_file_of_the_shared_layer(tmp_path):
+    copy, where = installed_copy(tmp_path)
     code = (
-        "import fastlb as lb, numpy as np\n"
-        "from fastlb.accelerate import kernels\n"
-        "lb.dem(np.array([3, 0]), lb.Hypercube(1), record='loads')\n"
-        "print(sum(kernels('dem.small').checked.stats.cache_misses.values()))"
+        "import fastlb as lb\n"
+        "from fastlb.accelerate import watching_compilation\n"
+        "compiled = []\n"
+        "with watching_compilation(lambda name, begins: compiled.append(name)):\n"
+        "    print(lb.count_tests([2, 2], [[1, 1]], [1]).rows, bool(compiled))\n"
     )
-    where = {"PYTHONPATH": str(copy), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    assert [run_python(code, **where) for _ in range(2)] == ["1\n", "0\n"]
-    lending.write_text(lending.read_text() + "# edited\n")
-    assert [run_python(code, **where) for _ in range(2)] == ["1\n", "0\n"]
+    assert [run_python(code, **where) for _ in range(2)] == ["2 True\n", "2 False\n"]
+    edit(copy / "fastlb" / "kernels" / "shared" / "sums.py", "r, 0] = 0", "r, 0] = 1")
+    assert [run_python(code, **where) for _ in range(2)] == ["1 True\n", "1 False\n"]

@@ -25,12 +25,12 @@ def compiled():
     }
 """
 CALLS = {
-    "dem": "lb.dem(np.arange(3 * 2**n).reshape(3, -1), lb.Hypercube(n), record=record)",
-    "gde": "lb.gde(np.arange(3 * 5 * n).reshape(3, 5, n), lb.Mesh(5, n), record=record)",
-    "dde": "lb.dde(np.arange(3 * 5 * n).reshape(3, 5, n), lb.Torus(5, n), record=record)",
-    "hexa_cell": "lb.hexa_cell(np.arange(6 * 2**(n - 1)), lb.HyperHexaCell(n), record=record)",
+    "dem": "lb.dem(loads(2**n), lb.Hypercube(n), record=record)",
+    "gde": "lb.gde(loads(5, n), lb.Mesh(5, n), record=record)",
+    "dde": "lb.dde(loads(5, n), lb.Torus(5, n), record=record)",
+    "hexa_cell": "lb.hexa_cell(loads(6 << n - 1), lb.HyperHexaCell(n), record=record)",
     "fault_tolerant_dem": (
-        "lb.fault_tolerant_dem(np.arange(2**n), lb.Hypercube(n, faults=[(0, 1), (4, 5)]),"
+        "lb.fault_tolerant_dem(loads(2**n), lb.Hypercube(n, faults=[(0, 1), (4, 5)]),"
         " record=record)"
     ),
 }
@@ -40,9 +40,13 @@ CALLS = {
 def test_a_call_after_the_warm_up_compiles_nothing(name):
     code = (
         f"{COUNT}\nlb.warmup({name!r})\nbefore = compiled()\nassert before\n"
+        "def loads(*shape):\n"
+        "    shape = (trials, *shape) if trials else shape\n"
+        "    return np.arange(np.prod(shape)).reshape(shape) % 1000\n"
         "for record in ('loads', 'metrics', 'flows'):\n"
-        "    for n in (3, 6, 9):\n"
-        f"        {CALLS[name]}\n"
+        "    for trials in (0, 1, 3, 3000):\n"
+        "        for n in (3, 6, 9):\n"
+        f"            {CALLS[name]}\n"
         "assert compiled() == before, compiled() - before\n"
     )
     done = subprocess.run(

@@ -20,7 +20,9 @@ def main() -> None:
         sys.exit(2)
     try:
         from .commands import commands
+        from .notice import compilation_told
 
-        commands.main(prog_name="fastlb")
+        with compilation_told():
+            commands.main(prog_name="fastlb")
     except KeyboardInterrupt:
         sys.exit(130)

@@ -23,6 +23,7 @@ COMMANDS = {
     "plan": (".plan", "plan", "Plan moves in a network under link capacities."),
     "study": (".study", "study", "Run a Monte Carlo study; print its table and plots."),
     "topologies": (".topologies", "topologies", "List the topologies, or describe one."),
+    "warmup": (".warmup", "warmup", "Compile kernels ahead, on all processors."),
     "doctor": (".doctor", "doctor", "Check the installation and run known answers."),
 }
 _EXPECTED = (

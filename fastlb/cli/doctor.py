@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
-import sys
 from importlib import metadata
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,7 +14,9 @@ from .._version import __version__
 from ..accelerate import EXTRAS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+    from .cachefolder import CacheFolder
 
 CORE = ("numpy", "numba", "llvmlite", "scipy")
 PURPOSES = {
@@ -31,6 +31,7 @@ EXAMPLES = """
 \b
 Examples:
   fastlb doctor          what is there, what is missing, are the answers right
+                         (at the first run it compiles for some seconds)
   fastlb doctor --json   the same as one object: schema "fastlb.doctor",
                          version, versions, extras, machine, cache, checks,
                          healthy
@@ -48,8 +49,7 @@ def doctor(ctx: click.Context, /, as_json: bool) -> None:
     from .terminal import working
 
     with working() as work:
-        work.step("running known answers (kernels are compiled at the first run)")
-        found = examine()
+        found = examine(work.step)
     if as_json:
         click.echo(json.dumps(found, indent=1))
     else:
@@ -58,19 +58,20 @@ def doctor(ctx: click.Context, /, as_json: bool) -> None:
         ctx.exit(1)
 
 
-def examine() -> dict[str, Any]:
-    """Return everything there is to say, JSON-ready."""
+def examine(tell: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
+    """Return everything there is to say, JSON-ready; ``tell`` hears what is being done."""
     from .answers import run_checks
+    from .cachefolder import cache_folder
 
     core = {name: _version(name) for name in CORE}
-    checks = run_checks()
+    checks = run_checks(tell)
     return {
         "schema": "fastlb.doctor",
         "version": 1,
         "versions": {"python": platform.python_version(), "fastlb": __version__, **core},
         "extras": {name: _version(name) for name in EXTRAS},
         "machine": _machine(),
-        "cache": _cache(),
+        "cache": _cache(cache_folder()),
         "checks": checks,
         "healthy": all(core.values()) and all(check["passed"] for check in checks),
     }
@@ -105,24 +106,13 @@ def _cpu() -> str:
         return platform.processor() or "unknown"
 
 
-def _cache() -> dict[str, Any]:
-    """Return where the kernels that have been used are kept, and how much is there."""
-    used = {
-        Path(stats.cache_path)
-        for name, module in list(sys.modules.items())
-        if name.startswith("fastlb.kernels.")
-        for kernel in vars(module).values()
-        if (stats := getattr(kernel, "stats", None)) is not None and stats.cache_path
-    }
-    if not used:
-        return {"folder": None, "writable": False, "kernels": 0, "bytes": 0}
-    folder = min(used)
-    files = [path for path in folder.glob("*.nb[ci]") if path.is_file()]
+def _cache(cache: CacheFolder) -> dict[str, Any]:
+    """Return where the kernels that were run are kept, and how much is there."""
     return {
-        "folder": str(folder),
-        "writable": os.access(folder, os.W_OK),
-        "kernels": sum(path.suffix == ".nbc" for path in files),
-        "bytes": sum(path.stat().st_size for path in files),
+        "folder": None if cache.path is None else str(cache.path),
+        "writable": cache.writable,
+        "kernels": cache.kernels,
+        "bytes": cache.bytes,
     }
 
 
@@ -173,16 +163,15 @@ def _sections(found: dict[str, Any]) -> Iterator[tuple[str, list[tuple[str, str,
             ("size", f"{cache['kernels']} kernels, {cache['bytes'] / 1e6:.1f} MB", ""),
         ]
     yield "kernel cache", lines
-    yield (
-        "known answers",
-        [
-            (
-                check["name"],
-                *(("ok", "green") if check["passed"] else (check["detail"], "bold red")),
-            )
-            for check in found["checks"]
-        ],
-    )
+    yield "known answers", [(check["name"], *_outcome(check)) for check in found["checks"]]
+
+
+def _outcome(check: dict[str, Any]) -> tuple[str, str]:
+    if not check["passed"]:
+        return check["detail"], "bold red"
+    count = len(check["compiled"])
+    kernels = f"{count} kernel{'s' if count > 1 else ''}"
+    return f"ok, compiled {kernels} in {check['seconds']:.1f} s" if count else "ok", "green"
 
 
 def _advice(group: str) -> str:

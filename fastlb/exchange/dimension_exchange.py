@@ -1,36 +1,36 @@
 """Dimension exchange (DEM) on hypercubes: the public function, and which kernel takes what.
 
-All give the same loads; each is the fastest for its own.
+All kernels give the same, to the last bit.
 
-====================================================  =========================================
-final loads alone, bits in ascending order            kernel
-====================================================  =========================================
-floats, from ``dem_real.LEAST_BITS`` bits on          ``dem_real``
-floats of smaller cubes                               ``dem.dem``
-integers of less than ``dem_narrow.LEAST_BITS`` bits  ``dem.dem``
-integers below 2**15                                  ``dem_narrow``, lanes of 16 bits
-integers below 2**23 (32 bits wide) and 2**52 (64)    ``dem_wide``, as floats
-larger ones                                           ``dem_wide``, as integers
-====================================================  =========================================
-
-With figures, flows, faults or another order of the bits it is ``dem_measured``, and ``dem_tiles``
-for random trials with figures. Whether loads are legal and how large they are, the kernel of the
-most likely one finds out itself (``checked``): what it leaves goes on to the next.
+=========================================  ============================================
+final loads alone, bits in ascending order
+=========================================  ============================================
+up to ``SMALL`` nodes in all               ``dem.small``, in the loads' own dtype
+more integers                              ``dem.integers``, in the narrowest lanes
+more real loads                            ``dem.real``
+=========================================  ============================================
+with figures
+=========================================  ============================================
+batches of integers                        ``dem.tiles``
+integers, bits in ascending order          ``dem.measured.balance_integers``
+all else; flows; faults                    ``dem.measured.balance``
+=========================================  ============================================
 """
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy import ndarray
 
-from ..accelerate import compiled, kernels
+from ..accelerate import kernels
 from ..topologies.hypercube import Hypercube
 from ..topologies.topology import Topology
 from .loads import (
     LoadRows,
+    Survey,
     check_order,
     check_record,
     check_values,
@@ -39,36 +39,40 @@ from .loads import (
     survey,
     survey_after,
 )
-from .outputs import finished, output_rows, plain_result
-from .result import INT64_MAX, Balance, figures, loads_alone, per_batch, units_dtype
+from .outputs import finished, output_rows
+from .prepared import PreparedCall, run_prepared
+from .result import INT32_MAX, INT64_MAX, Balance, figures, per_batch, units_dtype
+from .scratch import scratch, with_own_scratch
+from .tiling import signed, source_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from numpy.typing import ArrayLike, NDArray
 
-
-# The dtypes taken as they are, and as which: kernels for signed loads serve unsigned ones that fit.
-SEEN_AS: dict[np.dtype[Any], np.dtype[Any]] = {
-    np.dtype(given): np.dtype(seen)
-    for given, seen in (
-        (np.int16, np.int16), (np.int32, np.int32), (np.int64, np.int64),
-        (np.uint16, np.int16), (np.uint32, np.int32), (np.uint64, np.int64),
-        (np.float32, np.float32), (np.float64, np.float64),
-    )
-}  # fmt: skip
-# Of the same width, for those that they hold.
+# Nodes in all up to which specialised kernels are not worth compiling.
+SMALL = 2**12
+# Nodes from which on a look at some of them pays.
+SAMPLED = 2**16
+PLAIN = frozenset(np.dtype(f"{kind}{width}") for kind in "iu" for width in (1, 2, 4, 8)) | {
+    np.dtype(np.float32),
+    np.dtype(np.float64),
+}
+# Float lanes as wide as integers: for loads that fit their significand, less its leading bit.
 FLOATS: dict[np.dtype[Any], np.dtype[Any]] = {
     np.dtype(np.int32): np.dtype(np.float32),
     np.dtype(np.int64): np.dtype(np.float64),
 }
-
-# Bytes up to which a copy is made and balanced sooner than an empty array for the result.
-COPIED = 2**13
-# The cube of the last call, its dimensions, and the kernel. A host program asks for the same in
-# every step: to see that by identity, and leave the rest to the kernel, saves a sixth of the call.
-# One tuple, put in as a whole: no thread meets half of another's.
-_last: list[tuple[Any, ...]] = [(object(), 0, None)]
+INT16, INT32, INT64 = np.dtype(np.int16), np.dtype(np.int32), np.dtype(np.int64)
+# Lanes of 16 bits for wider loads.
+NARROW_LANES: NDArray[np.int16] = np.empty(0, np.int16)
+WIDE_LANES: NDArray[np.int32] = np.empty(0, np.int32)
+# Batches of so many networks at least go by tiles, of so many nodes at most and about so many
+# bytes, which stay in cache; a tile has up to so many networks side by side.
+FEWEST_IN_TILES = 16
+LARGEST_IN_TILES = 2**14
+TILE_BYTES = 2**19
+TILE_WIDTH = 64
 
 
 def dem(
@@ -115,9 +119,8 @@ def dem(
     >>> lb.dem([9, 0, 0, 1], lb.Hypercube(2)).loads
     array([3, 3, 2, 2])
     """
-    # An array would be compared word by word.
-    if type(record) is str and record == "loads" and dims is None:
-        balance = _in_one_go(loads, topology, out)
+    if dims is None:
+        balance = run_prepared("dem", _prepare, loads, topology, record, out)
         if balance is not None:
             return balance
     if not isinstance(topology, Hypercube):
@@ -126,139 +129,212 @@ def dem(
     given = read_loads(loads, topology)
     result, rows = output_rows(out, loads, given)
     order = check_order("dims", dims, topology.n)
-    ascending = order == tuple(range(topology.n))
+    ascending = order == tuple(range(topology.n)) and not topology.faults
+    if record == "loads" and ascending:
+        _final_loads(given.rows, rows, topology.n)
+        return Balance("dem", topology, record, {"loads": finished(result, rows)})
     bits = np.array(order, dtype=np.int64)
-    T = _computing_dtype(given.rows)
-    source = given.rows if rows.dtype == T else given.rows.astype(T)
-    work = rows if rows.dtype == T else source
     if record == "loads":
         check_values(given.rows)
-        if ascending and not topology.faults:
-            _balance(source.reshape(-1), work.reshape(-1), topology.n)
-        else:
-            np.copyto(work, source)
-            _run_measured(work, work.copy(), bits, topology)
+        work = given.rows.astype(_computing_dtype(given.rows))
+        _run_measured(work, work.copy(), bits, topology)
         _copy_back(work, rows)
         return Balance("dem", topology, record, {"loads": finished(result, rows)})
     before = survey(given.rows)
-    if before.total.max(initial=0) > INT64_MAX // max(1, topology.n):
-        # The units moved may turn out not to fit: then nothing is to have been written.
-        work = source.copy()
-    np.copyto(work, source)
-    kept = work.copy()
     fields: dict[str, Any] = {}
-    if record == "flows":
-        moved = _run_in_stages(work, kept, bits, topology, given, fields)
+    # Whether the units moved in all dimensions might not fit.
+    is_safe = before.total.max(initial=0) <= INT64_MAX // max(1, topology.n)
+    if record == "metrics" and is_safe and _fit_tiles(given.rows):
+        moved, local, after = _run_in_tiles(given.rows, rows, bits, topology, before)
+        shared = figures(before, after, topology.size, moved, local)
     else:
-        moved = _run_measured(work, kept, bits, topology)
-    shared = figures(before, survey_after(before, work), topology.size, moved, kept)
-    _copy_back(work, rows)
+        # Nothing is written before all figures are known to fit.
+        T = _computing_dtype(given.rows)
+        if is_safe and rows.dtype == T:
+            np.copyto(rows, given.rows)
+            work = rows
+        else:
+            work = given.rows.astype(T)
+        local = work.copy()
+        if record == "flows":
+            moved = _run_in_stages(work, local, bits, topology, given, fields)
+        elif ascending and is_safe and _fit_registers(work):
+            moved = np.empty(len(work), np.int64)
+            kernel = kernels("dem.measured").balance_integers
+            kernel(_as_signed(work), _as_signed(local), topology.n, moved)
+        else:
+            moved = _run_measured(work, local, bits, topology)
+        shared = figures(before, survey_after(before, work), topology.size, moved, local)
+        _copy_back(work, rows)
     shared["steps"] = np.full(len(rows), 3 * topology.n)
     fields |= per_batch(shared, given.batch)
     return Balance("dem", topology, record, {"loads": finished(result, rows), **fields})
 
 
-def _in_one_go(loads: ArrayLike, topology: Topology, out: NDArray[Any] | None) -> Balance | None:
-    """Balance plain arrays with the least of Python around the kernel, or return None.
-
-    For a host program that balances in every step: 6 times as fast on a 10-cube as the whole way,
-    or 10 into an ``out``. That one is for all that is refused or takes a conversion. The kernel
-    itself looks at types, shapes and values, and whether arrays overlap, in next to no time.
-    """
-    # ``np.ndarray`` would be looked up twice, a twentieth of the whole call.
-    if type(loads) is not ndarray:
-        return None
-    if type(out) is ndarray:
-        source, result = loads, out
-    elif out is not None:
-        return None
-    elif 0 < loads.nbytes <= COPIED:
-        # In C order, whatever the order of the loads. Items of no bytes may be any number, and are
-        # copied one by one.
-        source = result = loads.copy()
-    else:
-        try:
-            source, result = loads, np.empty_like(loads)
-        except MemoryError:
-            # The whole way tells first what else is wrong: a view of one load may have any length.
-            return None
-    cube, n, kernel = _last[0]
-    found = kernel(source, result, n) if topology is cube else -1
-    if found < 0:
-        # Another cube or other arrays than in the last call, or none that can be balanced.
-        if type(topology) is not Hypercube or topology.faults:
-            return None
-        n = topology.n
-        kernel = _kernel(loads.dtype, loads.ndim, n)
-        if kernel is None:
-            return _in_one_go_as_rows(loads, topology, out)
-        found = kernel(source, result, n)
-        if found < 0:
-            return None
-        _last[0] = topology, n, kernel
-    if found > 0:
-        _balance_larger(source.reshape(-1), result.reshape(-1), n, found)
-    return loads_alone("dem", topology, result)
-
-
-def _in_one_go_as_rows(
-    loads: NDArray[Any], topology: Hypercube, out: NDArray[Any] | None
-) -> Balance | None:
-    """Do so with loads that no kernel takes as they come: unsigned ones, and loads by address."""
-    seen_as, n, size = SEEN_AS.get(loads.dtype), topology.n, topology.size
-    if seen_as is None or not fits(loads.shape, topology):
-        return None
-    kernel, result = _kernel(seen_as, 2, n), plain_result(out, loads)
-    if kernel is None or result is None:
-        return None
-    source, target = loads.reshape(-1, size).view(seen_as), result.reshape(-1, size).view(seen_as)
-    found = kernel(source, target, n)
-    if found > 0:
-        _balance_larger(source.reshape(-1), target.reshape(-1), n, found)
-    return loads_alone("dem", topology, result) if found >= 0 else None
-
-
 @lru_cache(maxsize=256)
-def _kernel(T: np.dtype[Any], axes: int, n: int) -> Callable[..., int] | None:
-    """Return the kernel that takes plain arrays of a dtype as they come, or None if there is none.
+def _prepare(
+    topology: Topology, dtype: np.dtype[Any], shape: tuple[int, ...], record: str
+) -> PreparedCall | None:
+    """Return the kernel for the final loads of cubes of plain loads, or None.
 
-    That is so of unsigned loads, of loads by address, and of those that the whole way widens. The
-    kernel takes a 2-cube by address for two rows, and refuses it.
+    Of final loads alone it makes no difference how many cubes there are.
     """
-    if SEEN_AS.get(T) != T or not 1 <= axes <= 2:
+    if type(topology) is not Hypercube or topology.faults or record != "loads":
         return None
-    if T.kind == "i" and n >= kernels("dem.narrow").LEAST_BITS:
-        checked = kernels("dem.narrow").checked
-    elif T.kind == "f" and n >= kernels("dem.real").LEAST_BITS:
-        checked = kernels("dem.real").checked
-    elif T.itemsize > 2:
-        checked = kernels("dem.small").checked
-    else:
+    if dtype not in PLAIN or not fits(shape, topology):
         return None
-    loads = np.empty((1,) * axes, T)
-    return compiled(checked, loads, loads, n)
+    name, n = _kernel_name(dtype, math.prod(shape), topology.n), topology.n
+    if name == "dem.integers":
+        return PreparedCall(_balance_integers, (n,)) if dtype.itemsize > 1 else None
+    return PreparedCall(kernels(name).balance, (n, _largest_legal(dtype, n)))
 
 
-def _balance(source: NDArray[Any], target: NDArray[Any], n: int) -> None:
-    """Balance legal loads (B * N,), bits 0 .. n-1 in order, in the narrowest lanes they fit."""
-    real = source.dtype.kind == "f"
-    if n < kernels("dem.real" if real else "dem.narrow").LEAST_BITS:
-        kernels("dem.small").dem(source, target, n)
-    elif real:
-        kernels("dem.real").dem_real(source, target, n)
-    elif source.dtype.kind == "u":
-        kernels("dem.wide").dem_wide(source, target, target, n)
-    else:
-        found = kernels("dem.narrow").dem_narrow(source, target, n)
-        if found > kernels("dem.narrow").TOP:
-            _balance_larger(source, target, n, found)
+def _kernel_name(dtype: np.dtype[Any], size: int, n: int) -> str:
+    """Return the module of the kernel for final loads, ``size`` of them in cubes of n bits."""
+    if size <= SMALL or (dtype.kind == "f" and n < kernels("dem.real").ROW_BITS):
+        return "dem.small"
+    return "dem.real" if dtype.kind == "f" else "dem.integers"
 
 
-def _balance_larger(source: NDArray[Any], target: NDArray[Any], n: int, found: int) -> None:
-    """Balance legal loads (B * N,) that do not fit 15 bits; ``found`` is their bitwise or."""
-    floats = FLOATS[target.dtype]
-    fit = int(found) >> np.finfo(floats).nmant == 0
-    kernels("dem.wide").dem_wide(source, target, target.view(floats) if fit else target, n)
+def _largest_legal(dtype: np.dtype[Any], n: int) -> float:
+    """Return the largest load of which ``2**n`` have a total that is finite for sure.
+
+    Kernels look at integers without it.
+    """
+    return float(np.finfo(dtype).max) / 2.0**n if dtype.kind == "f" else 0.0
+
+
+def _final_loads(source: NDArray[Any], rows: NDArray[Any], n: int) -> None:
+    """Balance rows of loads (B, N) along bits 0 .. n-1 into other rows, or the same.
+
+    Raises
+    ------
+    ValueError, OverflowError
+        If a load is not legal, or a total of real loads is not finite; nothing is written.
+    """
+    T = source.dtype
+    if T.kind != "f":
+        if T.itemsize == 1 and source.size > SMALL:
+            work = source.astype(INT16)
+            if _balance_flat(work, work, n, 0.0):
+                check_values(source)
+            _copy_back(work, rows)
+        elif _balance_flat(source, rows, n, 0.0):
+            check_values(source)
+        return
+    if _balance_flat(source, rows, n, _largest_legal(T, n)):
+        # Loads that are too large for the kernel to be sure may still have a finite total.
+        check_values(source)
+        work = source.astype(_computing_dtype(source))
+        _balance_flat(work, work, n, float(np.finfo(work.dtype).max))
+        _copy_back(work, rows)
+
+
+def _balance_flat(source: NDArray[Any], rows: NDArray[Any], n: int, largest: float) -> int:
+    """Balance rows of loads that do not overlap others; return 0, or not and write nothing."""
+    source, target = source.reshape(-1), rows.reshape(-1)
+    name = _kernel_name(source.dtype, source.size, n)
+    if name != "dem.integers":
+        status: int = kernels(name).balance(source, target, n, largest)
+        return status
+    status = _balance_integers(source, target, n)
+    if status < 0 and source.dtype.kind == "u":
+        # Beyond the signed dtype.
+        status = _run_lanes(source, target, _own_lanes(target), n, 0)
+    return status
+
+
+def _balance_integers(source: NDArray[Any], target: NDArray[Any], n: int) -> int:
+    """Balance integers (B * N,) in the narrowest lanes they fit; return 0.
+
+    Or write nothing and return less than 0: a load is negative, seen as signed, or the arrays
+    overlap.
+    """
+    kernel, size = kernels("dem.integers"), source.size
+    source, target = _as_signed(source), _as_signed(target)
+    # Lanes that a few loads do not fit are not compiled and not tried.
+    status = int(np.bitwise_or.reduce(source[:: size // 64])) if size >= SAMPLED else 0
+    if status <= kernel.SMALL_TOP:
+        lanes = target if target.dtype == INT16 else NARROW_LANES
+        status = _run_lanes(source, target, lanes, n, kernel.SMALL_TOP)
+        if status <= 0:
+            return status
+    floats = FLOATS.get(target.dtype)
+    if floats is not None and kernel.FUSED:
+        largest = 2 ** np.finfo(floats).nmant - 1
+        if 0 < status <= largest:
+            status = _run_lanes(source, target, target.view(floats), n, largest)
+    if status > 0:
+        largest = int(np.iinfo(target.dtype).max)
+        status = _run_lanes(source, target, _own_lanes(target), n, largest)
+    return status
+
+
+def _own_lanes(target: NDArray[Any]) -> NDArray[Any]:
+    """Return an array of the dtype that takes all loads: 16-bit lanes are for small ones alone."""
+    return WIDE_LANES if target.itemsize == 2 else target
+
+
+def _run_lanes(
+    source: NDArray[Any], target: NDArray[Any], lanes: NDArray[Any], n: int, largest: int
+) -> int:
+    """Run the kernel for cubes of n bits in lanes of a dtype; see ``dem.integers.balance``."""
+    kernel = kernels("dem.integers")
+    in_block = lanes.itemsize << n <= kernel.BLOCK_BYTES
+    balance = kernel.balance if in_block else kernel.balance_in_bytes
+    status: int = balance(source, target, lanes, n, largest)
+    return status
+
+
+def _as_signed(loads: NDArray[Any]) -> NDArray[Any]:
+    """Return integers that may be unsigned as signed ones of the same bits."""
+    return loads.view(f"i{loads.itemsize}") if loads.dtype.kind == "u" else loads
+
+
+def _fit_registers(rows: NDArray[Any]) -> bool:
+    """Tell whether rows are integers that fill at least a register each."""
+    return rows.dtype.kind != "f" and rows.shape[1] >= kernels("dem.measured").LEAST_NODES
+
+
+def _fit_tiles(rows: NDArray[Any]) -> bool:
+    """Tell whether rows are integers, many enough of cubes small enough, to go by tiles."""
+    B, N = rows.shape
+    many = B >= FEWEST_IN_TILES and rows.size > SMALL
+    return rows.dtype.kind != "f" and many and N <= LARGEST_IN_TILES
+
+
+@with_own_scratch
+def _run_in_tiles(
+    rows: NDArray[Any],
+    target: NDArray[Any],
+    bits: NDArray[np.int64],
+    topology: Hypercube,
+    before: Survey,
+) -> tuple[NDArray[Any], NDArray[Any], Survey]:
+    """Balance rows (B, N) into others by tiles; return units moved and local, and the survey."""
+    (B, N), layout, kernel = rows.shape, kernels("layout.tiles"), kernels("dem.tiles")
+    largest, summed = before.largest.max(), before.total.max() * max(1, len(bits))
+    T = INT32 if summed <= INT32_MAX else INT64
+    sums_T = T
+    if T == INT32 and largest <= kernel.NARROW:
+        T = INT16
+    # 16-bit lanes fill a register by twos of what others do.
+    vector = 32 if T == INT16 else 16
+    fitting = min(TILE_WIDTH, TILE_BYTES // (N * T.itemsize), -(-B // vector) * vector)
+    W = vector * max(1, fitting // vector)
+    together = max(1, TILE_BYTES // (N * W * T.itemsize))
+    place, faults = np.arange(N), faulty_bits(topology)
+    totals: NDArray[np.int64] = np.empty((4, B), np.int64)
+    resident_min, sums = np.empty(N * W, T), np.empty((4, W), sums_T)
+    for first in range(0, B, together * W):
+        part = slice(first, min(first + together * W, B))
+        tiles = scratch("tiles", (-(-(part.stop - first) // W), N, W), T)
+        layout.load(source_for(rows[part], tiles), tiles, place)
+        counted = np.empty((4, part.stop - first), np.int64)
+        kernel.balance(tiles, resident_min, sums, bits, faults, counted)
+        totals[:, part] = counted
+        layout.store(tiles, signed(target[part]), place)
+    return totals[0], totals[1], Survey(before.total, totals[2], totals[3])
 
 
 def _computing_dtype(rows: NDArray[Any]) -> np.dtype[Any]:
@@ -277,11 +353,11 @@ def _copy_back(work: NDArray[Any], rows: NDArray[Any]) -> None:
 
 
 def _run_measured(
-    rows: NDArray[Any], kept: NDArray[Any], bits: NDArray[np.int64], topology: Hypercube
+    rows: NDArray[Any], resident_min: NDArray[Any], bits: NDArray[np.int64], topology: Hypercube
 ) -> NDArray[Any]:
-    """Balance the rows in place, update ``kept``, and return the units moved, (B, S)."""
+    """Balance rows in place, lower ``resident_min``, and return the units moved, (B, S)."""
     moved: NDArray[Any] = np.empty((len(rows), len(bits)), units_dtype(rows))
-    kernels("dem.measured").dem_measured(rows, kept, bits, faulty_bits(topology), moved)
+    kernels("dem.measured").balance(rows, resident_min, bits, faulty_bits(topology), moved)
     return moved
 
 
@@ -293,7 +369,7 @@ def faulty_bits(topology: Hypercube) -> NDArray[np.int64]:
 
 def _run_in_stages(
     rows: NDArray[Any],
-    kept: NDArray[Any],
+    resident_min: NDArray[Any],
     bits: NDArray[np.int64],
     topology: Hypercube,
     given: LoadRows,
@@ -308,7 +384,7 @@ def _run_in_stages(
     for s, bit in enumerate(bits):
         lower = nodes[nodes >> bit & 1 == 0]
         held = rows[:, lower].astype(moved.dtype)
-        moved[:, s] = _run_measured(rows, kept, bits[s : s + 1], topology)[:, 0]
+        moved[:, s] = _run_measured(rows, resident_min, bits[s : s + 1], topology)[:, 0]
         flows[:, S - 1 - bit, lower] = held - rows[:, lower].astype(moved.dtype)
         stages[s] = rows
     fields["stages"] = stages.reshape(S, *given.shape)

@@ -14,7 +14,7 @@ import numpy as np
 from ..accelerate import kernels
 from .fault_passes import plan_passes
 from .loads import Survey, all_within
-from .result import INT32_MAX, INT64_MAX, figures_in, room_for_figures, units_dtype
+from .result import INT32_MAX, INT64_MAX, figures_in, room_for_figures
 from .scratch import scratch, with_own_scratch
 from .tiling import VECTOR, signed, source_for
 
@@ -95,7 +95,7 @@ def side_by_side(
     plan: FaultPlan,
     rows: NDArray[Any],
     out: NDArray[Any],
-    booked: bool,
+    measured: bool,
     before: Survey | None,
     small: bool,
 ) -> Carried:
@@ -106,36 +106,37 @@ def side_by_side(
     """
     B, N = rows.shape
     whole = rows.dtype.kind in "iu"
-    singly = booked and not whole
+    singly = measured and not whole
     reverse = plan.order == "lowest" and (N > NODES_UP_TO or singly)
-    place = _places(plan.topology.n, reverse)
+    place = positions_of_nodes(plan.topology.n, reverse)
     passes = plan_passes(plan, in_positions=reverse, singly=singly)
     lanes, tiles = kernels("layout.figures"), kernels("layout.tiles")
     in_hand = max(2, TILES_BYTES // (N * (4 if small else 8)) // VECTOR)
     W = VECTOR * min(in_hand, LANES // VECTOR, -(-B // VECTOR))
     step = W * (VECTOR * in_hand // W)
-    measured = booked and whole
+    figured = measured and whole
     summed: NDArray[Any] = np.empty((2, B if singly else 0), np.float64)
-    columns = room_for_figures(B if measured else 0)
+    columns = room_for_figures(B if figured else 0)
     largest = 0
     for first in range(0, B, step):
         part = slice(first, min(first + step, B))
         given = rows[part]
         totals = None if before is None else before.total[part]
-        narrow = whole and (small or _narrow(plan, given, booked, totals))
+        narrow = whole and (small or _narrow(plan, given, measured, totals))
         work = _work(rows.dtype, narrow)
         tile = scratch("tiles", (-(-len(given) // W), N, W), work)
         tiles.load(source_for(given, tile), tile, place)
         surveyed = scratch("surveyed", (2, 3, len(given)), np.int64)
-        top = lanes.survey(tile, surveyed[0])[0] if measured else 0
-        moved, local = (columns[0][2:] if measured else summed)[:, part] if booked else (None, None)
+        top = lanes.survey(tile, surveyed[0])[0] if figured else 0
+        units = columns[0][2:] if figured else summed
+        moved, local = units[:, part] if measured else (None, None)
         largest = max(largest, carry_out(plan, passes, tile, not reverse, top, moved, local))
-        if measured:
+        if figured:
             lanes.survey(tile, surveyed[1])
             lanes.figures(surveyed[0], surveyed[1, 1:], moved, local, N, first, *columns)
         if largest <= most_of(rows.dtype):
             tiles.store(tile, signed(out[part]), place)
-    return Carried(largest, summed[0], summed[1], figures_in(columns) if measured else None)
+    return Carried(largest, summed[0], summed[1], figures_in(columns) if figured else None)
 
 
 @dataclass(frozen=True)
@@ -163,9 +164,9 @@ def prepared(plan: FaultPlan) -> Prepared:
     passes = plan_passes(plan, in_positions=False)
     times = growth(plan)
     narrow_tops = {
-        dtype: _filled(min(INT16_MAX, int(np.iinfo(dtype).max)) // times) for dtype in INTEGERS
+        dtype: all_bits_set(min(INT16_MAX, int(np.iinfo(dtype).max)) // times) for dtype in INTEGERS
     }
-    return Prepared(passes, _places(plan.topology.n, False), narrow_tops)
+    return Prepared(passes, positions_of_nodes(plan.topology.n, False), narrow_tops)
 
 
 def growth(plan: FaultPlan) -> int:
@@ -190,7 +191,7 @@ def growth(plan: FaultPlan) -> int:
 
 @with_own_scratch
 def narrowly(
-    plan: FaultPlan, rows: NDArray[Any], out: NDArray[Any], booked: bool
+    plan: FaultPlan, rows: NDArray[Any], out: NDArray[Any], measured: bool
 ) -> Carried | None:
     """Do as ``side_by_side`` in 16-bit lanes, or return None and leave ``out`` as it was.
 
@@ -203,9 +204,9 @@ def narrowly(
         return None
     ready = prepared(plan)
     top = ready.narrow_tops[rows.dtype]
-    if booked:
+    if measured:
         # A pass moves twelve halves of loads.
-        top = min(top, _filled(INT16_MAX // 6))
+        top = min(top, all_bits_set(INT16_MAX // 6))
     in_hand = max(1, NARROW_TILE // (N * 2 * NARROW_VECTOR))
     W = NARROW_VECTOR * min(in_hand, NARROW_LANES // NARROW_VECTOR, -(-B // NARROW_VECTOR))
     tile = scratch("tiles", (-(-B // W), N, W), np.int16)
@@ -213,7 +214,7 @@ def narrowly(
     # An unsigned load that is negative as a signed one is beyond ``top`` anyhow.
     if not tiles.load_within(source_for(rows, tile), tile, ready.place, top):
         return None
-    if not booked:
+    if not measured:
         carry_out(plan, ready.passes, tile, True, 0, None, None)
         tiles.store(tile, signed(out), ready.place)
         return Carried(0, np.empty(0), np.empty(0))
@@ -231,7 +232,7 @@ def narrowly(
     return Carried(0, columns[0][2], columns[0][3], figures_in(columns))
 
 
-def _filled(most: int) -> int:
+def all_bits_set(most: int) -> int:
     """Return the largest number up to ``most`` of which all bits are set."""
     return (1 << (most + 1).bit_length() - 1) - 1
 
@@ -251,48 +252,65 @@ def carry_out(
     receive units, or both are None; ``total`` is that of any network, and of use for int32 alone.
     """
     _, N, W = tiles.shape
-    within, least, units = INT64_MAX, None, None
+    between, resident_min, units = INT64_MAX, None, None
     if moved is not None:
         counted = np.dtype(np.int32) if tiles.dtype == np.int16 else tiles.dtype
-        least, units = scratch("least", (N * W,), tiles.dtype), scratch("units", (W,), counted)
+        resident_min = scratch("resident_min", (N * W,), tiles.dtype)
+        units = scratch("units", (W,), counted)
         if counted == np.int32:
-            within = INT32_MAX // (max(1, total) * times_moved(plan))
-    return kernels("faults.tiles").carry_out(
-        tiles, passes, ascending, largest_stuck(plan), within, least, units, moved, local
+            between = INT32_MAX // (max(1, total) * times_moved(plan))
+    return kernels("faults.tiles").balance(
+        tiles, passes, ascending, largest_stuck(plan), between, resident_min, units, moved, local
     )
 
 
 def one_by_one(
-    plan: FaultPlan, rows: NDArray[Any], out: NDArray[Any], booked: bool, narrow: bool
+    plan: FaultPlan,
+    rows: NDArray[Any],
+    out: NDArray[Any],
+    measured: bool,
+    work: np.dtype[Any],
 ) -> Carried:
     """Leave the final loads in ``out``, which may be the rows, unless some are beyond the dtype.
 
-    ``narrow`` tells that int32 holds the total of each network; int64 and float64 always do.
+    ``work`` is the dtype of the exchanges.
     """
     B, N = rows.shape
-    work = _work(rows.dtype, narrow)
-    reverse, deepest = plan.order == "lowest", largest_stuck(plan)
-    # The order in which floats are summed up must not depend on the batch.
-    rotating = N > SIDE_BY_SIDE_UP_TO or not (booked and work.kind == "f")
-    rearrange = kernels("faults.positions").rearrange
+    counted = np.dtype(np.float64 if work.kind == "f" else np.int64)
+    reverse = plan.order == "lowest"
+    moved, local = np.zeros((2, B), counted)
+    notes = np.empty(4 << largest_stuck(plan), counted)
+    largest = counted.type(0)
     kernel = kernels("faults.stretches")
-    kind: NDArray[Any] = np.zeros(1, units_dtype(rows))
-    moved, local = np.zeros((2, B), kind.dtype)
-    largest = kind[0]
-    in_hand = max(2, TILES_BYTES // (N * work.itemsize))
-    placed, square = np.empty((min(in_hand, B), N), work), np.empty(4096, work)
+    in_hand = max(1, min(B, TILES_BYTES // (N * work.itemsize)))
+    placed = np.empty((in_hand, N), work)
     for first in range(0, B, in_hand):
         part = slice(first, min(first + in_hand, B))
         used = placed[: part.stop - first]
-        given = source_for(rows[part], used)
-        rearrange(given, used, square, plan.topology.n, reverse)
-        moved[part], local[part], load = kernel.carry_out(
-            used, plan.positions, not reverse, rotating, deepest, booked, kind
-        )
+        to_positions(rows[part], used, reverse)
+        if measured and work.kind == "f":
+            # The order in which floats are summed up must not depend on the batch.
+            rotated = N > SIDE_BY_SIDE_UP_TO
+            load = kernels("faults.single").balance_real(
+                used, plan.positions, not reverse, rotated, moved[part], local[part]
+            )
+        else:
+            totals = (moved[part], local[part]) if measured else (None, None)
+            load = kernel.balance(used, plan.positions, not reverse, notes, *totals)
         largest = max(largest, load)
         if largest <= most_of(rows.dtype):
-            rearrange(used, signed(out[part]), square, plan.topology.n, reverse)
+            to_positions(used, out[part], reverse)
     return Carried(largest, moved, local)
+
+
+def to_positions(rows: NDArray[Any], out: NDArray[Any], reverse: bool) -> None:
+    """Copy rows of nodes (B, N) to rows of positions, of a dtype that the loads fit, or back."""
+    if reverse and rows.shape[1] > 1:
+        source, target = source_for(rows, out), signed(out)
+        narrower = source if source.itemsize < target.itemsize else target
+        kernels("faults.positions").reverse(source, target, np.empty(4096, narrower.dtype))
+    else:
+        np.copyto(out, rows, casting="unsafe")
 
 
 def _work(dtype: np.dtype[Any], narrow: bool) -> np.dtype[Any]:
@@ -302,15 +320,20 @@ def _work(dtype: np.dtype[Any], narrow: bool) -> np.dtype[Any]:
     return np.dtype(np.int32) if narrow else np.dtype(np.int64)
 
 
-def _narrow(plan: FaultPlan, rows: NDArray[Any], booked: bool, totals: NDArray[Any] | None) -> bool:
+def _narrow(
+    plan: FaultPlan, rows: NDArray[Any], measured: bool, totals: NDArray[Any] | None
+) -> bool:
     """Tell whether int32 holds whatever comes up."""
     if totals is None:
         return all_within(rows, INT32_MAX)
-    return int(totals.max()) * (times_moved(plan) if booked else 1) <= INT32_MAX
+    return int(totals.max()) * (times_moved(plan) if measured else 1) <= INT32_MAX
 
 
 @lru_cache(maxsize=16)
-def _places(n: int, reverse: bool) -> NDArray[np.int64]:
-    """Return the position of every node."""
-    place: NDArray[np.int64] = kernels("faults.positions").places(n, reverse)
+def positions_of_nodes(n: int, reverse: bool) -> NDArray[np.int64]:
+    """Return the position of every node: its number, or that with the bits in ``reverse`` order."""
+    nodes = np.arange(1 << n)
+    place = np.zeros_like(nodes) if reverse else nodes
+    for bit in range(n if reverse else 0):
+        place |= (nodes >> bit & 1) << (n - 1 - bit)
     return place

@@ -127,12 +127,6 @@ class FaultPlan:
     def __hash__(self) -> int:
         return hash(self._key)
 
-    def __getstate__(self) -> dict[str, Any]:
-        # The kernels count on where a table begins in memory, and that of a copied array is
-        # anywhere. Made anew it takes 0.1 ms (10-cube), and pickled 60 times as much as the rest.
-        tables = "table", "wide_table"
-        return {name: value for name, value in vars(self).items() if name not in tables}
-
     @property
     def _key(self) -> tuple[object, ...]:
         return self.topology, self.order, self.donor
@@ -172,23 +166,6 @@ class FaultPlan:
         placed[:, 3] = np.where(self.program[:, 3] < 0, -1, n - 1 - self.program[:, 3])
         placed.flags.writeable = False
         return placed
-
-    @cached_property
-    def table(self) -> NDArray[np.int64] | None:
-        """The plan as one network of small loads is balanced by, or None for large networks.
-
-        Of int64, laid out as ``kernels/faults/single.py`` says, for 16-bit lanes.
-        """
-        from .fault_single import table
-
-        return table(self, wide=False)
-
-    @cached_property
-    def wide_table(self) -> NDArray[np.int64] | None:
-        """The same for loads that are not so small, in 32-bit lanes."""
-        from .fault_single import table
-
-        return table(self, wide=True)
 
     @cached_property
     def pairs(self) -> NDArray[np.int64]:
@@ -240,7 +217,7 @@ class FaultPlan:
 
 @cache
 def _apply_plan() -> Callable[..., Balance]:
-    """Import what comes after planning; to do so in every call takes a quarter of it."""
+    """Import what carries out plans, once: a plan that was pickled has its method, too."""
     from .fault_tolerance import apply_plan
 
     return apply_plan

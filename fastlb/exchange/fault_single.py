@@ -1,4 +1,4 @@
-"""One network under a plan of fault-tolerant DEM, with the least of Python around the kernel."""
+"""One network of integers under a plan of fault-tolerant DEM: the calls that programs repeat."""
 
 from __future__ import annotations
 
@@ -6,117 +6,115 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy import ndarray
 
-from ..accelerate import compiled, kernels
-from .fault_batches import INTEGERS, growth
-from .result import INT32_MAX, Balance, balance_of, loads_alone
+from ..accelerate import kernels
+from ..errors import FaultError
+from ..topologies.hypercube import Hypercube
+from .fault_batches import INTEGERS, all_bits_set, growth, largest_stuck, positions_of_nodes
+from .fault_plans import SPLIT, WHOLE, FaultPlan, Subcube, fault_plan
+from .prepared import PreparedCall
+from .result import INT32_MAX, INT64_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
-    from .fault_plans import FaultPlan
-
-# Nodes of a network that is balanced in one go: the table of a plan grows faster than they do.
-FEW = 2**11
-# The plan and the record of the last call, its kernel and what that takes besides loads. A host
-# program asks for the same in every step: to see that by identity saves a sixth of the call. One
-# tuple, put in as a whole: no thread meets half of another's.
-_last: list[tuple[Any, ...]] = [(object(), "", None, None)]
+# Nodes of a network that is balanced link by link, the largest one for which that is worth no
+# other kernel; and the largest that is prepared at all.
+LINK_BY_LINK, PREPARED = 2**6, 2**11
 
 
-def in_one_go(
-    plan: FaultPlan, loads: ArrayLike, record: str, out: NDArray[Any] | None
-) -> Balance | None:
-    """Balance one small network of integers as it is, or return None.
-
-    For a host program that balances in every step; the whole way is for all that is refused or
-    takes a conversion: 18 times as long on a 10-cube with one faulty link, and 100 with eight. The
-    kernel itself looks at types, lengths and values and works out the figures.
-    """
-    # ``np.ndarray`` would be looked up twice.
-    if type(loads) is not ndarray or (loads.ndim != 1 and loads.shape != plan.topology.shape):
+@lru_cache(maxsize=256)
+def prepare_call(
+    topology: Hypercube,
+    dtype: np.dtype[Any],
+    shape: tuple[int, ...],
+    record: str,
+    order: str,
+    donor: str,
+) -> PreparedCall | None:
+    """Return what balances one network of integers by a plan, or None; see ``prepared.py``."""
+    if not isinstance(topology, Hypercube) or dtype not in INTEGERS:
         return None
-    if out is None:
-        try:
-            result = np.empty_like(loads)
-        except MemoryError:
-            # The whole way tells first what else is wrong: a view of one load may have any length.
-            return None
-    elif type(out) is ndarray and out.shape == loads.shape:
-        result = out
-    else:
+    if shape not in (topology.shape, (topology.size,)) or topology.size > PREPARED:
         return None
-    of_plan, of_record, kernel, table = _last[0]
-    if plan is of_plan and record is of_record:
-        found = kernel(loads, result, table)
-        code = found if record == "loads" else found[0]
-    else:
-        code = None
-    if code != 0:
-        # Another plan or other arrays than in the last call, or none that can be balanced.
-        found = _found(plan, loads, record, result)
-        if found is None:
-            return None
-    if record == "loads":
-        return loads_alone("fault_tolerant_dem", plan.topology, result)
-    _, before, after, moved, local, first, last, cost, locality = found
-    fields = {
-        "difference": after,
-        "initial_difference": before,
-        "imbalance": last,
-        "initial_imbalance": first,
-        "moved": moved,
-        "cost": cost,
-        "local": local,
-        "locality": locality,
-        "sweeps": 1,
-        "steps": plan.steps,
-    }
-    return balance_of("fault_tolerant_dem", plan.topology, record, result, fields)
-
-
-def _found(plan: FaultPlan, loads: NDArray[Any], record: str, result: NDArray[Any]) -> Any:
-    """Return what the kernel of the narrowest lanes finds, or None if none balances the loads."""
-    for wide in (False, True):
-        kernel = _kernel(loads.dtype, record, wide)
-        table = plan.wide_table if wide else plan.table
-        if kernel is None or table is None:
-            return None
-        found = kernel(loads, result, table)
-        code = found if record == "loads" else found[0]
-        if code == kernels("faults.single").DONE:
-            _last[0] = plan, record, kernel, table
-            return found
-        if code != kernels("faults.single").WIDER:
-            return None
-    return None
-
-
-def table(plan: FaultPlan, *, wide: bool) -> NDArray[np.int64] | None:
-    """Return a plan as the kernel takes it, for 32-bit lanes or 16-bit ones, or None."""
-    if plan.topology.size > FEW:
+    try:
+        plan = fault_plan(topology, order=order, donor=donor)
+    except (FaultError, ValueError):
         return None
-    lanes = 16 if wide else 32
-    # Beyond that no load but 0 is taken.
-    times = min(growth(plan), INT32_MAX)
-    made: NDArray[np.int64] = kernels("faults.single").table(
-        plan.program, plan.order == "lowest", plan.topology.n, times, lanes
+    if record not in ("loads", "metrics"):
+        return None
+    measured = True if record == "metrics" else None
+    fields = _metrics(plan.steps) if measured else _no_metrics
+    times, lowest = growth(plan), order == "lowest"
+    largest = int(np.iinfo(dtype).max) // times
+    if topology.size <= LINK_BY_LINK:
+        top = min(largest, INT64_MAX // (topology.size * max(1, plan.steps)))
+        constants = plan.program, lowest, all_bits_set(top)
+        return PreparedCall(kernels("faults.single").balance_small, constants, fields)
+    # In a pass a lane of 32 bits counts twelve halves of loads.
+    settings = (
+        not lowest,
+        largest_stuck(plan),
+        all_bits_set(min(largest, INT32_MAX // max(times, 6))),
     )
-    return made
+    # Unsigned, so that numba does not look for negative indices.
+    place = positions_of_nodes(topology.n, lowest).astype(np.uint32)
+    return PreparedCall(
+        kernels("faults.steps").balance_one,
+        (place, steps_of(plan), plan.positions, settings, measured),
+        fields,
+    )
 
 
 @lru_cache(maxsize=64)
-def _kernel(T: np.dtype[Any], record: str, wide: bool) -> Callable[..., Any] | None:
-    """Return what balances loads of a dtype, or None if there is nothing."""
-    if T not in INTEGERS or record not in ("loads", "metrics"):
-        return None
-    module = kernels("faults.single")
-    if record == "loads":
-        entry = module.final_wide if wide else module.final
-    else:
-        entry = module.measured_wide if wide else module.measured
-    row = np.empty(1, T)
-    return compiled(entry, row, row, np.empty(1, np.int64), flat=True)
+def steps_of(plan: FaultPlan) -> NDArray[np.int64]:
+    """Return the exchanges of a plan as ``kernels/faults/steps.py`` takes them."""
+    kernel = kernels("faults.steps")
+    n, N, L = plan.topology.n, plan.topology.size, kernel.LANES
+    # The bit of each position's t-th exchange, or -1.
+    bits, done = np.full((n, N), -1), np.zeros(N, np.int64)
+    for kind, base, free, split in plan.positions.tolist():
+        outermost_first = [bit for bit in range(n)[::-1] if free >> bit & 1]
+        for bit in [split] if kind == SPLIT else outermost_first if kind == WHOLE else []:
+            inside = Subcube(base, free).nodes
+            bits[done[inside], inside] = bit
+            done[inside] += 1
+    segments: list[NDArray[np.int64]] = []
+    for turn in bits:
+        for bit in range(n):
+            chosen = (turn == bit).reshape(-1, L) @ (1 << np.arange(L))
+            rows = np.flatnonzero(chosen)
+            # Of two rows the lower one stands for both.
+            rows = rows[(rows * L & 1 << bit) == 0]
+            if rows.size:
+                steps = rows * L | chosen[rows] << kernel.LANES_FROM
+                segments.append(np.array([1 << bit, rows.size, *steps]))
+    return np.concatenate(segments)
+
+
+def _metrics(steps: int) -> Callable[..., dict[str, Any]]:
+    # Written out, it takes a third of the time of zipping names and numbers.
+    def fields(
+        initial_difference: int, difference: int, moved: int, local: int,
+        initial_imbalance: float, imbalance: float, cost: float, locality: float,
+    ) -> dict[str, Any]:  # fmt: skip
+        return {
+            "difference": difference,
+            "initial_difference": initial_difference,
+            "imbalance": imbalance,
+            "initial_imbalance": initial_imbalance,
+            "moved": moved,
+            "cost": cost,
+            "local": local,
+            "locality": locality,
+            "sweeps": 1,
+            "steps": steps,
+        }
+
+    return fields
+
+
+def _no_metrics(*_: float) -> dict[str, Any]:
+    return {}

@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..accelerate import kernels
 from ..errors import FaultError
-from ..memory import require_memory
 from .fault_batches import (
     Carried,
     fit_side_by_side,
@@ -18,8 +16,9 @@ from .fault_batches import (
     side_by_side,
     times_moved,
 )
+from .fault_links import LinkByLink, link_by_link
 from .fault_plans import FaultPlan, fault_plan
-from .fault_single import in_one_go
+from .fault_single import prepare_call
 from .fault_tree import FaultTree, fault_tree
 from .loads import (
     Survey,
@@ -31,6 +30,7 @@ from .loads import (
     survey_after,
 )
 from .outputs import finished, output_rows
+from .prepared import run_prepared
 from .result import (
     INT32_MAX,
     INT64_MAX,
@@ -46,7 +46,9 @@ if TYPE_CHECKING:
     from ..topologies.hypercube import Hypercube
 
 FLOAT64_MAX = float(np.finfo(np.float64).max)
-SIGN = np.uint64(2**63)
+METHOD = "fault_tolerant_dem"
+# Nodes of networks that are balanced link by link where they are few.
+LINK_BY_LINK = 2**6
 
 
 def fault_tolerant_dem(
@@ -117,6 +119,10 @@ def fault_tolerant_dem(
     >>> fault_tolerant_dem([3, 9, 2, 8, 1, 7, 0, 30], cube).loads
     array([7, 7, 7, 8, 8, 7, 8, 8])
     """
+    if fallback is None and finish is None:
+        balance = run_prepared(METHOD, prepare_call, loads, topology, record, out, order, donor)
+        if balance is not None:
+            return balance
     check_tree("fallback", fallback)
     try:
         plan = fault_plan(topology, order=order, donor=donor)
@@ -125,7 +131,7 @@ def fault_tolerant_dem(
             raise
         check_tree("finish", finish)
         return _carried_out(None, fault_tree(topology), topology, loads, record, out)
-    return apply_plan(plan, loads, finish=finish, record=record, out=out)
+    return _with_finish(plan, loads, finish, record, out)
 
 
 def apply_plan(
@@ -137,11 +143,21 @@ def apply_plan(
     out: NDArray[Any] | None = None,
 ) -> Balance:
     """Carry out a plan on any batch of loads; arguments as for :func:`fault_tolerant_dem`."""
-    # An array would be compared word by word.
-    if finish is None and type(record) is str:
-        balanced = in_one_go(plan, loads, record, out)
-        if balanced is not None:
-            return balanced
+    if finish is None:
+        choices = plan.order, plan.donor
+        balance = run_prepared(METHOD, prepare_call, loads, plan.topology, record, out, *choices)
+        if balance is not None:
+            return balance
+    return _with_finish(plan, loads, finish, record, out)
+
+
+def _with_finish(
+    plan: FaultPlan,
+    loads: ArrayLike,
+    finish: str | None,
+    record: str,
+    out: NDArray[Any] | None,
+) -> Balance:
     check_tree("finish", finish)
     tree = fault_tree(plan.topology) if finish == "tree" else None
     return _carried_out(plan, tree, plan.topology, loads, record, out)
@@ -159,61 +175,62 @@ def _carried_out(
     given = read_loads(loads, topology)
     result, rows = output_rows(out, loads, given)
     exact = record != "loads" or tree is not None or (plan is not None and bool(plan.repairs))
-    booked = record != "loads"
+    measured = record != "loads"
     fields: dict[str, Any]
     free = plan if tree is None and record != "flows" else None
-    if free is not None and fit_side_by_side(given.rows):
-        carried = narrowly(free, given.rows, rows, booked)
+    side_by_side_fit = fit_side_by_side(given.rows)
+    if free is not None and side_by_side_fit:
+        carried = narrowly(free, given.rows, rows, measured)
         if carried is not None:
             fields = {"loads": finished(result, rows)}
             if carried.figures is not None:
                 fields |= _shared(carried.figures, free.steps, given.batch)
-            return Balance("fault_tolerant_dem", topology, record, fields)
+            return Balance(METHOD, topology, record, fields)
     # Few large networks are surveyed at once.
-    small = (not booked or fit_side_by_side(given.rows)) and _all_small(free, given.rows)
+    small = (not measured or side_by_side_fit) and _all_small(free, given.rows)
     before = survey(given.rows) if exact and not small else None
     if not (exact or small):
         check_values(given.rows)
-    counted = np.dtype(units_dtype(rows))
     steps = (plan.steps if plan else 0) + (tree.steps if tree else 0)
     # A unit is sent at most once a step: beyond this every addition is watched.
     whole = rows.dtype.kind in "iu"
     most = 0 if before is None else before.total.max(initial=0)
     limit = INT64_MAX // max(1, steps) if whole else FLOAT64_MAX / max(1, steps)
-    watched = booked and most > limit
+    watched = measured and most > limit
     # Where something may be too large, ``out`` is written last.
     if out is not None and (watched or _may_overflow(plan, before, rows.dtype)):
         rows = np.empty_like(rows)
-    shared: dict[str, Any] | None = None
-    linkwise: dict[str, Any] = {}
-    if free is None or watched:
-        # Narrow types are not worth kernels of their own here.
-        wide = given.rows.astype(counted)
-        local, largest, linkwise = _link_by_link(plan, tree, wide, topology.n, record, counted)
-        linkwise["stages"] = linkwise["stages"].astype(rows.dtype, copy=False)
-        moved = linkwise["moved_per_stage"].T
+    linkwise: LinkByLink | None = None
+    carried = None
+    if free is None or watched or _few_links(free, given.rows, measured):
+        counted = np.dtype(units_dtype(rows))
+        # Unsigned loads without a total may be beyond int64. Narrow types are not worth kernels.
+        wide = given.rows.astype(rows.dtype if _beyond_int64(rows, before, small) else counted)
+        linkwise = link_by_link(plan, tree, wide, counted, recorded=record == "flows")
+        moved, local, largest = linkwise.moved.T, linkwise.local, linkwise.largest
         if watched and not (np.isfinite(moved).all() and (moved >= 0).all()):
             raise OverflowError(f"moved must fit {counted}, got more units times links")
         rows[...] = wide
     else:
-        carried = _by_plan(free, given.rows, rows, booked, before, small)
+        carried = _by_plan(free, given.rows, rows, measured, before, small)
         moved, local, largest = carried.moved, carried.local, carried.largest
-        shared = carried.figures
     if largest > most_of(rows.dtype):
         raise OverflowError(
             f"loads must leave room in {rows.dtype} for what a donor holds, which is {largest}"
         )
-    if shared is None and before is not None and booked:
+    shared = None if carried is None else carried.figures
+    if shared is None and before is not None and measured:
         shared = figures(before, survey_after(before, rows), topology.size, moved, local)
     fields = {"loads": finished(result, rows)}
     if shared is not None:
         fields |= _shared(shared, steps, given.batch)
-    if record == "flows":
-        flows, stages = linkwise["flows"], linkwise["stages"]
+    if linkwise is not None and linkwise.flows is not None and linkwise.stages is not None:
+        flows = linkwise.flows
+        stages = linkwise.stages.astype(rows.dtype, copy=False)
         fields["flows"] = flows.reshape(*given.batch, topology.ndim, *topology.shape)
         fields["stages"] = stages.reshape(len(stages), *given.shape)
-        fields["moved_per_stage"] = moved.T.reshape(len(stages), *given.batch)
-    return Balance("fault_tolerant_dem", topology, record, fields)
+        fields["moved_per_stage"] = linkwise.moved.reshape(len(stages), *given.batch)
+    return Balance(METHOD, topology, record, fields)
 
 
 def _shared(found: dict[str, Any], steps: int, batch: tuple[int, ...]) -> dict[str, Any]:
@@ -223,56 +240,41 @@ def _shared(found: dict[str, Any], steps: int, batch: tuple[int, ...]) -> dict[s
     return per_batch(found | same, batch)
 
 
+def _few_links(plan: FaultPlan, rows: NDArray[Any], measured: bool) -> bool:
+    """Tell whether networks are so few and small that one kernel is enough for them.
+
+    Real loads have their units added up in another order where these are wanted.
+    """
+    real = measured and rows.dtype.kind == "f"
+    return plan.topology.size <= LINK_BY_LINK and not real and not fit_side_by_side(rows)
+
+
+def _beyond_int64(rows: NDArray[Any], before: Survey | None, small: bool) -> bool:
+    """Tell whether loads may be beyond int64: unsigned ones whose total nobody needs."""
+    return rows.dtype == np.uint64 and before is None and not small
+
+
 def _by_plan(
     plan: FaultPlan,
     rows: NDArray[Any],
     out: NDArray[Any],
-    booked: bool,
+    measured: bool,
     before: Survey | None,
     small: bool,
 ) -> Carried:
     """Leave the final loads in ``out``, which may be the rows."""
-    if rows.dtype == np.uint64 and before is None and not small:
-        # Pairs average the same below zero: there unsigned loads of any size fit int64.
-        signed = (rows ^ SIGN).view(np.int64)
-        carried = one_by_one(plan, signed, signed, booked=False, narrow=False)
-        out[...] = signed.view(np.uint64) ^ SIGN
-        return carried
+    if _beyond_int64(rows, before, small):
+        return one_by_one(plan, rows, out, measured, rows.dtype)
     if fit_side_by_side(rows):
-        return side_by_side(plan, rows, out, booked, before, small)
+        return side_by_side(plan, rows, out, measured, before, small)
+    if rows.dtype.kind == "f":
+        return one_by_one(plan, rows, out, measured, np.dtype(np.float64))
     fits = rows.dtype.itemsize < 4 or rows.dtype == np.int32
+    if measured and fits and before is not None:
+        # A lane counts twelve halves of loads.
+        fits = int(before.largest.max(initial=0)) <= 2**32 // 6
     narrow = fits or small or (before is not None and before.total.max(initial=0) <= INT32_MAX)
-    return one_by_one(plan, rows, out, booked, narrow)
-
-
-def _link_by_link(
-    plan: FaultPlan | None,
-    tree: FaultTree | None,
-    rows: NDArray[Any],
-    n: int,
-    record: str,
-    counted: np.dtype[Any],
-) -> tuple[NDArray[Any], Any, dict[str, Any]]:
-    """Balance the rows in place; return (local, largest load after a repair, what was recorded)."""
-    B, N = rows.shape
-    stages = 2 * (plan is not None) + (tree is not None)
-    recorded = record == "flows"
-    require_memory(recorded * B * N * (8 * n + stages * rows.itemsize), "the flows")
-    flows = np.zeros((B if recorded else 0, n, N), counted)
-    after = np.empty((stages if recorded else 0, B, N), rows.dtype)
-    moved = np.zeros((stages, B), counted)
-    none = np.empty(0, np.int64)
-    branches = (
-        (none, none, none, none)
-        if tree is None
-        else (tree.order, tree.parent, tree.component, tree.starts)
-    )
-    program = none.reshape(0, 4) if plan is None else plan.program
-    lowest = plan is None or plan.order == "lowest"
-    local, largest = kernels("faults.flows").carry_out(
-        rows, program, lowest, *branches, flows, after, moved
-    )
-    return local, largest, {"flows": flows, "stages": after, "moved_per_stage": moved}
+    return one_by_one(plan, rows, out, measured, np.dtype(np.int32 if narrow else np.int64))
 
 
 def _all_small(plan: FaultPlan | None, rows: NDArray[Any]) -> bool:

@@ -12,6 +12,10 @@ import numpy as np
 from ..rational import floor_share, multiply_shift, read_rational
 from ..topologies.hypercube import Hypercube
 from ..topologies.topology import Grid, Topology
+from .result import INT64_MAX
+
+# Twice the bits of a load.
+WIDEST_SHIFT = 126
 
 
 def optimal_lambda(topology: Topology) -> float:
@@ -66,10 +70,10 @@ def given_share(lam: Any) -> Fraction:
 
 def integer_factor(
     share: Fraction, total: int, largest: int
-) -> tuple[tuple[np.generic, np.generic], type[np.generic]]:
-    """Return how the kernel multiplies differences by the share, exactly, and in what dtype.
+) -> tuple[tuple[np.generic, ...], type[np.generic]]:
+    """Return how kernels multiply differences by the share, exactly, and in what dtype.
 
-    It is so for totals up to ``total`` and loads up to ``largest``.
+    It is so for totals up to ``total`` and loads up to ``largest``. See ``kernels/shared/shares``.
     """
     equal = floor_share(share, largest)
     narrow = multiply_shift(equal, largest, 32)
@@ -78,4 +82,11 @@ def integer_factor(
     wide = multiply_shift(equal, largest, 64)
     if wide is not None:
         return (np.uint64(wide[0]), np.uint64(wide[1])), np.int64
-    return (np.int64(equal.numerator), np.int64(equal.denominator)), np.int64
+    return widest_factor(share), np.int64
+
+
+def widest_factor(share: Fraction) -> tuple[np.uint64, np.uint64, np.uint64]:
+    """Return how kernels multiply any differences below 2**63 by the share, exactly."""
+    equal = floor_share(share, INT64_MAX)
+    m = -(-(equal.numerator << WIDEST_SHIFT) // equal.denominator)
+    return np.uint64(m >> 64), np.uint64(m % 2**64), np.uint64(WIDEST_SHIFT)

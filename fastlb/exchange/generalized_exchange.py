@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,10 +13,10 @@ from ..arguments import integer
 from ..topologies.colouring import Colouring, colouring
 from ..topologies.hypercube import Hypercube
 from ..topologies.topology import Grid, Topology
-from .gde_share import integer_factor, read_share
-from .gde_single import in_one_go, run_single, shifts
+from .gde_share import integer_factor, read_share, widest_factor
 from .loads import check_record, read_loads, survey, survey_after
 from .outputs import finished, output_rows
+from .prepared import PreparedCall, run_prepared
 from .result import INT64_MAX, Balance, figures, per_batch, units_dtype
 from .tiling import tiled, untiled
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 TILE_BYTES = 2**19
 # Loads swept, some tenths of a second, before the kernel comes back.
 SWEPT_AT_ONCE = 2**27
+# Nodes of a network that is balanced in one call.
+MOST_NODES = 2**13
 
 
 def gde(
@@ -101,8 +104,11 @@ def gde(
     >>> b.loads, b.sweeps
     (array([1011, 1010]), 8)
     """
-    if type(loads) is np.ndarray and tol is None:
-        balanced = in_one_go(loads, topology, lam, order, max_sweeps, record, out)
+    if tol is None:
+        # The parts of a pair apart, so that they are told apart by their types.
+        parts = lam if type(lam) is tuple and len(lam) == 2 else (lam,)
+        options = order, max_sweeps, *parts
+        balanced = run_prepared("gde", _prepare, loads, topology, record, out, *options)
         if balanced is not None:
             return balanced
     if not isinstance(topology, Topology):
@@ -119,24 +125,20 @@ def gde(
     if record == "flows":
         flows = np.zeros((len(rows), len(links.u)), units_dtype(rows))
     if rows.dtype.kind == "f":
-        found = _run_floats(given.rows, rows, links, float(share), tolerance, most, flows)
+        counts = _run_floats(given.rows, rows, links, float(share), tolerance, most, flows)
     else:
         bounds = (int(bound.max(initial=0)) for bound in (before.total, before.largest))
         factor, T = integer_factor(share, *bounds)
-        with_kept = record != "loads"
-        alone = shifts(topology, order) if len(rows) == 1 and flows is None else None
-        if alone is not None and factor[0].dtype.kind == "u":
-            found = run_single(
-                given.rows, rows, alone, factor, most, SWEPT_AT_ONCE, measured=with_kept
-            )
-        else:
-            found = _run_integers(
-                given.rows, rows, links, factor, T, most, flows, with_kept=with_kept
-            )
+        with_metrics = record != "loads"
+        tiles = tiled(given.rows, T, tile_bytes=TILE_BYTES // (2 if with_metrics else 1))
+        counts = balance_tiles(
+            tiles, len(rows), links, factor, most, flows, with_metrics=with_metrics
+        )
+        untiled(tiles, rows)
     fields: dict[str, Any] = {"loads": finished(result, rows)}
     if record == "loads":
         return Balance("gde", topology, record, fields)
-    shared = gde_figures(before, survey_after(before, rows), topology.size, links, found)
+    shared = gde_figures(before, survey_after(before, rows), topology.size, links, counts)
     fields |= per_batch(shared, given.batch)
     fields["colours"] = links.count
     if flows is not None:
@@ -145,10 +147,10 @@ def gde(
 
 
 def gde_figures(
-    before: Survey, after: Survey, size: int, links: Colouring, found: NDArray[Any]
+    before: Survey, after: Survey, size: int, links: Colouring, counts: NDArray[Any]
 ) -> dict[str, Any]:
-    """Return the figures of networks of which the kernel found ``found``, (4, B)."""
-    moved, local, sweeps, flags = found
+    """Return the figures of networks from what kernels count, see ``balance_tiles``, (4, B)."""
+    moved, local, sweeps, flags = counts
     return figures(before, after, size, moved, local) | gde_counts(links, sweeps, flags)
 
 
@@ -160,51 +162,35 @@ def gde_counts(
     return {
         "sweeps": sweeps,
         "steps": 3 * links.count * sweeps,
-        "stalled": flags & kernels("gde.sweeps").STALLED > 0,
-        "converged": flags & kernels("gde.sweeps").APART == 0,
+        "stalled": flags & kernels("gde.tiles").STALLED > 0,
+        "converged": flags & kernels("gde.tiles").APART == 0,
     }
-
-
-def _run_integers(
-    rows: NDArray[Any],
-    out: NDArray[Any],
-    links: Colouring,
-    factor: tuple[np.generic, np.generic],
-    T: type[np.generic],
-    most: int,
-    flows: NDArray[Any] | None,
-    *,
-    with_kept: bool,
-) -> NDArray[Any]:
-    tiles = tiled(rows, T, tile_bytes=TILE_BYTES // (2 if with_kept else 1))
-    found = balance_tiles(tiles, len(rows), links, factor, most, flows, with_kept=with_kept)
-    untiled(tiles, out)
-    return found
 
 
 def balance_tiles(
     tiles: NDArray[Any],
     B: int,
     links: Colouring,
-    factor: tuple[np.generic, np.generic],
+    factor: tuple[np.generic, ...],
     most: int,
     flows: NDArray[Any] | None,
     *,
-    with_kept: bool,
+    with_metrics: bool,
 ) -> NDArray[np.int64]:
     """Balance ``B`` networks in tiles in place; return moved, local, sweeps and flags (4, B)."""
-    kept = np.empty(tiles.shape[1] * tiles.shape[2], tiles.dtype) if with_kept else None
-    found = np.zeros((4, B), np.int64)
-    kernel = kernels("gde.sweeps")
+    _, N, W = tiles.shape
+    resident_min = np.empty(N * W, tiles.dtype) if with_metrics else None
+    counts, state = np.zeros((4, B), np.int64), np.zeros((4, W), np.int64)
+    kernel = kernels("gde.tiles")
+    arrays = links.u, links.v, links.starts, links.lines, links.axes
     _run_to_end(
-        kernel.gde, tiles, kept, flows, links.u, links.v, links.starts, links.lines,
-        links.axes, factor, most, found, rows_of_state=3,
-    )  # fmt: skip
-    over = found[3] & kernel.OVER > 0
-    if with_kept and over.any():
+        kernel.gde, tiles, resident_min, flows, arrays, factor, most, counts, state, width=N * W
+    )
+    over = counts[3] & kernel.OVER > 0
+    if with_metrics and over.any():
         row = int(np.flatnonzero(over)[0])
         raise OverflowError(f"moved must fit int64, got more units in row {row}")
-    return found
+    return counts
 
 
 def _run_floats(
@@ -217,39 +203,99 @@ def _run_floats(
     flows: NDArray[Any] | None,
 ) -> NDArray[Any]:
     tiles = tiled(rows, np.float64, tile_bytes=TILE_BYTES // 2)
-    kept = np.empty(tiles.shape[1] * tiles.shape[2])
-    found = np.zeros((4, len(rows)))
+    _, N, W = tiles.shape
+    counts, state = np.zeros((4, len(rows))), np.zeros((8, W))
     # A share too small for a float still is one: it moves nothing, and so stalls.
     share = max(lam, np.finfo(np.float64).smallest_subnormal)
     _run_to_end(
-        kernels("gde.real").gde, tiles, kept, flows, links.u, links.v, share, tolerance, most,
-        found, rows_of_state=7,
+        kernels("gde.real").gde, tiles, np.empty(N * W), flows, (links.u, links.v), share,
+        tolerance, most, counts, state, width=N * W,
     )  # fmt: skip
-    if not np.isfinite(found[0]).all():
-        row = int(np.flatnonzero(~np.isfinite(found[0]))[0])
+    if not np.isfinite(counts[0]).all():
+        row = int(np.flatnonzero(~np.isfinite(counts[0]))[0])
         raise OverflowError(f"moved must fit float64, got more units in row {row}")
     untiled(tiles, out)
-    return found
+    return counts
 
 
-def _run_to_end(
-    kernel: Callable[..., bool],
-    tiles: NDArray[Any],
-    kept: NDArray[Any] | None,
-    flows: NDArray[Any] | None,
-    *rest: Any,
-    rows_of_state: int,
-) -> None:
-    """Call the kernel until it is done, coming back now and then so that Ctrl-C is heard."""
-    _, N, W = tiles.shape
-    found = rest[-1]
-    place = np.zeros(2, np.int64)
-    state = np.zeros((rows_of_state, W), found.dtype)
-    budget = SWEPT_AT_ONCE // (N * W + 1024) + 1
+def _run_to_end(kernel: Callable[..., bool], *arguments: Any, width: int) -> None:
+    """Call a kernel until all is done, coming back now and then so that Ctrl-C is heard.
+
+    ``width`` : loads of a tile.
+    """
+    place = np.zeros(3, np.int64)
     # Units that do not fit turn negative or infinite, of which plain Python would warn.
     with np.errstate(over="ignore"):
-        while not kernel(tiles, kept, flows, *rest, place, state, budget):
+        while True:
+            place[2] = SWEPT_AT_ONCE // (width + 1024) + 1
+            if kernel(*arguments, place):
+                return
             check_ended()
+
+
+@lru_cache(maxsize=256, typed=True)
+def _prepare(
+    topology: Topology,
+    dtype: np.dtype[Any],
+    shape: tuple[int, ...],
+    record: str,
+    order: str,
+    max_sweeps: int | None,
+    *lam: Any,
+) -> PreparedCall | None:
+    """Return how one small network of integers is balanced in one call, if it is."""
+    if not isinstance(topology, Topology) or topology.size > MOST_NODES or dtype.kind not in "iu":
+        return None
+    if shape not in (topology.shape, (topology.size,)) or record not in ("loads", "metrics"):
+        return None
+    try:
+        links, most = colouring(topology, order), most_sweeps(max_sweeps)
+        share = read_share(lam[0] if len(lam) == 1 else lam, topology)
+    except (TypeError, ValueError):
+        return None
+    constants = links.u, links.v, widest_factor(share), links.count, most
+    return PreparedCall(
+        kernels("gde.single").balance,
+        constants,
+        partial(_fields, links.count) if record == "metrics" else _no_fields,
+    )
+
+
+def _no_fields(*_numbers: Any) -> dict[str, Any]:
+    return {}
+
+
+def _fields(
+    colours: int,
+    difference: int,
+    initial_difference: int,
+    imbalance: float,
+    initial_imbalance: float,
+    moved: int,
+    cost: float,
+    local: int,
+    locality: float,
+    sweeps: int,
+    steps: int,
+    stalled: bool,
+    converged: bool,
+) -> dict[str, Any]:
+    """Return the numbers of one network by their names."""
+    return {
+        "difference": difference,
+        "initial_difference": initial_difference,
+        "imbalance": imbalance,
+        "initial_imbalance": initial_imbalance,
+        "moved": moved,
+        "cost": cost,
+        "local": local,
+        "locality": locality,
+        "sweeps": sweeps,
+        "steps": steps,
+        "stalled": stalled,
+        "converged": converged,
+        "colours": colours,
+    }
 
 
 def _placed(

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from .minimax import minimax_flow
 from .plan import MinimaxPlan
 from .routing import Routing, expand
 from .scaling import Integers, Units, checked, common_kind, exact_sum, scale
+
+if TYPE_CHECKING:
+    from ..kernels.flows.entities import Links
 
 METHODS = ("budget", "odfs")
 
@@ -69,10 +72,7 @@ class _Work:
     sizes: list[Any]  # (K,) as given
     rooms: list[Any]  # (N,) as given
     size: Integers  # (K,) scaled
-    start: Integers
-    out: Integers
-    usable: Integers
-    counted: NDArray[np.bool_]
+    links: Links  # of the graph
     room: Integers
 
     @property
@@ -221,15 +221,19 @@ def _work(
         sizes.values.tolist(),
         rooms.values.tolist(),
         np.array(size, dtype=np.int64),
-        np.searchsorted(graph.tail[out], np.arange(graph.n + 1)),
-        out,
-        usable,
-        counted,
+        kernels("flows.entities").Links(
+            np.searchsorted(graph.tail[out], np.arange(graph.n + 1)),
+            out,
+            graph.tail,
+            graph.head,
+            usable,
+            counted,
+        ),
         room,
     )
 
 
-Found = tuple[Integers, Integers, Integers, Integers]  # ends, links, sink, load of a kernel
+Found = tuple[Integers, Integers, Integers, Integers]  # ends, paths, sink, load of a kernel
 
 
 def _budget(
@@ -249,19 +253,14 @@ def _budget(
         found = heeding(
             len(order) * len(graph.tail),
             search,
-            work.start,
-            work.out,
-            graph.tail,
-            graph.head,
-            work.usable,
-            work.counted,
+            work.links,
             work.room,
             graph.entry[work.at[order]],
             work.size[order],
             budget,
         )
         _, _, sink, load = found
-        on_links = load[work.counted]
+        on_links = load[work.links.counted]
         moved = exact_sum(work.size[order][sink >= 0])
         rank = (-moved, int(on_links.max(initial=0)), exact_sum(on_links))
         if best is None or rank < best[0]:
@@ -276,11 +275,7 @@ def _ordered(work: _Work, plan: MinimaxPlan, order: Integers, template: Numbers 
     found: Found = heeding(
         len(order) * len(work.graph.head),
         kernels("flows.entities").ordered_search,
-        work.start,
-        work.out,
-        work.graph.head,
-        work.usable,
-        work.counted,
+        work.links,
         work.room,
         work.graph.entry[work.at[order]],
         work.size[order],
@@ -303,7 +298,7 @@ def _template(
         listed = list(template) if isinstance(template, Iterable) else template
         count = E + n if isinstance(listed, list) and len(listed) == E + n else E
         given = read_quantities("template", listed, count, "links", signed=True).values.tolist()
-        wanted = [Fraction(0)] * len(work.counted)
+        wanted = [Fraction(0)] * len(work.links.counted)
         for k, link in enumerate(work.graph.origin.tolist()):
             if link >= 0:
                 wanted[k] = Fraction(given[link])
@@ -338,7 +333,7 @@ def _result(
     moved = [size for size, path in zip(work.sizes, paths, strict=True) if path is not None]
     eliminated = sum(moved)
     on_links = np.zeros(work.network.edge_count, dtype=np.int64)
-    on_links[origin[work.counted]] = load[work.counted]
+    on_links[origin[work.links.counted]] = load[work.links.counted]
     carried = [work.number(units) for units in on_links.tolist()]
     return EntityRoutes(
         paths,

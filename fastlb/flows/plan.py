@@ -181,14 +181,13 @@ class MinimaxPlan:
         With a routing scheme every route obeys it.
         """
         problem = self.stages[0].problem
-        start, head, _, link = problem.arcs
-        source, sink, amount, ends, arcs = heeding(
-            len(head),
-            kernels("flows.routes").strip,
-            *(start, head, problem.along(self._flow), len(problem.excess)),
+        link = problem.residual.link
+        count, source, sink, amount, ends, arcs = heeding(
+            len(link), kernels("flows.routes").decompose, problem.residual, self._flow
         )
-        if not len(amount):
+        if not count:
             return []
+        source, sink, amount, ends = source[:count], sink[:count], amount[:count], ends[:count]
         nodes = np.argsort(self.graph.entry), np.argsort(self.graph.exit)
         entry, exit_ = np.sort(self.graph.entry), np.sort(self.graph.exit)
         sources = nodes[0][np.searchsorted(entry, source)].tolist()

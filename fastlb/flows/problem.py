@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..accelerate import kernels
 from .scaling import Integers, checked, exact_sum
 
 if TYPE_CHECKING:
-    from ..topologies.network import Arcs, Expanded
+    from ..kernels.shared.residual import ResidualGraph
+    from ..topologies.network import Expanded
 
 Nodes = NDArray[np.bool_]
 
@@ -57,20 +57,14 @@ class Problem:
         return self.graph.head
 
     @property
-    def arcs(self) -> Arcs:
-        """Residual arcs of the links."""
-        return self.graph.arcs
+    def residual(self) -> ResidualGraph:
+        """The residual graph of the links."""
+        return self.graph.residual
 
     @cached_property
     def lowest(self) -> int:
         """The contention that exists already: 0 in C2, the largest counted traffic in C1."""
         return int(self.base.max(initial=0))
-
-    def along(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Return values of the links along the arcs, 0 on arcs without a link."""
-        nothing = values.dtype.type(0)
-        spread: NDArray[Any] = kernels("flows.residual").spread(self.arcs[3], values, nothing)
-        return spread
 
     def capacity(self, beta: Fraction | None) -> tuple[Integers, int]:
         """Return the capacities (E,) of N(beta) and the factor that makes them whole.

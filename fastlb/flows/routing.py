@@ -172,8 +172,8 @@ def _layered(network: Network, topology: Topology, order: tuple[int, ...]) -> Ex
 def _expanded(
     n: int, tail: Integers, head: Integers, origin: Integers, entry: Integers, exit_: Integers
 ) -> Expanded:
-    arcs = kernels("flows.residual").residual_arcs(n, tail, head)
-    return Expanded(n, tail, head, origin, entry, exit_, arcs)
+    residual = kernels("flows.residual").residual_graph(n, tail, head)
+    return Expanded(n, tail, head, origin, entry, exit_, residual)
 
 
 def _coordinates(topology: Topology, nodes: Integers) -> Integers:

@@ -16,6 +16,8 @@ from .scipyflow import scipy_flow
 METHODS = ("fused", "mmc01", "scipy")
 # Room for the products of the search above the largest scaled total.
 SEARCH_TOTAL = 2**60
+# Arcs from which it pays to ask first whether links that never limit anything join all nodes.
+MANY_ARCS = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,15 +81,15 @@ def short_flow(problem: Problem, beta: Fraction | None) -> tuple[int, Integers, 
     capacity, q = problem.capacity(beta)
     scaled = problem.scaled(q)
     value, flow, side = heeding(
-        len(problem.arcs[1]),
+        len(problem.residual.head),
         kernels("flows.dinic").short_plan,
-        *problem.arcs[:3],
-        problem.along(capacity),
+        problem.residual,
+        capacity,
         scaled.excess,
         scaled.room,
         np.int64(scaled.limit),
     )
-    return int(value), _on_links(problem, flow), side, q
+    return int(value), flow, side, q
 
 
 def least_flow(problem: Problem, beta: Fraction | None) -> tuple[int, Integers, Nodes, int]:
@@ -95,21 +97,16 @@ def least_flow(problem: Problem, beta: Fraction | None) -> tuple[int, Integers, 
     capacity, q = problem.capacity(beta)
     scaled = problem.scaled(q)
     value, flow = heeding(
-        len(problem.arcs[1]),
+        len(problem.residual.head),
         kernels("flows.primal_dual").least_plan,
-        *problem.arcs[:3],
-        problem.along(capacity),
-        problem.along(problem.graph.costs),
+        problem.residual,
+        capacity,
+        problem.graph.costs,
         scaled.excess,
         scaled.room,
         np.int64(scaled.limit),
     )
-    return int(value), _on_links(problem, flow), np.zeros(len(scaled.room), dtype=bool), q
-
-
-def _on_links(problem: Problem, flow: Integers) -> Integers:
-    carried: Integers = kernels("flows.residual").collect(problem.arcs[3], flow, len(problem.tail))
-    return carried
+    return int(value), flow, np.zeros(len(scaled.room), dtype=bool), q
 
 
 def _newton(
@@ -138,32 +135,32 @@ def _newton(
 
 
 def _fused_value(problem: Problem) -> tuple[int, Nodes]:
-    start, head, rev, _ = problem.arcs
     nobody = np.zeros(len(problem.excess), dtype=bool)
     limit = np.int64(problem.limit)
     if limit == 0:
         return 0, nobody
-    everywhere = problem.usable.min(initial=limit) >= limit
-    if everywhere and problem.graph.joined:
-        return problem.limit, nobody
-    usable = problem.along(problem.usable)
-    if kernels("flows.residual").strongly_connected(start, head, rev, usable, limit):
+    if len(problem.residual.head) >= MANY_ARCS and _joined(problem, problem.usable >= limit):
         return problem.limit, nobody
     value, _, _, side, *_ = heeding(
-        len(head),
+        len(problem.residual.head),
         kernels("flows.push_relabel").fused_search,
-        start,
-        head,
-        rev,
-        usable,
-        np.zeros_like(usable),
-        np.zeros(usable.shape, dtype=bool),
+        problem.residual,
+        problem.usable,
+        problem.base,
+        np.zeros(len(problem.usable), dtype=bool),
         problem.excess,
         problem.room,
         limit,
         np.int64(0),
     )
     return int(value), side
+
+
+def _joined(problem: Problem, ample: Nodes) -> bool:
+    """Return whether the ample links (E,) lead from every node to every other."""
+    if ample.all():
+        return problem.graph.joined
+    return bool(kernels("flows.residual").strongly_connected(problem.residual, ample))
 
 
 def _fused_beta(problem: Problem, whole: bool) -> tuple[Fraction, Nodes | None, int, bool]:
@@ -181,12 +178,12 @@ def _fused_beta(problem: Problem, whole: bool) -> tuple[Fraction, Nodes | None, 
     fine = 1 << bits
     scaled = problem.scaled(fine)
     _, beta, raises, side, before, short, rho = heeding(
-        len(problem.arcs[1]),
+        len(problem.residual.head),
         kernels("flows.push_relabel").fused_search,
-        *problem.arcs[:3],
-        problem.along(scaled.usable),
-        problem.along(scaled.base),
-        problem.along(problem.counted),
+        problem.residual,
+        scaled.usable,
+        scaled.base,
+        problem.counted,
         scaled.excess,
         scaled.room,
         np.int64(scaled.limit),

@@ -2,54 +2,45 @@
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..accelerate import compiled, kernels
+from ..accelerate import kernels
 from ..exchange.loads import (
+    Survey,
     all_within,
+    batch_shape,
     check_record,
     check_values,
-    fits,
     read_loads,
     survey,
     survey_after,
 )
-from ..exchange.outputs import finished, output_rows, plain_result
-from ..exchange.result import INT64_MAX, Balance, FrozenDict, figures, loads_alone, per_batch
+from ..exchange.outputs import finished, output_rows
+from ..exchange.prepared import PreparedCall, run_prepared
+from ..exchange.result import INT64_MAX, Balance, FrozenDict, figures, per_batch
 from ..topologies.hexa_cell_topology import HyperHexaCell
 from .hexa_cell_run import (
-    ALGORITHMS,
     INT32,
     INT64,
-    ODD_UNITS,
-    SHARES,
     STEPS,
     Count,
-    prepared,
+    Run,
+    are_side_by_side,
+    counters,
+    run_of,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import ArrayLike, NDArray
 
     from ..topologies.topology import Topology
 
-# Few loads of these dtypes are balanced in one call of a kernel: see its ``SMALL``.
-COMPILED = (INT64, INT32)
-MOST_BYTES = 2**17
-# How the kernel of small networks spells what is asked: record, algorithm, share and odd unit.
-WAYS = {
-    ("loads", name, share, odd_unit): (
-        4 * i + 2 * (share == "greedy" or name == "C") + (odd_unit == "lower")
-    )
-    for i, name in enumerate(ALGORITHMS)
-    for share in SHARES
-    for odd_unit in ((None,) if name == "C" else (None, *ODD_UNITS))
-}
+# Up to so many loads are balanced by one call of a kernel.
+SMALL = 2**14
 
 
 def hexa_cell(
@@ -118,84 +109,79 @@ def hexa_cell(
     >>> b.loads, b.counts["time"], b.counts["messages"]
     (array([0, 1, 1, 0, 1, 1]), 3, 19)
     """
-    if type(topology) is HyperHexaCell and type(loads) is np.ndarray:
-        balanced = _in_one_go(loads, topology, (record, algorithm, share, odd_unit), out)
-        if balanced is not None:
-            return loads_alone("hexa_cell", topology, balanced)
+    balance = run_prepared(
+        "hexa_cell", _prepare, loads, topology, record, out, algorithm, share, odd_unit
+    )
+    if balance is not None:
+        return balance
     if not isinstance(topology, HyperHexaCell):
         raise TypeError(f"topology must be a HyperHexaCell for hexa_cell, got {topology!r}")
-    run = prepared(topology, algorithm, share, odd_unit)
+    run = run_of(topology, algorithm, share, odd_unit)
     check_record(record)
-    given = read_loads(loads, topology)
-    result, rows = output_rows(out, loads, given)
+    inputs = read_loads(loads, topology)
+    result, rows = output_rows(out, loads, inputs)
     if record == "loads":
-        narrow = check_narrow(given.rows)
-        source, work = working_rows(given.rows, rows)
+        narrow = check_narrow(inputs.rows)
+        source, work = working_rows(inputs.rows, rows)
         run.balance(source, work, narrow=narrow)
         _copy_back(work, rows)
         return Balance("hexa_cell", topology, record, {"loads": finished(result, rows)})
-    before = survey(given.rows)
-    source, work = working_rows(given.rows, rows)
+    before = survey(inputs.rows)
+    source, work = working_rows(inputs.rows, rows)
     if before.total.max(initial=0) > INT64_MAX // run.stages:
         # The units moved may turn out not to fit: then nothing is to have been written.
         work = source.copy()
     np.copyto(work, source)
-    narrow = before.largest.max(initial=0) <= kernels("hexa_cells.exchange").NARROW
-    count = Count(run, topology, work, narrow=narrow)
     fields: dict[str, Any] = {}
-    if record == "flows":
-        fields = count.by_stage(given)
+    if record == "metrics" and _is_for_tiles(run, work, before):
+        moved, local, time, load, polled, ends, least, largest = run.count_side_by_side(
+            work, int(before.total.max())
+        )
+        after = Survey(before.total, least, largest)
+        counts = counters(topology, algorithm, load, polled, ends, time)
+        shared = figures(before, after, topology.size, moved, local)
     else:
-        count.do(0, run.stages)
-    shared = figures(before, survey_after(before, work), topology.size, count.moved, count.kept)
+        count = Count(run, topology, work)
+        if record == "flows":
+            fields = count.by_stage(inputs)
+        else:
+            count.do(0, run.stages)
+        after = survey_after(before, work)
+        shared = figures(before, after, topology.size, count.moved, count.resident_min)
+        counts = count.counts()
     shared["steps"] = np.full(len(rows), 3 * topology.d + STEPS[algorithm])
-    fields |= per_batch(shared, given.batch)
-    fields["counts"] = FrozenDict(per_batch(count.counts(), given.batch))
+    fields |= per_batch(shared, inputs.batch)
+    fields["counts"] = FrozenDict(per_batch(counts, inputs.batch))
     _copy_back(work, rows)
     return Balance("hexa_cell", topology, record, {"loads": finished(result, rows), **fields})
 
 
-def _in_one_go(
-    loads: NDArray[Any], topology: HyperHexaCell, asked: tuple[Any, ...], out: NDArray[Any] | None
-) -> NDArray[Any] | None:
-    """Balance few plain integers with the least of Python around the kernel, or return None.
+def _is_for_tiles(run: Run, rows: NDArray[Any], before: Survey) -> bool:
+    """Tell whether the rows are many networks of integers of which int64 holds what is moved."""
+    B, N = rows.shape
+    if rows.dtype.kind == "f" or not are_side_by_side(B, N, counted=True):
+        return False
+    return run.summed(before.total.max(), N) <= INT64_MAX
 
-    For a host program that balances in every step: six times as fast on 128 cells as the whole
-    way, which is for all that is refused, takes a conversion, or takes so long that it is the same.
-    The kernel looks at types, shapes and values.
-    """
+
+@lru_cache(maxsize=256)
+def _prepare(
+    topology: Topology, dtype: np.dtype[Any], shape: tuple[int, ...], record: str, *options: Any
+) -> PreparedCall | None:
+    """Prepare the final loads of few int32 or int64, of one network or a small batch."""
+    if type(topology) is not HyperHexaCell or record != "loads" or dtype not in (INT32, INT64):
+        return None
     try:
-        way = WAYS.get(asked)
-    except TypeError:
+        networks = math.prod(batch_shape(shape, topology))
+        run = run_of(topology, *options)
+    except (TypeError, ValueError):
         return None
-    # A view of one load may have any length, for which there is no room.
-    if way is None or loads.nbytes > MOST_BYTES:
+    side_by_side = are_side_by_side(networks, topology.size, counted=False)
+    if side_by_side or networks * topology.size > SMALL:
         return None
-    source = loads
-    if 1 <= loads.ndim <= 2:
-        if out is None:
-            target = result = np.empty_like(loads)
-        elif type(out) is np.ndarray:
-            target = result = out
-        else:
-            return None
-    else:
-        plain = plain_result(out, loads)
-        if plain is None or not fits(loads.shape, topology):
-            return None
-        result = plain
-        source, target = loads.reshape(-1, topology.size), result.reshape(-1, topology.size)
-    kernel = _kernel(loads.dtype, source.ndim)
-    return None if kernel is None or kernel(source, target, topology.d, way) else result
-
-
-@lru_cache(maxsize=16)
-def _kernel(T: np.dtype[Any], axes: int) -> Callable[..., bool] | None:
-    """Return the kernel for few plain loads of a dtype, or None if there is none."""
-    if T not in COMPILED:
-        return None
-    loads = np.empty((1,) * axes, T)
-    return compiled(kernels("hexa_cells.exchange").small, loads, loads, 1, 0)
+    averaging, greedy, _, prism, dims = run.rules
+    kernel = kernels("hexa_cells.final_loads").balance_few
+    return PreparedCall(kernel, (topology.size, averaging, greedy, prism, dims))
 
 
 def check_narrow(rows: NDArray[Any]) -> bool:
@@ -204,7 +190,7 @@ def check_narrow(rows: NDArray[Any]) -> bool:
         check_values(rows)
         return False
     fits = rows.dtype.itemsize < 4
-    top = np.iinfo(rows.dtype).max if fits else kernels("hexa_cells.exchange").NARROW
+    top = np.iinfo(rows.dtype).max if fits else kernels("hexa_cells.final_loads").NARROW
     if all_within(rows, top):
         return True
     check_values(rows, limit=INT64_MAX // rows.shape[1])

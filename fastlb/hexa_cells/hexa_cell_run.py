@@ -1,4 +1,4 @@
-"""How the kernels of algorithms A, B and C are run: rules, parts, and stages that are counted."""
+"""How the kernels of algorithms A, B and C are run: rules, tiles, and stages that are counted."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ import numpy as np
 
 from ..accelerate import kernels
 from ..arguments import one_of
-from ..exchange.result import units_dtype
+from ..exchange.result import INT32_MAX, units_dtype
+from ..exchange.scratch import scratch, with_own_scratch
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from ..exchange.loads import LoadRows
@@ -20,83 +23,131 @@ if TYPE_CHECKING:
 ALGORITHMS = ("A", "B", "C")
 SHARES = ("fair", "greedy")
 ODD_UNITS = ("higher", "lower")
-# Where everything is counted, parts of 16 cells lie side by side in tiles of 24 KiB, 64 of them in
-# 32 bits: they fit the L1 cache, and an exchange runs over whole vectors.
-PART_BITS = 4
-LANE_BYTES = 256
 INT16, INT32, INT64 = np.dtype(np.int16), np.dtype(np.int32), np.dtype(np.int64)
-# The difference that none exceeds, by the dtype in which loads are computed; floats meet midway,
-# whatever stands here.
-NEVER: dict[np.dtype[Any], int] = {
-    INT16: 2**15 - 1,
-    INT32: 2**31 - 1,
-    INT64: 2**63 - 1,
-    np.dtype(np.float32): 0,
-    np.dtype(np.float64): 0,
-}
 # Messages about weights in a triangle; a pair has 2.
 TRIANGLE_MESSAGES = {"A": 5, "B": 4, "C": 6}
 # Steps of a node less 3d: as printed, and for C, where nothing is, the most there can be.
 STEPS = {"A": 8, "B": 6, "C": 8}
 
+# Lanes of a tile, and bytes of the tiles that are copied and balanced at a time.
+LANES, TILES_BYTES = 64, 2**18
+# From so many networks on, and so many loads, they lie side by side in tiles: fewer are done with
+# sooner by kernels that take one after the other, or not so late that more compiling pays.
+FEWEST, FEWEST_LOADS = 8, 2**12
+# The final loads alone of larger networks take no longer one after the other, nor does counting
+# where 16 lanes with all that is counted do not fit the L3 cache's share of a core.
+LARGEST_SIDE_BY_SIDE, LARGEST_COUNTED = 6 << 5, 6 << 13
 
-def rules_in(
-    algorithm: str, share: str, odd_unit: str | None, dtype: np.dtype[Any]
-) -> tuple[int, int, int, int, int]:
-    """Return the kernels' ``rules``: how loads computed in this dtype are exchanged."""
-    greedy = share == "greedy" or algorithm == "C"
-    never = NEVER[dtype]
+Rules = tuple[int | None, int | None, int | None, int | None, int | None]
+
+
+def rules_of(algorithm: str, share: str, odd_unit: str | None) -> Rules:
+    """Return the kernels' ``rules`` (see ``kernels/shared/hexa_cell.py``)."""
+
+    def rule(chosen: bool) -> int | None:
+        return 1 if chosen else None
+
+    polling = algorithm == "C"
     # In C the larger half of an odd difference crosses from 3 on, in prism and dimensions.
-    prism = 1 if algorithm == "C" else never
-    above = 0 if odd_unit == "lower" else prism
-    return ALGORITHMS.index(algorithm), int(greedy), never, prism, above
+    prism = rule(polling)
+    dims = 0 if odd_unit == "lower" else prism
+    return rule(algorithm == "A"), rule(share == "greedy" or polling), prism, prism, dims
 
 
 class Run:
-    """What the kernels are told: the algorithm, and how a network is laid out in parts.
+    """What kernels take of a call: the algorithm, and the rules that it follows.
 
     Attributes
     ----------
-    bits, part : int
-        Dimensions inside a part of which everything is counted; its nodes.
     stages : int
         Triangles, prism, and each dimension.
-    by_dem : bool
-        Whether the dimensions go by DEM's rule for odd units.
-    rules : dict
-        The kernels' ``rules`` by the dtype in which loads are computed.
+    rules : tuple
+        The kernels' ``rules``.
+    known_ends : int
+        Messages that all nodes send and receive in their triangles before any load.
     """
 
     def __init__(self, d: int, algorithm: str, share: str, odd_unit: str | None) -> None:
         self.d = d
         self.algorithm = algorithm
-        self.by_dem = algorithm != "C" and odd_unit != "lower"
-        self.bits = min(PART_BITS, d - 1)
-        self.part = 6 << self.bits
         self.stages = d + 1
-        self.rules = {dtype: rules_in(algorithm, share, odd_unit, dtype) for dtype in NEVER}
+        self.rules = rules_of(algorithm, share, odd_unit)
+        self.known_ends = 2 * TRIANGLE_MESSAGES[algorithm] * 2**d
 
     def balance(self, source: NDArray[Any], target: NDArray[Any], *, narrow: bool) -> None:
-        """Balance the rows of ``source`` into ``target``, which may be the same.
-
-        The dimensions above a part are DEM on cubes side by side, and left to DEM's kernel,
-        unless the odd unit goes another way.
-        """
-        kernel, (B, N) = kernels("hexa_cells.exchange"), source.shape
+        """Balance the rows of ``source`` into ``target``, which may be the same."""
+        B, N = source.shape
         dtype = computed_in(source.dtype, narrow)
-        rules = self.rules[dtype]
-        if B >= kernel.FEWEST and N <= kernel.LARGEST:
-            tile = np.empty(N * min(B, LANE_BYTES // dtype.itemsize), dtype)
-            kernel.side_by_side(source, target, tile, rules)
+        if are_side_by_side(B, N, counted=False):
+            self._balance_side_by_side(source, target, dtype)
             return
-        part = min(N, kernel.PART)
-        kernel.part_by_part(
-            source.reshape(-1), target.reshape(-1), np.empty((2, part), dtype), rules
+        kernel = kernels("hexa_cells.final_loads")
+        workspace = np.empty(2 * min(N, kernel.PART), dtype)
+        kernel.balance(source, target, workspace, self.rules)
+
+    @with_own_scratch
+    def _balance_side_by_side(
+        self, source: NDArray[Any], target: NDArray[Any], dtype: np.dtype[Any]
+    ) -> None:
+        copies, nodes = kernels("layout.tiles"), np.arange(source.shape[1])
+        for part, tiles in parts_in_tiles(source, dtype):
+            copies.load(source[part], tiles, nodes)
+            kernels("hexa_cells.tiles").balance(tiles, self.d, self.rules)
+            copies.store(tiles, target[part], nodes)
+
+    @with_own_scratch
+    def count_side_by_side(self, rows: NDArray[Any], total: int) -> NDArray[np.int64]:
+        """Balance integers in place, and return what is counted, (8, B), as ``count_tiles`` does.
+
+        ``total`` is the largest of a network.
+        """
+        dtype = INT32 if self.summed(total, rows.shape[1]) <= INT32_MAX else INT64
+        copies, nodes = kernels("layout.tiles"), np.arange(rows.shape[1])
+        counts: list[NDArray[np.int64]] = []
+        for part, tiles in parts_in_tiles(rows, dtype):
+            copies.load(rows[part], tiles, nodes)
+            counts.append(self.count_tiles(tiles, len(rows[part]), with_loads=True))
+            copies.store(tiles, rows[part], nodes)
+        return np.concatenate(counts, axis=1)
+
+    def count_tiles(
+        self, tiles: NDArray[Any], B: int, *, with_loads: bool = False
+    ) -> NDArray[np.int64]:
+        """Balance tiles (K, N, W) of B trials, and return what the kernel counts, (8, B)."""
+        dtype, (_, N, W) = tiles.dtype, tiles.shape
+        summed_as = INT32 if dtype == INT16 else dtype
+        workspace = (
+            scratch("resident_min", (N * W,), dtype), scratch("messages", (N * W,), np.uint8),
+            scratch("sums", (5, W), summed_as), scratch("extremes", (5, W), dtype),
+        )  # fmt: skip
+        counts = np.empty((8, B), np.int64)
+        kernels("hexa_cells.tiles").count(
+            tiles, workspace, self.d, self.known_ends, self.rules, with_loads, counts
         )
-        if part < N and (self.by_dem or target.dtype.kind == "f"):
-            kernels("dem.small").dem_rows(target, part)
-        elif part < N:
-            kernel.dimensions(target, part, self.rules[target.dtype])
+        return counts
+
+    def summed(self, total: int, N: int) -> int:
+        """Return the most that sums come to: all stages move a total each; messages are bytes."""
+        return max(int(total) * self.stages, 255 * N)
+
+
+def are_side_by_side(B: int, N: int, *, counted: bool) -> bool:
+    """Tell whether networks lie side by side, to be counted or for their final loads alone."""
+    largest = LARGEST_COUNTED if counted else LARGEST_SIDE_BY_SIDE
+    return B >= FEWEST and B * N >= FEWEST_LOADS and largest >= N
+
+
+def parts_in_tiles(
+    rows: NDArray[Any], dtype: np.dtype[Any]
+) -> Iterator[tuple[slice, NDArray[Any]]]:
+    """Divide rows (B, N) into parts, and return for each the same room as tiles (K, N, W)."""
+    B, N = rows.shape
+    lanes = max(16, min(LANES, TILES_BYTES // (N * dtype.itemsize) // 16 * 16, -(-B // 16) * 16))
+    at_once = max(1, TILES_BYTES // (N * lanes * dtype.itemsize)) * lanes
+    room = scratch("tiles", (-(-min(B, at_once) // lanes), N, lanes), dtype)
+    for first in range(0, B, at_once):
+        part = slice(first, min(first + at_once, B))
+        yield part, room[: -(-(part.stop - first) // lanes)]
 
 
 class Count:
@@ -104,56 +155,44 @@ class Count:
 
     Attributes
     ----------
-    rows, kept : (B, N)
+    rows, resident_min : (B, N)
         Loads, balanced in place, and the units that never left.
     moved, longest : (B, S)
         Units of each stage: in all, and the most in one triangle or pair.
     """
 
-    def __init__(
-        self, run: Run, topology: HyperHexaCell, rows: NDArray[Any], *, narrow: bool
-    ) -> None:
+    def __init__(self, run: Run, topology: HyperHexaCell, rows: NDArray[Any]) -> None:
         self.run = run
         self.topology = topology
         self.rows = rows
-        self.kept = rows.copy()
-        self._ends = np.zeros(rows.shape, np.uint8)
-        self._dtype = computed_in(rows.dtype, narrow)
+        self.resident_min = rows.copy()
+        self._messages = np.zeros(rows.shape, np.uint8)
         shape = (len(rows), run.stages)
         self.moved: NDArray[Any] = np.zeros(shape, units_dtype(rows))
         self.longest: NDArray[Any] = np.zeros(shape, units_dtype(rows))
-        self._messages = np.zeros((len(rows), 2), np.int64)
+        self._transfers = np.zeros((len(rows), 2), np.int64)
 
     def do(self, first: int, last: int) -> None:
         """Do the stages ``first .. last-1``."""
-        run, nodes = self.run, (self.rows, self.kept, self._ends)
-        figures = self.moved, self.longest, self._messages
-        inside = run.bits + 2
-        if first < inside and len(self.rows):
-            lanes = min(LANE_BYTES // self._dtype.itemsize, self.rows.size // run.part)
-            size = run.part * max(1, lanes)
-            tiles = tuple(np.empty(size, t) for t in (self._dtype, self._dtype, np.uint8))
-            parts = tuple(node.reshape(-1, run.part) for node in nodes)
-            stages = first, min(last, inside)
-            rules = run.rules[self._dtype]
-            kernels("hexa_cells.exchange").cells_measured(
-                parts, tiles, run.bits, stages, rules, figures
-            )
+        kernel, rules = kernels("hexa_cells.counted"), self.run.rules
+        nodes = self.rows, self.resident_min, self._messages
+        figures = self.moved, self.longest, self._transfers
+        part = min(self.rows.shape[1], kernel.PART)
+        # Stages within a part, whose last one exchanges its halves.
+        inside = (part // 3).bit_length()
+        if first < inside:
+            kernel.count_parts(nodes, part, first, min(last, inside), rules, figures)
         if last > inside:
-            stages = max(first, inside), last
-            width = run.part << (stages[0] - inside)
-            rules = run.rules[self.rows.dtype]
-            kernels("hexa_cells.exchange").dimensions_measured(nodes, width, stages, rules, figures)
+            sums = np.zeros((3, kernel.PART), self.moved.dtype)
+            kernel.count_dimensions(nodes, max(first, inside), last, rules, sums, figures)
 
-    def by_stage(self, given: LoadRows) -> dict[str, Any]:
+    def by_stage(self, inputs: LoadRows) -> dict[str, Any]:
         """Do all stages, and return the fields of ``record="flows"``."""
         topology, S = self.topology, self.run.stages
-        stages = np.empty((S, *self.rows.shape), given.rows.dtype)
+        stages = np.empty((S, *self.rows.shape), inputs.rows.dtype)
         flows = np.zeros((len(self.rows), topology.edge_count), self.moved.dtype)
         triangles = np.empty((len(self.rows) * topology.cells * 2, 3), self.moved.dtype)
-        held = self.rows.astype(self._dtype).reshape(triangles.shape)
-        rules = self.run.rules[self._dtype]
-        kernels("hexa_cells.exchange").triangle_flows(held, rules, triangles)
+        kernels("hexa_cells.counted").flows_of_triangles(self.rows, self.run.rules, triangles)
         by_triangle = triangles.reshape(len(self.rows), 2 * topology.cells, 3)
         for offset, lower, place in topology.links_by_offset():
             if offset < 3:
@@ -170,17 +209,17 @@ class Count:
             stages[s] = self.rows
             flows[:, place] = sent - self.rows[:, lower].astype(flows.dtype)
         return {
-            "stages": stages.reshape(S, *given.shape),
-            "moved_per_stage": self.moved.T.reshape(S, *given.batch),
-            "flows": flows.reshape(*given.batch, topology.edge_count),
-            "after_triangle": stages[0].reshape(given.shape),
-            "after_cell": stages[1].reshape(given.shape),
+            "stages": stages.reshape(S, *inputs.shape),
+            "moved_per_stage": self.moved.T.reshape(S, *inputs.batch),
+            "flows": flows.reshape(*inputs.batch, topology.edge_count),
+            "after_triangle": stages[0].reshape(inputs.shape),
+            "after_cell": stages[1].reshape(inputs.shape),
         }
 
     def counts(self) -> dict[str, NDArray[Any]]:
         """Return the counters, each of shape (B,)."""
-        load, polled = self._messages.T
-        ends, time = self._ends.max(axis=1).astype(np.int64), self.longest.sum(axis=1)
+        load, polled = self._transfers.T
+        ends, time = self._messages.max(axis=1).astype(np.int64), self.longest.sum(axis=1)
         return counters(self.topology, self.run.algorithm, load, polled, ends, time)
 
 
@@ -206,8 +245,8 @@ def counters(
     }
 
 
-def prepared(topology: HyperHexaCell, algorithm: str, share: str, odd_unit: str | None) -> Run:
-    """Check the options of :func:`hexa_cell` and return what the kernels are told."""
+def run_of(topology: HyperHexaCell, algorithm: str, share: str, odd_unit: str | None) -> Run:
+    """Check the options of :func:`hexa_cell` and return what kernels take of them."""
     one_of("algorithm", algorithm, ALGORITHMS)
     one_of("share", share, SHARES)
     if odd_unit is not None:

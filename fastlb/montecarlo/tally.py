@@ -42,8 +42,17 @@ _HALF = 26
 # The weight of a value that comes once.
 _ONE = np.ones(1, dtype=np.int64)
 
-# What ``measure`` in ``kernels/statistics/tally.py`` says of a block of values.
-Measured = tuple[int, int, float, float, int, int, tuple[int, ...]]
+# The least and largest of a block of values, and what ``measure`` in
+# ``kernels/statistics/sums.py`` returns of it.
+Measured = tuple[float, float, tuple[int, ...]]
+
+
+def _measure(values: NDArray[np.float64]) -> Measured:
+    """Measure at most ``BLOCK`` values without -0.0."""
+    ends = np.empty(2)
+    numbers = kernels("statistics.sums").measure(values.view(np.int64), ends.view(np.int64))
+    least, largest = ends.tolist()
+    return least, largest, tuple(map(int, numbers))
 
 
 class Column(NamedTuple):
@@ -65,15 +74,11 @@ class Column(NamedTuple):
 
     @classmethod
     def _of(cls, given: NDArray[Any], times: int) -> Column:
-        # The kernel is compiled for the kinds that figures mostly have.
-        ready = given.dtype in (np.int64, np.float64) and given.flags.carray
-        numbers = given if ready else np.add(given, 0.0, dtype=np.float64)
-        column, measure = np.empty(len(given)), kernels("statistics.tally").measure
+        column = np.add(given, 0.0, dtype=np.float64)
         measured = [
-            measure(numbers[first : first + BLOCK], column[first : first + BLOCK])
-            for first in range(0, len(given), BLOCK)
+            _measure(column[first : first + BLOCK]) for first in range(0, len(given), BLOCK)
         ]
-        if len({end for block in measured for end in block[2:4]}) == 1 < len(given):
+        if len({end for block in measured for end in block[:2]}) == 1 < len(given):
             return cls._of(column[:1], times * len(given))
         return cls(column, times, measured)
 
@@ -108,23 +113,23 @@ class Moments:
             first += BLOCK
 
     def _add(self, values: NDArray[np.float64], times: int, measured: Measured) -> None:
-        tally = kernels("statistics.tally")
+        sums = kernels("statistics.sums")
         self.trials += len(values) * times
-        least, largest, low, high, negative, zero, words = measured
-        if largest == tally.EXPONENTS:
-            low, high = values.min(), values.max()
+        low, high, (least, largest, negative, zero, *words) = measured
+        if largest == sums.EXPONENTS:
+            low, high = float(values.min()), float(values.max())
             finite = np.isfinite(values)
             special, values = values[~finite], values[finite]
             self._special += float(special.sum())
             self.negative += times * int(np.count_nonzero(special < 0))
-            least, largest, _, _, negative, zero, words = tally.measure(values, values)
-        self._reach(float(low), float(high))
-        if largest - least <= tally.NEAR:
-            self._include(int(least), [times * int(word) for word in words])
+            least, largest, negative, zero, *words = _measure(values)[2]
+        self._reach(low, high)
+        if largest - least <= sums.NEAR:
+            self._include(least, [times * word for word in words])
         else:
-            negative, zero = self._add_far(values, times, int(least), int(largest))
-        self.negative += times * int(negative)
-        self.zero += times * int(zero)
+            negative, zero = self._add_far(values, times, least, largest)
+        self.negative += times * negative
+        self.zero += times * zero
 
     def _include(self, least: int, words: list[int]) -> None:
         """Add words that the kernel added up, whose unit is that of the least exponent."""
@@ -137,7 +142,7 @@ class Moments:
         """Add finite values, and return how many of them are negative and zero."""
         E = largest - least + 1
         sums, strip = np.zeros((E, 8), dtype=np.int64), np.empty((E, 4), dtype=np.int64)
-        found: tuple[int, int] = kernels("statistics.tally").add(
+        signs: tuple[int, int] = kernels("statistics.sums").add_far(
             values.view(np.int64), least, sums, strip
         )
         total, squares = self._far
@@ -146,7 +151,7 @@ class Moments:
             total += times * more
             squares += times * more_squares
         self._far = total, squares
-        return found
+        return signs
 
     def _sums(self) -> tuple[int, int]:
         """Return the sum of all finite values and that of their squares, in units."""
@@ -250,14 +255,14 @@ class Histogram:
 
     def _count(self, bits: NDArray[np.int64], weights: NDArray[np.int64]) -> int:
         """Count as far as there is room, and return how many values were taken."""
-        tally = kernels("statistics.tally")
+        histogram = kernels("statistics.histogram")
         if self._first is None:
             table = self._keys, self._counts, self._used, len(self._keys) // 2
-            taken, self._used = tally.count(bits, self.dropped, weights, *table)
+            counted, self._used = histogram.count(bits, self.dropped, weights, *table)
         else:
             row = self._first, self._counts, self._used, DISTINCT
-            taken, self._used = tally.count_in_row(bits, self.dropped, weights, *row)
-        return int(taken)
+            counted, self._used = histogram.count_in_row(bits, self.dropped, weights, *row)
+        return int(counted)
 
     def _enough(self, bits: NDArray[np.int64], further: NDArray[np.int64]) -> int:
         """Return how many bits to drop where one bin more than there may be is needed.
@@ -269,15 +274,15 @@ class Histogram:
             return max(self.dropped + 1, FIRST_DROPPED)
         # At first it is several bits; as many values again tell all but the last one or two.
         keys = np.sort(_ordered(np.concatenate([bits, further[:DISTINCT]])))
-        return int(kernels("statistics.tally").fewest_dropped(keys, FIRST_DROPPED, DISTINCT))
+        return int(kernels("statistics.histogram").fewest_dropped(keys, FIRST_DROPPED, DISTINCT))
 
     def _entries(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the bins as the least of their float64 values as stored, and their counts."""
         keys, counts = np.empty((2, self._used + 1), dtype=np.int64)
         if self._first is None:
-            kernels("statistics.tally").taken(self._keys, self._counts, keys, counts)
+            kernels("statistics.histogram").entries(self._keys, self._counts, keys, counts)
         else:
-            kernels("statistics.tally").taken_in_row(self._first, self._counts, keys, counts)
+            kernels("statistics.histogram").entries_in_row(self._first, self._counts, keys, counts)
         return _ordered(keys[:-1] << self.dropped), counts[:-1]
 
     def _rebuild(
@@ -302,7 +307,9 @@ class Histogram:
 
     def _ends(self, *given: NDArray[np.int64]) -> tuple[int, int]:
         """Return the first and the last key of values."""
-        ends = [kernels("statistics.tally").ends(bits) for bits in given if len(bits)] or [(0, 0)]
+        ends = [kernels("statistics.histogram").ends(bits) for bits in given if len(bits)] or [
+            (0, 0)
+        ]
         first, last = min(end[0] for end in ends), max(end[1] for end in ends)
         return int(first) >> self.dropped, int(last) >> self.dropped
 

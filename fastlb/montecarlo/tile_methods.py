@@ -27,7 +27,7 @@ from ..exchange.result import INT32_MAX, INT64_MAX
 from ..exchange.scratch import scratch
 from ..exchange.tiling import LANES
 from ..hexa_cells.hexa_cell_exchange import hexa_cell
-from ..hexa_cells.hexa_cell_run import STEPS, counters, prepared
+from ..hexa_cells.hexa_cell_run import STEPS, counters, run_of
 from ..registry import function_of
 from ..topologies.colouring import colouring
 from ..topologies.hexa_cell_topology import HyperHexaCell
@@ -111,7 +111,7 @@ class Gde(TileMethod):
     def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
         factor, _ = self._factor(total, largest)
         found = generalized.balance_tiles(
-            tiles, B, self.links, factor, self.most, None, with_kept=True
+            tiles, B, self.links, factor, self.most, None, with_metrics=True
         )
         named = dict(zip(("moved", "local", "sweeps", "flags"), found, strict=True))
         return {**named, "extremes": extremes(tiles, B)}
@@ -186,7 +186,8 @@ class Dem(TileMethod):
     def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
         found = np.empty((4, B), np.int64)
         kept = scratch("kept", (tiles[0].size,), tiles.dtype)
-        kernels("dem.tiles").dem(tiles, kept, self.bits, self.faults, found)
+        sums = np.empty((4, tiles.shape[2]), INT64 if tiles.dtype == INT64 else INT32)
+        kernels("dem.tiles").balance(tiles, kept, sums, self.bits, self.faults, found)
         return {"moved": found[0], "local": found[1], "extremes": found[2:]}
 
     def further(self, B: int, found: Found) -> dict[str, Any]:
@@ -205,21 +206,14 @@ class HexaCell(TileMethod):
         if not isinstance(topology, HyperHexaCell):
             raise TypeError(f"topology must be a HyperHexaCell for hexa_cell, got {topology!r}")
         self.topology: HyperHexaCell = topology
-        self.run = prepared(topology, algorithm, share, odd_unit)
+        self.run = run_of(topology, algorithm, share, odd_unit)
 
     def dtype(self, total: int, largest: int, W: int) -> np.dtype[Any] | None:
-        # All stages together move at most the total each; a node's messages are bytes.
-        summed = max(int(total) * self.run.stages, 255 * self.topology.size)
+        summed = self.run.summed(total, self.topology.size)
         return _least_dtype(kernels("hexa_cells.tiles"), largest, W, summed)
 
     def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
-        found, dtype = np.empty((8, B), np.int64), tiles.dtype
-        kept, ends = (
-            scratch(name, (tiles[0].size,), T) for name, T in (("kept", dtype), ("ends", np.uint8))
-        )
-        kernels("hexa_cells.tiles").balance(
-            tiles, kept, ends, self.run.d, self.run.rules[dtype], found
-        )
+        found = self.run.count_tiles(tiles, B)
         named = dict(zip(("moved", "local", "time", "load", "polled", "ends"), found, strict=False))
         return {**named, "extremes": found[6:]}
 

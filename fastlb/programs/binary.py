@@ -9,6 +9,7 @@ import numpy as np
 from ..accelerate import kernels
 from ..arguments import one_of, whole_number
 from ..memory import require_memory
+from .batches import enumerate_together
 from .binary_solution import STATUS_NAMES, BinaryBatch, BinarySolution, masked, sequences
 from .handover import hand_over
 from .outcome import INFEASIBLE, LIMIT, OPTIMAL, STATUSES, Outcome
@@ -38,7 +39,6 @@ LEAF = 6
 STAGES = ((60, 5000), (300, 2**62))
 # Differences of two sums must fit the dtype of the lanes.
 _SAFE_INT16, _SAFE_INT32 = 2**14, 2**30
-_SHORT, _NARROW, _WIDE = (np.zeros(0, dtype=kind) for kind in (np.int16, np.int32, np.int64))
 
 
 def solve_binary(
@@ -154,10 +154,16 @@ def _solve_one(
 
     A search leaves out what costs ``below`` or more.
     """
-    feasible, value, flipped, free, rc, rA, rb = kernels("programs.presolve").reduce(c, A, b)
     name = "search" if method == "auto" else method
-    if not feasible:
+    m, n = A.shape
+    rc, rA, rb = c.copy(), A.copy(), b.copy()
+    active, flipped = np.empty(m, np.bool_), np.empty(n, np.bool_)
+    value, free = np.empty(n, np.int8), np.empty(n, np.int64)
+    rows, columns = kernels("programs.presolve").reduce(rc, rA, rb, active, value, flipped, free)
+    if rows < 0:
         return Outcome(INFEASIBLE, None, 0, name, 0)
+    rA = rA.reshape(-1)[: rows * columns].reshape(rows, columns)
+    free, rc, rb = free[:columns], rc[:columns], rb[:rows]
     fixed_cost = int(c[value == 1].sum() + c[free][flipped[free]].sum())
     if free.size == 0:
         found = Outcome(OPTIMAL, np.zeros(0, dtype=np.int8), 0, name, 0)
@@ -198,13 +204,12 @@ def _search(
         # As if a solution of that cost were known, which is a multiple of all costs' divisor.
         cost, found = np.int64(-(-below // step) * step), True
     given, spent = cost if found else None, 0
+    kind = np.empty(0, _sums_dtype(bound))
     for steps, most in STAGES:
-        y, x, cost, found = kernels("programs.presolve").multipliers(
-            c, A, b, y, x, cost, found, steps
-        )
-        layout = kernels("programs.branch_and_bound").prepare(c, A, b, y, _lanes(bound))
-        x, cost, found, least, nodes, complete = kernels("programs.enumerate").search(
-            c.sum(), *layout, np.argsort(-y), x, cost, found, min(most, node_limit - spent)
+        most = min(most, node_limit - spent)
+        cost, found = kernels("programs.presolve").multipliers(c, A, b, y, x, cost, found, steps)
+        cost, found, least, nodes, complete = kernels("programs.branch_and_bound").search(
+            c, A, b, y, np.argsort(-y), kind, x, cost, found, most
         )
         spent += int(nodes)
         if complete or spent == node_limit:
@@ -218,16 +223,31 @@ def _search(
 
 
 def _enumerate_one(c: NDArray[Any], A: NDArray[Any], b: NDArray[Any]) -> Outcome:
-    kernel = kernels("programs.enumerate").enumerate_each
-    pattern, cost, found = kernel(c[None], A[None], b[None], _WIDE)
+    pattern, cost, found = _enumerate_each(c[None], A[None], b[None], np.int64)
     if not found[0]:
         return Outcome(INFEASIBLE, None, 0, "enumeration", 0)
     return Outcome(OPTIMAL, sequences(pattern, c.size)[0], int(cost[0]), "enumeration", 0)
 
 
-def _lanes(bound: int) -> NDArray[Any]:
-    """Return an empty array of the narrowest dtype that sums up to a bound fit."""
-    return _NARROW if bound < _SAFE_INT32 else _WIDE
+def _enumerate_each(
+    c: NDArray[Any], A: NDArray[Any], b: NDArray[Any], dtype: type[Any]
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return (pattern, cost, whether feasible) of programs, computed in a dtype of their sums."""
+    B, m, n = A.shape
+    rows = np.concatenate([A, c[:, None]], axis=1)
+    sums = np.empty((m + 1, 2**LEAF), dtype)
+    base = np.empty((m + 1, 2 ** max(n - LEAF, 0)), dtype)
+    pattern, cost = np.empty((2, B), dtype=np.int64)
+    known = np.empty(B, dtype=np.bool_)
+    order = np.empty(m, dtype=np.int64)
+    kernel = kernels("programs.enumerate").enumerate_each
+    kernel(rows, b, sums, base, order, pattern, cost, known)
+    return pattern, cost, known
+
+
+def _sums_dtype(bound: int) -> type[Any]:
+    """Return the dtype that sums up to a bound fit, differences of two as well."""
+    return np.int32 if bound < _SAFE_INT32 else np.int64
 
 
 def _enumerated(given: Programs) -> Found:
@@ -236,16 +256,14 @@ def _enumerated(given: Programs) -> Found:
     require_memory(8 * (m + 1) * 2 ** max(n - LEAF, 0), f"enumerating {n} variables, {m} rows")
     programs = given.c, given.A, given.b
     if n <= SMALL and m <= MOST_ROWS and B >= MANY:
-        kernel = kernels("programs.few_variables").enumerate_together
-        found = np.empty(B, np.int16), np.empty(B, np.int64), np.empty(B, np.bool_)
         # The narrowest numbers are tried first, for their sums are checked on the way.
-        count = kernel(*programs, _SHORT, _SAFE_INT16, *found)
+        results, count = enumerate_together(*programs, np.int16, _SAFE_INT16)
         if count < 0 and (given.bound < _SAFE_INT32 or n <= LEAF):
-            count = kernel(*programs, _lanes(given.bound), 0, *found)
+            results, count = enumerate_together(*programs, _sums_dtype(given.bound), 0)
         if count >= 0:
-            return *found, count == B
-    kind = _SHORT if given.bound < _SAFE_INT16 else _lanes(given.bound)
-    pattern, cost, known = kernels("programs.enumerate").enumerate_each(*programs, kind)
+            return *results, count == B
+    dtype = np.int16 if given.bound < _SAFE_INT16 else _sums_dtype(given.bound)
+    pattern, cost, known = _enumerate_each(*programs, dtype)
     return pattern, cost, known, bool(known.all())
 
 

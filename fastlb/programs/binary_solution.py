@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..accelerate import kernels
 from .outcome import STATUSES
 
 if TYPE_CHECKING:
@@ -91,13 +90,7 @@ class BinaryBatch(BinarySolution):
     def status(self) -> Any:
         if self._unknown is None:
             return _repeated(STATUS_NAMES[:1], self._batch)
-        # A name is 40 bytes, which ``take`` copies half as fast as numbers are.
-        names = np.empty(self._batch, STATUS_NAMES.dtype)
-        rows = STATUS_NAMES.view(np.int64).reshape(len(STATUSES), -1)
-        kernels("programs.few_variables").choose_rows(
-            self._unknown, rows, names.reshape(-1, 1).view(np.int64)
-        )
-        return names
+        return STATUS_NAMES.take(self._unknown).reshape(self._batch)
 
     @cached_property
     def method(self) -> Any:

@@ -316,22 +316,25 @@ def _int64(name: str, array: NDArray[Any]) -> NDArray[Any]:
 
 def _check_sums(c: NDArray[Any], A: NDArray[Any], b: NDArray[Any]) -> int:
     """Return a bound of all absolute sums, or raise ``OverflowError``."""
-    size = kernels("programs.decimal_scaling").largest_size
-    n, most = c.shape[1], size(b.reshape(-1))
-    highest = max(size(c.reshape(-1)), size(A.reshape(-1)))
-    if n * highest + most <= LARGEST:
-        return n * highest + most
+    bound: int = c.shape[1] * max(_largest_size(c), _largest_size(A)) + _largest_size(b)
+    if bound <= LARGEST:
+        return bound
     program = _first_beyond(c, np.zeros(len(c), dtype=np.int64))
     if program is not None:
         raise OverflowError(
             f"c must have absolute sums that fit int64, got more in program {program}"
         )
-    row = _first_beyond(A.reshape(-1, n), b.reshape(-1))
+    row = _first_beyond(A.reshape(-1, A.shape[2]), b.reshape(-1))
     if row is not None:
         raise OverflowError(
             f"A must have absolute sums and b that fit int64, got more in row {row}"
         )
     return LARGEST
+
+
+def _largest_size(values: NDArray[Any]) -> int:
+    least, largest = kernels("programs.decimal_scaling").extremes(values.reshape(-1))
+    return max(-int(least), int(largest))
 
 
 def _first_beyond(rows: NDArray[Any], right: NDArray[Any]) -> int | None:

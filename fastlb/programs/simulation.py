@@ -158,8 +158,8 @@ def simulate_search(
     n = given.c.shape[1]
     if n > LARGEST_N:
         raise ValueError(f"c must have at most {LARGEST_N} variables to simulate, got {n}")
-    # Items of work for every sequence, of sums two numbers each, and of what processors do.
-    needed = 160 * 2**n + 8 * topology.size * (len(given.c) + 8)
+    # Three items of work of eight numbers for every sequence, and what processors do.
+    needed = 200 * 2**n + 8 * topology.size * (len(given.c) + 13)
     require_memory(needed, f"the simulation of {n} variables on {topology!r}")
     kernel = kernels("programs.simulation")
     triggers = {"idle": kernel.IDLE, "always": kernel.ALWAYS, "period": kernel.PERIOD}
@@ -167,9 +167,9 @@ def simulate_search(
     if balance:
         pairs = fault_plan(topology, order=order, donor=donor).pairs
     B, P, items = len(given.c), topology.size, 3 * 2**n + topology.size + len(pairs)
-    time = np.zeros(B)
-    units, moved, balances, argmin = np.zeros((4, B), dtype=np.int64)
-    work = np.zeros((B, P), dtype=np.int64)
+    time = np.empty(B)
+    units, moved, balances, argmin = np.empty((4, B), dtype=np.int64)
+    work = np.empty((B, P), dtype=np.int64)
     rules = (
         triggers[trigger] if balance else kernel.NEVER,
         *(period, round_cost, unit_cost, granularity == "row", assignment == "central"),

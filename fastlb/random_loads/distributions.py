@@ -17,7 +17,11 @@ from .bounds import bounds_of, whole
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from ..kernels.random.loads import Law, Table
     from ..topologies.topology import Topology
+
+    # How to draw loads, by a law or, where there is one, by a table.
+    Drawing = tuple[Law, Table | None]
 
 
 @dataclass(frozen=True)
@@ -111,48 +115,21 @@ class Drawn(Distribution):
         """
 
 
-Law = tuple[
-    int,
-    np.uint64,
-    "NDArray[np.uint64]",
-    "NDArray[np.int64]",
-    "NDArray[np.uint64]",
-    "NDArray[np.int32]",
-    np.uint64,
-]
-
-
 @lru_cache(maxsize=64)
 def round_keys(seed: int) -> NDArray[np.uint64]:
     """Return the keys of all rounds, (10, 2), of a seed below 2**128."""
-    keys: NDArray[np.uint64] = kernels("random.philox").round_keys(seed)
+    keys: NDArray[np.uint64] = kernels("random.loads").round_keys(seed)
     return keys
 
 
 @lru_cache(maxsize=64)
-def _law_of(distribution: Independent) -> Law:
+def _law_of(distribution: Independent) -> Drawing:
     return distribution.law()
 
 
-def kernel_law(
-    kind: int,
-    span: int = 0,
-    thresholds: NDArray[np.uint64] | None = None,
-    values: NDArray[np.int64] | None = None,
-    mask: NDArray[np.uint64] | None = None,
-    guide: NDArray[np.int32] | None = None,
-    shift: int = 0,
-) -> Law:
-    """Return the tuple that ``kernels/random/philox.py`` explains."""
-    return (
-        kind,
-        np.uint64(span),
-        np.empty(0, np.uint64) if thresholds is None else thresholds,
-        np.empty(0, np.int64) if values is None else values,
-        np.empty(0, np.uint64) if mask is None else mask,
-        np.empty(0, np.int32) if guide is None else guide,
-        np.uint64(shift),
-    )
+def scaled(span: int, values: NDArray[Any] | None = None) -> Drawing:
+    """Return what the kernels are told of words times ``span``, or of values that these number."""
+    return kernels("random.loads").Law(None, np.uint64(span), values), None
 
 
 @dataclass(frozen=True)
@@ -160,16 +137,16 @@ class Independent(Drawn):
     """Loads that every node draws by the same law, whatever the others have."""
 
     @abstractmethod
-    def law(self) -> Law:
+    def law(self) -> Drawing:
         """Return what the kernels are told; it is asked for once."""
 
     def fill(self, rows: NDArray[np.int64], *, seed: int, start: int) -> None:
         """Write the loads of the trials ``start, start + 1, ..`` to ``rows`` (trials, N)."""
-        kernels("random.philox").draw_rows(round_keys(seed), start, _law_of(self), rows)
+        kernels("random.loads").draw_rows(round_keys(seed), start, *_law_of(self), rows)
 
     def fill_tiles(self, tiles: NDArray[Any], *, seed: int, start: int) -> None:
         """Write them to tiles (K, N, W) of integers: trial ``k W + w`` to lane w of tile k."""
-        kernels("random.philox").draw_tiles(round_keys(seed), start, _law_of(self), tiles)
+        kernels("random.loads").draw_tiles(round_keys(seed), start, *_law_of(self), tiles)
 
 
 @dataclass(frozen=True)
@@ -207,10 +184,12 @@ class Uniform(Independent):
         """No load is larger."""
         return 2 * self.mean
 
-    def law(self) -> Law:
+    def law(self) -> Drawing:
         """Return what the kernels are told."""
-        philox, span = kernels("random.philox"), 2 * self.mean + 1
-        return kernel_law(philox.HALVES if span <= 2**32 else philox.SCALED, span)
+        span = 2 * self.mean + 1
+        if span > 2**32:
+            return scaled(span)
+        return kernels("random.loads").Law(np.uint64(span), None, None), None
 
 
 def _read_number(value: str) -> int | float:

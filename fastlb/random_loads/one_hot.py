@@ -10,7 +10,7 @@ import numpy as np
 from ..accelerate import kernels
 from ..exchange.result import INT64_MAX
 from .bounds import whole
-from .distributions import Drawn, kernel_law, round_keys
+from .distributions import Drawn, round_keys, scaled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -69,8 +69,6 @@ class OneHot(Drawn):
         tiles[k, hot, w] = self.load
 
     def _hot(self, trials: int, nodes: int, seed: int, start: int) -> NDArray[np.int64]:
-        philox = kernels("random.philox")
         hot = np.empty((trials, 1), np.int64)
-        law = kernel_law(philox.SCALED, nodes)
-        philox.draw_rows(round_keys(seed), start, law, hot)
+        kernels("random.loads").draw_rows(round_keys(seed), start, *scaled(nodes), hot)
         return hot[:, 0]

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ..accelerate import kernels
 from ..exchange.result import INT64_MAX
-from .distributions import Independent, Law, kernel_law
+from .distributions import Independent, scaled
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
+
+    from .distributions import Drawing
 
 # So many values are spelled out; more must come from a file to have a spelling.
 SPELLED = 32
@@ -121,13 +122,9 @@ class Resampled(Independent):
         """No load is larger."""
         return int(self.values.max())
 
-    def law(self) -> Law:
+    def law(self) -> Drawing:
         """Return what the kernels are told: the values in as few bits as hold them all."""
-        kind, count, narrow = kernels("random.philox").VALUES, len(self.values), self._narrow
-        # Whole words, so that the kernels are compiled for one dtype.
-        words = np.zeros(-(-count * narrow.itemsize // 8), np.int64)
-        words.view(narrow)[:count] = self.values
-        return kernel_law(kind, count, values=words, shift=8 * narrow.itemsize)
+        return scaled(len(self.values), self.values.astype(self._narrow))
 
 
 def _from_file(file: Any) -> NDArray[Any]:

@@ -14,11 +14,13 @@ from ..exchange.result import INT64_MAX
 from ..rational import read_rational
 from . import tables
 from .bounds import above, bounds_of, whole, within
-from .distributions import Independent, Law, kernel_law
+from .distributions import Independent
 
 if TYPE_CHECKING:
     from dataclasses import Field
     from fractions import Fraction
+
+    from .distributions import Drawing
 
 
 # From here on neither tails nor what is computed on the way would fit.
@@ -50,11 +52,11 @@ class Tabulated(Independent):
         """No load is larger."""
         return self.table.largest
 
-    def law(self) -> Law:
+    def law(self) -> Drawing:
         """Return what the kernels are told."""
-        t = self.table
-        kind = kernels("random.philox").TABLE
-        return kernel_law(kind, 0, t.thresholds, t.first, t.mask, t.guide, t.shift)
+        t, loads = self.table, kernels("random.loads")
+        table = loads.Table(t.thresholds, t.first, t.mask, t.guide, np.uint64(t.shift))
+        return loads.Law(None, None, None), table
 
     def tabulated(self) -> tables.Table:
         """Make the table; it is asked for once."""

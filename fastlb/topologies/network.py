@@ -17,7 +17,7 @@ from .topology import MAX_NODES, Topology, ordered_links
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    Arcs = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
+    from ..kernels.shared.residual import ResidualGraph
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,8 +34,8 @@ class Expanded:
         Link of the network that each stands for, -1 for none.
     entry, exit : (N,) int64
         Where the load of a node starts and where it arrives.
-    arcs : tuple
-        Residual arcs, see ``kernels/flows/residual.py``.
+    residual : ResidualGraph
+        Its residual graph, see ``kernels/shared/residual.py``.
     """
 
     n: int
@@ -44,7 +44,7 @@ class Expanded:
     origin: NDArray[np.int64]
     entry: NDArray[np.int64]
     exit: NDArray[np.int64]
-    arcs: Arcs
+    residual: ResidualGraph
 
     @cached_property
     def inner(self) -> NDArray[np.bool_]:
@@ -66,9 +66,8 @@ class Expanded:
     @cached_property
     def joined(self) -> bool:
         """Whether the links lead from every node to every other."""
-        start, head, rev, link = self.arcs
-        one = np.int64(1)
-        return bool(kernels("flows.residual").strongly_connected(start, head, rev, link >= 0, one))
+        every = np.ones(len(self.tail), dtype=bool)
+        return bool(kernels("flows.residual").strongly_connected(self.residual, every))
 
     def on_links(self, values: NDArray[Any], inner: Any) -> NDArray[Any]:
         """Return values of the network's links on these (G,), ``inner`` on those of none."""
@@ -202,8 +201,8 @@ class Network(Topology):
         """The network as the graph on which plans without routing are searched."""
         tail, head = np.ascontiguousarray(self.edges.T)
         nodes = np.arange(self.size)
-        arcs = kernels("flows.residual").residual_arcs(self.size, tail, head)
-        return Expanded(self.size, tail, head, np.arange(len(tail)), nodes, nodes, arcs)
+        residual = kernels("flows.residual").residual_graph(self.size, tail, head)
+        return Expanded(self.size, tail, head, np.arange(len(tail)), nodes, nodes, residual)
 
     @cached_property
     def links(self) -> NDArray[np.int64]:

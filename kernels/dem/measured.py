@@ -1,236 +1,143 @@
-"""Dimension exchange (Wu-Shu Fig. 1) with the units that move and those that stay.
+"""Dimension exchange (Wu-Shu Fig. 1) of rows of loads, with the units that move and those that stay.
 
-Legend: ``B`` networks, ``N = 2**n`` nodes, ``S`` dimensions in the order balanced.
+Legend: ``B`` networks, a row of ``N = 2**n`` nodes each, ``S`` dimensions in the order balanced.
 
-Low bits are balanced by turning the cube: every two neighbours exchange and are laid apart into
-two halves, so that the next bit is the lowest. The pair rule stands here once more than in
-``dem.py``, as numba's cache watches no other file.
+``balance`` is the general kernel, pair by pair: any dtype, any order of dimensions, faulty links.
+``balance_integers`` is for large cubes and passes memory less often: all bits that the lanes of a
+register hold at once, then three bits at a time between eight registers, each with the running
+minimum of its loads: the units that never left.
+
+    register   lanes: nodes 0 .. 7      row r   nodes r * 2**k .. r * 2**k + 7, and so on
 """
 
 import numpy as np
-from numba import njit, types
-from numba.extending import overload
+from numba import types
 
-# Nodes of a block, as bits: it is turned while it is in cache. With 10 cubes take 1.0 to 1.4 times
-# as long, with 14 0.95 to 1.0, with 16 up to 1.5, pair by pair 3 to 5.
-BLOCK_BITS = 12
-# Smaller blocks of a larger cube go pair by pair: turned, those of 5 bits take twice as long.
-LEAST_TURNED = 6
+from ..shared.compiling import kernel
+from ..shared.exchange import exchange_and_count, links
+from ..shared.tracing import cond, fori, traced
+from ..shared.vectors import add, lanes, minimum, permute, reduce, reduce_lanes
+from ..shared.views import row
 
-
-def _exchange(a, b):
-    """Return both loads after the exchange; the higher sends ``diff//2``, floats meet midway."""
-    if isinstance(a, np.floating):
-        mean = (a + b) * a.dtype.type(0.5)
-        return mean, mean
-    a, b = int(a), int(b)
-    sent = (a - b) // 2 if a > b else -((b - a) // 2)
-    return a - sent, b + sent
+# Bits balanced between registers at a time, and the largest cube that is summed up turned.
+BITS_A_PASS = 3
+TURNED_BITS = 12
+# From this distance on between neighbours, units of real loads are added up run by run.
+LEAST_RUN = 16
+# The fewest nodes that registers of 32 and 64 bits a load take.
+LEAST_NODES = lanes(np.int32)
 
 
-@overload(_exchange)
-def _choose_exchange(a, b):
-    T = a
-    if isinstance(T, types.Float):
-
-        def float_exchange(a, b):
-            mean = T(T(a + b) * T(0.5))
-            return mean, mean
-
-        return float_exchange
-    if T.signed:
-
-        def signed_exchange(a, b):
-            # Loads are not negative, so the difference fits.
-            d = T(a - b)
-            sent = T(T(d + T(d < 0)) >> T(1))
-            return T(a - sent), T(b + sent)
-
-        return signed_exchange
-
-    def unsigned_exchange(a, b):
-        differing = T(a ^ b)
-        low = T(T(a & b) + T(differing >> T(1)))
-        odd = T(differing & T(1))
-        up = odd if a > b else T(0)
-        return T(low + up), T(low + T(odd - up))
-
-    return unsigned_exchange
+@traced(returns=lambda loads, *_: loads.dtype)
+def _exchange_pair(loads, resident_min, u, v):
+    """Exchange between nodes u and v; return the units that move."""
+    loads[u], loads[v], units = exchange_and_count(loads[u], loads[v])
+    resident_min[u] = minimum(resident_min[u], loads[u])
+    resident_min[v] = minimum(resident_min[v], loads[v])
+    return units
 
 
-def _units(a, b):
-    """Return the units between two loads of a node: int64, float64 for floats."""
-    return abs(float(a) - float(b)) if isinstance(a, np.floating) else abs(int(a) - int(b))
-
-
-@overload(_units)
-def _choose_units(a, b):
-    if isinstance(a, types.Float):
-        return lambda a, b: np.float64(abs(a - b))
-    return lambda a, b: np.int64(a - b) if a > b else np.int64(b - a)
-
-
-def _real(loads):
-    return loads.dtype.kind == "f"
-
-
-@overload(_real)
-def _choose_real(loads):
-    real = isinstance(loads.dtype, types.Float)
-    return lambda loads: real
-
-
-@njit(cache=True, nogil=True)
-def _turn_measured(source, kept_source, target, kept_target, half):
-    """Exchange between every two neighbours, who go to the two halves; return the units moved."""
-    low = target[:half]
-    high = target[half : 2 * half]
-    kept_low = kept_target[:half]
-    kept_high = kept_target[half : 2 * half]
-    moved = _units(source[0], source[0])
-    for j in range(half):
-        a = source[2 * j]
-        x, y = _exchange(a, source[2 * j + 1])
-        moved += _units(a, x)
-        low[j] = x
-        high[j] = y
-        kept_low[j] = min(kept_source[2 * j], x)
-        kept_high[j] = min(kept_source[2 * j + 1], y)
-    return moved
-
-
-@njit(cache=True, nogil=True)
-def _bit_measured(loads, kept, bit):
-    """Exchange along one bit in place, pair by pair; return the units moved."""
-    moved = _units(loads[0], loads[0])
-    below = (1 << bit) - 1
-    for p in range(loads.size // 2):
-        i = ((p & ~below) << 1) | (p & below)
-        j = i + below + 1
-        a = loads[i]
-        x, y = _exchange(a, loads[j])
-        moved += _units(a, x)
-        loads[i] = x
-        loads[j] = y
-        kept[i] = min(kept[i], x)
-        kept[j] = min(kept[j], y)
-    return moved
-
-
-@njit(cache=True, nogil=True)
-def _rows_measured(low, high, kept_low, kept_high):
-    """Exchange between two rows of nodes in place; return the units moved."""
-    moved = _units(low[0], low[0])
-    for u in range(low.size):
-        a = low[u]
-        x, y = _exchange(a, high[u])
-        moved += _units(a, x)
-        low[u] = x
-        high[u] = y
-        kept_low[u] = min(kept_low[u], x)
-        kept_high[u] = min(kept_high[u], y)
-    return moved
-
-
-@njit(cache=True, nogil=True)
-def _dimension_measured(loads, kept, bit, faulty):
-    """Exchange along one bit in place, except across the links of the nodes in ``faulty``."""
-    stride = 1 << bit
-    spared = np.empty((2, faulty.size, 2), loads.dtype)
-    moved = _units(loads[0], loads[0])
-    for f in range(faulty.size):
-        for side in range(2):
-            # Two empty nodes exchange nothing, and the loops below need no branch.
-            spared[0, f, side] = loads[faulty[f] + side * stride]
-            spared[1, f, side] = kept[faulty[f] + side * stride]
-            loads[faulty[f] + side * stride] = 0
-    if stride < 16:
-        moved += _bit_measured(loads, kept, bit)
-    else:
-        for base in range(0, loads.size, 2 * stride):
-            middle = base + stride
-            end = middle + stride
-            moved += _rows_measured(
-                loads[base:middle], loads[middle:end], kept[base:middle], kept[middle:end]
-            )
-    for f in range(faulty.size):
-        for side in range(2):
-            loads[faulty[f] + side * stride] = spared[0, f, side]
-            kept[faulty[f] + side * stride] = spared[1, f, side]
-    return moved
-
-
-@njit(cache=True, nogil=True)
-def _block_measured(loads, kept, bits, faulty, moved, first, second):
-    """Exchange along the ``bits`` lowest bits, 2 at least, of so many nodes in place.
-
-    ``faulty`` (F, 2) are faulty links as (bit, lower node). ``moved`` (S,) has the units added.
-    ``first`` and ``second`` are two places to work in, (2, 2**bits) for loads and kept.
-    """
-    half = loads.size // 2
-    places = np.empty(faulty.shape[0], np.int64)
-    spared = np.empty((2, faulty.shape[0], 2), loads.dtype)
-    for bit in range(bits):
-        source, kept_source = (loads, kept) if bit == 0 else (first[0], first[1])
-        target, kept_target = (loads, kept) if bit == bits - 1 else (second[0], second[1])
-        count = 0
-        for f in range(faulty.shape[0]):
-            if faulty[f, 0] == bit:
-                # A node stands where its number, turned right by so many bits, says.
-                node = faulty[f, 1]
-                place = (node >> bit) | (node & ((1 << bit) - 1)) << (bits - bit)
-                for side in range(2):
-                    # Two empty nodes exchange nothing.
-                    spared[0, count, side] = source[place + side]
-                    spared[1, count, side] = kept_source[place + side]
-                    source[place + side] = 0
-                places[count] = place
-                count += 1
-        moved[bit] += _turn_measured(source, kept_source, target, kept_target, half)
-        for c in range(count):
-            for side in range(2):
-                place = (places[c] >> 1) + side * half
-                target[place] = spared[0, c, side]
-                kept_target[place] = spared[1, c, side]
-        first, second = second, first
-
-
-@njit(cache=True, nogil=True)
-def dem_measured(loads, kept, bits, faults, moved):
+@kernel
+def balance(loads, resident_min, bits, faults, moved):
     """Balance every row of ``loads`` (B, N) in place and record what stays and what moves.
 
-    ``kept`` (B, N) holds the units that never left: the running minimum of each node's load.
-    ``bits`` (S,) are the dimensions in order. ``faults`` (F, 2) are faulty links as (bit, lower
-    node), which exchange nothing. ``moved`` (B, S) receives the units of each dimension.
+    ``resident_min`` (B, N) is the running minimum of each node's load. ``bits`` (S,) are the
+    dimensions in order. ``faults`` (F, 2) are faulty links as (bit, lower node), which exchange
+    nothing. ``moved`` (B, S) receives the units of each dimension.
     """
-    N = loads.shape[1]
+    B, N = loads.shape
     S = bits.size
-    turned = 0
-    while turned < min(S, BLOCK_BITS) and bits[turned] == turned:
-        turned += 1
-    whole = 1 << turned == N and turned >= 2 and faults.shape[0] == 0
-    # Units of real loads are added up along a whole cube, and their sum is not to change.
-    if not whole and (_real(loads) or turned < LEAST_TURNED):
-        turned = 0
-    first = np.empty((2, 1 << turned), loads.dtype)
-    second = np.empty((2, 1 << turned), loads.dtype)
-    if whole:
-        for b in range(loads.shape[0]):
-            moved[b, 0] = _turn_measured(loads[b], kept[b], first[0], first[1], N // 2)
-            for s in range(1, S - 1):
-                moved[b, s] = _turn_measured(first[0], first[1], second[0], second[1], N // 2)
-                first, second = second, first
-            moved[b, S - 1] = _turn_measured(first[0], first[1], loads[b], kept[b], N // 2)
-        return
+    # The order in which units of real loads are added up decides their last bits. In a whole small
+    # cube it is that of a cube whose node numbers turn right by one bit from dimension to dimension.
+    turned = faults.shape[0] == 0 and 2 <= S <= TURNED_BITS and 1 << S == N
+    for s in range(S):
+        turned = turned and bits[s] == s
+    for b in range(B):
+        own, least = row(loads, b), row(resident_min, b)
+        for s in range(S):
+            bit = bits[s]
+            below = (1 << bit) - 1
+            run = below + 1 if below + 1 >= LEAST_RUN and not turned else N
+            total = part = moved.dtype.type(0)
+            for p in range(N // 2):
+                u = ((p & ~below) << 1) | (p & below)
+                if turned:
+                    u = ((p << bit + 1) & (N - 1)) | (p >> S - 1 - bit)
+                v = u | below + 1
+                is_faulty = False
+                for f in range(faults.shape[0]):
+                    is_faulty |= (faults[f, 0] == bit) & (faults[f, 1] == u)
+                if not is_faulty:
+                    part += moved.dtype.type(_exchange_pair(own, least, u, v))
+                if (p + 1) & (run - 1) == 0:
+                    total += part
+                    part = moved.dtype.type(0)
+            moved[b, s] = total + part
+
+
+@kernel
+def balance_integers(loads, resident_min, n, moved):
+    """Do the same with signed integers, bits 0 .. n-1 in order and no faults.
+
+    ``2**n`` loads fill a register at least. ``moved`` (B,) receives the units of all dimensions,
+    which fit int64 together.
+    """
     for b in range(loads.shape[0]):
-        moved[b] = 0
-        for base in range(0, N if turned else 0, 1 << turned):
-            faulty = faults[(faults[:, 0] < turned) & (faults[:, 1] >> turned == base >> turned)]
-            faulty[:, 1] -= base
-            end = base + (1 << turned)
-            _block_measured(
-                loads[b, base:end], kept[b, base:end], turned, faulty, moved[b], first, second
-            )
-        for s in range(turned, S):
-            faulty = faults[faults[:, 0] == bits[s], 1]
-            moved[b, s] = _dimension_measured(loads[b], kept[b], bits[s], faulty)
+        moved[b] = _balance_row(row(loads, b), row(resident_min, b), n)
+
+
+@traced(returns=types.int64)
+def _balance_row(loads, resident_min, n):
+    """Balance a cube along bits 0 .. n-1 in place; return the units that move."""
+    size, width = loads.shape[0], lanes(loads.dtype)
+    lane_bits = width.bit_length() - 1
+
+    def in_register(i, moved):
+        load, least = loads.load(i), resident_min.load(i)
+        for bit in range(lane_bits):
+            swapped = permute(load, [lane ^ 1 << bit for lane in range(width)])
+            load, _, units = exchange_and_count(load, swapped)
+            least, moved = minimum(least, load), moved + units.astype(np.int64)
+        loads.store(i, load)
+        resident_min.store(i, least)
+        return [moved]
+
+    none = permute(loads.load(0).astype(np.int64), range(width)) * 0
+    (twice,) = fori(size, in_register, none, step=width)
+    # Both ends of a link within a register count what is sent.
+    passes = (n - lane_bits + BITS_A_PASS - 1) // BITS_A_PASS
+
+    def one_pass(p, moved):
+        return [_pass(loads, resident_min, n, lane_bits + BITS_A_PASS * p, moved)]
+
+    (moved,) = fori(passes, one_pass, none)
+    return (reduce_lanes(twice, add) >> 1) + reduce_lanes(moved, add)
+
+
+def _pass(loads, resident_min, n, first, moved):
+    """Exchange along up to three bits from ``first`` on; return what moves added to ``moved``."""
+
+    def along(bits):
+        def columns(i, moved):
+            base = ((i >> first) << (first + bits)) | (i & ((1 << first) - 1))
+            places = [base + (r << first) for r in range(1 << bits)]
+            rows = [loads.load(place) for place in places]
+            minima = [resident_min.load(place) for place in places]
+            sent = []
+            for bit in range(bits):
+                for r, s in links(bits, bit):
+                    rows[r], rows[s], units = exchange_and_count(rows[r], rows[s])
+                    minima[r], minima[s] = minimum(minima[r], rows[r]), minimum(minima[s], rows[s])
+                    sent.append(units.astype(np.int64))
+            for place, load, least in zip(places, rows, minima, strict=True):
+                loads.store(place, load)
+                resident_min.store(place, least)
+            return [moved + reduce(sent, add)]
+
+        return lambda: fori(loads.shape[0] >> bits, columns, moved, step=lanes(loads.dtype))
+
+    def fewer():
+        return cond(n - first == 2, along(2), along(1))
+
+    (moved,) = cond(n - first >= 3, along(3), fewer)
+    return moved

@@ -1,384 +1,250 @@
-"""A plan of fault-tolerant DEM carried out on one network after the other (More-Wu section 2.2).
+"""A plan of fault-tolerant DEM on one network after the other, in registers (More-Wu section 2.2).
 
-For few or large cubes; many small ones go side by side (``fault_tiles.py``). The vectors are
-stretches of positions (``positions.py``): the dimension split first is the outermost bit of a
-position, so the plan, which goes depth first, stays inside ever smaller stretches of memory.
+For networks that are few or large; many small ones go side by side (``tiles.py``). Loads stand in
+the order of positions (``positions.py``), L of them in a register:
 
-Legend: ``B`` trials, ``N`` nodes, ``M`` rows of the plan's program.
+    position   n-1 .. l  |  l-1 .. 0
+               row       |  lane of a register, L = 2**l
+
+The dimension that is split first is the outermost bit of a position, so that most subcubes are
+stretches of whole rows: two rows exchange in a few instructions, and up to three dimensions are
+balanced at once between eight rows. Along the bits of lanes a row exchanges with itself, its lanes
+in another order. Lanes that are not in a subcube keep their loads.
+
+Rows are taken in blocks of 2**12 positions, which stay in cache while all dimensions inside are
+balanced. Repairs go link by link (``shared/repair.py``).
+
+Legend: ``B`` networks, ``N`` nodes, ``M`` rows of the plan's program, where a subcube is the
+positions that agree with ``base`` outside the mask ``free``.
 """
 
 import numpy as np
-from numba import njit, types
-from numba.extending import overload
 
-SPLIT = 0
-WHOLE = 1
-# Positions balanced in cache before the next ones are touched: 2**12, and inside those 2**5. A
-# 19-cube takes 1.14 times as long with 2**13, 1.02 with 2**10. The inner ones make no difference
-# in time, only in the order in which floats are added up (``fault_passes.py`` has it as well).
-OUTER = 12
-INNER = 5
+from ..shared.compiling import kernel
+from ..shared.exchange import exchange_by_halves, links
+from ..shared.repair import repair_links
+from ..shared.tracing import register_lanes, traced, update
+from ..shared.vectors import (
+    add,
+    lane_numbers,
+    lanes,
+    minimum,
+    permute,
+    reduce,
+    select,
+    spread,
+)
 
-
-def _even(a, b):
-    """Return the pair after an exchange; of integers the higher keeps the odd unit."""
-    kind = a.dtype.type
-    if isinstance(a, np.floating):
-        mean = kind(0.5) * a + kind(0.5) * b
-        return mean, mean
-    low = (a & b) + ((a ^ b) >> kind(1))
-    odd = (a ^ b) & kind(1)
-    return low + (odd & kind(a > b)), low + (odd & kind(b > a))
+SPLIT, WHOLE = 0, 1
+# Bits of a block.
+BLOCK = 12
 
 
-@overload(_even, inline="always")
-def _choose_even(a, b):
-    kind = a
-    if isinstance(a, types.Float):
-
-        def even_floats(a, b):
-            mean = kind(0.5) * a + kind(0.5) * b
-            return mean, mean
-
-        return even_floats
-
-    def even_integers(a, b):
-        low = kind(kind(a & b) + kind(kind(a ^ b) >> kind(1)))
-        odd = kind(kind(a ^ b) & kind(1))
-        return kind(low + kind(odd & kind(a > b))), kind(low + kind(odd & kind(b > a)))
-
-    return even_integers
+def lanes_within(row, base, free):
+    """Return which lanes of a row are in a subcube."""
+    numbers = lane_numbers(row.view(f"i{row.dtype.itemsize}"))
+    fixed = spread(~free & (row.size - 1), numbers)
+    return (numbers ^ spread(base & (row.size - 1), numbers)) & fixed == 0
 
 
-def _half(t):
-    """Return half of a difference, rounded towards zero for integers."""
-    return t * 0.5 if isinstance(t, np.floating) else (t + np.int64(t < 0)) >> np.int64(1)
+def count_units(units, moved):
+    """Add units by lane, each sum below 2**32 or 2**64, to the totals by lane."""
+    moved = reduce(moved, add)
+    update(units, 0, add, moved.view(f"u{moved.dtype.itemsize}").astype(units.dtype))
 
 
-@overload(_half, inline="always")
-def _choose_half(t):
-    if isinstance(t, types.Float):
-        return lambda t: t * 0.5
-    return lambda t: (t + np.int64(t < 0)) >> 1
+@traced()
+def balance_rows(loads, resident_min, units, at, strides):
+    """Balance dimensions between rows, of which the first one begins at a position.
 
-
-@njit(cache=True, nogil=True)
-def _exchange(A, B):
-    for u in range(A.size):
-        A[u], B[u] = _even(A[u], B[u])
-
-
-@njit(cache=True, nogil=True)
-def _exchange_twice(A, B, C, D):
-    """Two dimensions in one pass: A with C and B with D, then A with B and C with D.
-
-    One by one they take 1.2 times as long on the 23-cube, 1.02 on those in cache.
+    The neighbour along dimension d begins ``strides[d]`` further. ``units`` is None, or gets what
+    moves, and ``resident_min`` the least loads.
     """
-    for u in range(A.size):
-        a, c = _even(A[u], C[u])
-        b, d = _even(B[u], D[u])
-        A[u], B[u] = _even(a, b)
-        C[u], D[u] = _even(c, d)
+    places = [at]
+    for stride in strides:
+        places += [place + stride for place in places]
+    rows = [loads.load(place) for place in places]
+    lows = [] if units is None else [resident_min.load(place) for place in places]
+    moved = []
+    for d in range(len(strides)):
+        for r, s in links(len(strides), d):
+            rows[r], rows[s], sent = exchange_by_halves(rows[r], rows[s])
+            moved.append(sent)
+            if units is not None:
+                lows[r], lows[s] = minimum(rows[r], lows[r]), minimum(rows[s], lows[s])
+    for place, row in zip(places, rows, strict=True):
+        loads.store(place, row)
+    if units is not None:
+        for place, low in zip(places, lows, strict=True):
+            resident_min.store(place, low)
+        count_units(units, moved)
 
 
-@njit(cache=True, nogil=True)
-def _booked_exchange(A, B, least_a, least_b, moved):
-    """Exchange, lowering the least loads and adding to the units moved."""
-    wide = moved.dtype.type
-    units = moved[0]
-    for u in range(A.size):
-        a = A[u]
-        p, q = _even(a, B[u])
-        units += wide(max(a, p) - min(a, p))
-        A[u], B[u] = p, q
-        least_a[u] = min(least_a[u], p)
-        least_b[u] = min(least_b[u], q)
-    moved[0] = units
+@traced()
+def balance_some_lanes(loads, resident_min, units, at, stride, base, free):
+    """Balance two rows along one dimension, only the lanes in a subcube."""
+    places = at, at + stride
+    a, b = (loads.load(place) for place in places)
+    within = lanes_within(a, base, free)
+    after_a, after_b, sent = exchange_by_halves(a, b)
+    rows = select(within, after_a, a), select(within, after_b, b)
+    for place, row in zip(places, rows, strict=True):
+        loads.store(place, row)
+        if units is not None:
+            resident_min.store(place, minimum(row, resident_min.load(place)))
+    if units is not None:
+        count_units(units, [select(within, sent, 0)])
 
 
-@njit(cache=True, nogil=True)
-def _apart(loads, least, moved, at, run, h, booked):
-    """Exchange the stretch of ``run`` positions at ``at`` with the one ``h`` positions on."""
-    A, B = loads[at : at + run], loads[at + h : at + h + run]
-    if booked:
-        _booked_exchange(A, B, least[at : at + run], least[at + h : at + h + run], moved)
-    else:
-        _exchange(A, B)
+@traced()
+def balance_lanes(loads, resident_min, units, at, base, free, bits):
+    """Balance the lanes of one row that are in a subcube along some ``bits``, outermost first."""
+    row = loads.load(at)
+    within = lanes_within(row, base, free)
+    numbers = lane_numbers(row.view(f"i{row.dtype.itemsize}"))
+    low = row if units is None else resident_min.load(at)
+    moved = spread(0, row)
+
+    for bit in reversed(range(lanes(row.dtype).bit_length() - 1)):
+        # No branch: which bits are balanced is hard to predict.
+        among = within & (spread(bits, numbers) & 1 << bit != 0)
+        partner = permute(row, [lane ^ 1 << bit for lane in range(row.size)])
+        after, _, sent = exchange_by_halves(row, partner)
+        row = select(among, after, row)
+        low = minimum(row, low)
+        # Both lanes of a pair see what it moves.
+        moved = moved + select(among & (numbers & 1 << bit == 0), sent, 0)
+    loads.store(at, row)
+    if units is not None:
+        resident_min.store(at, low)
+        count_units(units, [moved])
 
 
-@njit(cache=True, nogil=True)
-def _passes(loads, least, moved, at, size, h, last, booked):
-    """Dimensions of a stretch, ``h`` positions apart down to ``last``, two a pass if possible."""
-    while h > last and not booked:
-        q = h // 2
-        for o in range(at, at + size, 4 * q):
-            _exchange_twice(
-                loads[o : o + q],
-                loads[o + q : o + 2 * q],
-                loads[o + 2 * q : o + 3 * q],
-                loads[o + 3 * q : o + 4 * q],
-            )
-        h //= 4
-    while h >= last:
-        for o in range(at, at + size, 2 * h):
-            _apart(loads, least, moved, o, h, h, booked)
-        h //= 2
-
-
-@njit(cache=True, nogil=True)
-def _rotate(S, T):
-    """Write the outermost dimension's pairs of S side by side in T: the next one is outermost."""
-    h = S.size // 2
-    A, B = S[:h], S[h:]
-    for u in range(h):
-        T[2 * u], T[2 * u + 1] = _even(A[u], B[u])
-
-
-@njit(cache=True, nogil=True)
-def _booked_rotate(S, T, least_s, least_t, moved):
-    wide = moved.dtype.type
-    h = S.size // 2
-    A, B = S[:h], S[h:]
-    least_a, least_b = least_s[:h], least_s[h:]
-    units = moved[0]
-    for u in range(h):
-        a = A[u]
-        p, q = _even(a, B[u])
-        units += wide(max(a, p) - min(a, p))
-        T[2 * u], T[2 * u + 1] = p, q
-        least_t[2 * u] = min(least_a[u], p)
-        least_t[2 * u + 1] = min(least_b[u], q)
-    moved[0] = units
-
-
-@njit(cache=True, nogil=True)
-def _rotating_passes(S, T, least_s, least_t, moved, r, booked):
-    """All ``r`` dimensions of the ``2**r`` elements of S, outermost first; T is scratch.
-
-    No stride is ever shorter than half the block, which vectors like: 4096 elements take a
-    third of the time they take with strides down to 1.
-    """
-    for step in range(r):
-        if booked and step % 2 == 0:
-            _booked_rotate(S, T, least_s, least_t, moved)
-        elif booked:
-            _booked_rotate(T, S, least_t, least_s, moved)
-        elif step % 2 == 0:
-            _rotate(S, T)
-        else:
-            _rotate(T, S)
-    if r % 2:
-        S[:] = T
-        least_s[:] = least_t
-
-
-@njit(cache=True, nogil=True)
-def _block(loads, least, moved, spare, at, r, booked):
-    """DEM of the ``2**r`` positions from ``at`` on, the outermost dimension first."""
-    size = 1 << r
-    h = size // 2
-    outer = 1 << OUTER
-    inner = 1 << INNER
-    if h >= outer:
-        _passes(loads, least, moved, at, size, h, outer, booked)
-        h = outer // 2
-    for o in range(at, at + size, 2 * h):
-        if spare.size and h > 4:
-            end = o + 2 * h
-            k = min(r, OUTER)
-            if booked:
-                T, low = spare[0, : 2 * h], spare[1, : 2 * h]
-                _rotating_passes(loads[o:end], T, least[o:end], low, moved, k, True)
+@kernel
+def balance_bits(loads, resident_min, units, base, free, bits):
+    """Balance a subcube along some bits of its rows, outermost first, up to three at once."""
+    low = np.int64(register_lanes(loads) - 1)
+    whole_rows = free & low == low
+    none = np.int64(0)
+    bit = np.int64(loads.size)
+    while bits != 0:
+        first = second = third = none
+        while not bits & bit:
+            bit >>= 1
+        first, bits = bit, bits ^ bit
+        if whole_rows and bits != 0:
+            while not bits & bit:
+                bit >>= 1
+            second, bits = bit, bits ^ bit
+        if whole_rows and bits != 0:
+            while not bits & bit:
+                bit >>= 1
+            third, bits = bit, bits ^ bit
+        others = free & ~(first | second | third | low)
+        sub = none
+        while True:
+            at = (base & ~low) | sub
+            if third:
+                balance_rows(loads, resident_min, units, at, (first, second, third))
+            elif second:
+                balance_rows(loads, resident_min, units, at, (first, second))
+            elif whole_rows:
+                balance_rows(loads, resident_min, units, at, (first,))
             else:
-                T = spare[0, : 2 * h]
-                _rotating_passes(loads[o:end], T, least, least, moved, k, False)
-        elif h >= inner:
-            _passes(loads, least, moved, o, 2 * h, h, inner, booked)
-            for i in range(o, o + 2 * h, inner):
-                _passes(loads, least, moved, i, inner, inner // 2, 1, booked)
-        else:
-            _passes(loads, least, moved, o, 2 * h, h, 1, booked)
+                balance_some_lanes(loads, resident_min, units, at, first, base, free)
+            if sub == others:
+                break
+            sub = (sub - others) & others
 
 
-@njit(cache=True, nogil=True)
-def _trailing(free):
-    """Return how many of the lowest bits of the mask are set without a gap."""
-    r = 0
-    while free >> r & 1:
-        r += 1
-    return r
+@kernel
+def balance_subcube(loads, resident_min, units, base, free, bits):
+    """Balance a subcube along some of its bits, outermost first.
 
-
-@njit(cache=True, nogil=True)
-def _split(loads, least, moved, base, free, bit, booked):
-    """Exchange across one bit of a subcube: stretches of its lowest bits in one go."""
-    r = _trailing(free)
-    h = 1 << bit
-    outer = (free >> r << r) & ~h
-    sub = 0
-    while True:
+    Bits inside a block are balanced in one block after the other.
+    """
+    low = np.int64(register_lanes(loads) - 1)
+    block = np.int64((1 << BLOCK) - 1)
+    balance_bits(loads, resident_min, units, base, free, bits & ~block)
+    blocks, inside, sub = free & ~block, free & block, np.int64(0)
+    while bits & block:
         at = base | sub
-        if bit < r:
-            _passes(loads, least, moved, at, 1 << r, h, h, booked)
+        balance_bits(loads, resident_min, units, at, inside, bits & block & ~low)
+        rows, row = inside & ~low, np.int64(0)
+        while bits & low:
+            balance_lanes(loads, resident_min, units, (at & ~low) | row, base, free, bits & low)
+            if row == rows:
+                break
+            row = (row - rows) & rows
+        if sub == blocks:
+            break
+        sub = (sub - blocks) & blocks
+
+
+@kernel
+def run_program(loads, resident_min, units, notes, program, ascending):
+    """Carry out a plan on one network of at least a register of positions; return (moved, largest).
+
+    That are the units that repairs move, and the largest load of a donor after one. Those that
+    exchanges move are added to ``units`` by lane.
+    """
+    largest = moved = notes.dtype.type(0)
+    for m in range(program.shape[0]):
+        kind, base, free, bit = program[m]
+        if kind == SPLIT:
+            balance_subcube(loads, resident_min, units, base, free, np.int64(1) << bit)
+        elif kind == WHOLE:
+            balance_subcube(loads, resident_min, units, base, free, free)
         else:
-            _apart(loads, least, moved, at, 1 << r, h, booked)
-        if sub == outer:
-            return
-        sub = (sub - outer) & outer
+            moved, load = repair_links(
+                loads, resident_min, None, notes, moved, (base, free, bit), ascending, True
+            )
+            largest = max(largest, load)
+    return moved, largest
 
 
-@njit(cache=True, nogil=True)
-def _whole(loads, least, moved, spare, base, free, booked):
-    """DEM of a fault-free subcube: bits above a gap one by one, the stretches below as blocks."""
-    r = _trailing(free)
-    outer = free >> r << r
-    for bit in range(63):
-        place = 62 - bit
-        if outer >> place & 1:
-            _split(loads, least, moved, base, free, place, booked)
-    if r == 0:
-        return
-    sub = 0
-    while True:
-        _block(loads, least, moved, spare, base | sub, r, booked)
-        if sub == outer:
-            return
-        sub = (sub - outer) & outer
+@kernel
+def balance(rows, program, ascending, notes, moved, local):
+    """Balance networks ``rows`` (B, N) of positions in place, of 64 bytes each or more.
 
+    Parameters
+    ----------
+    rows : int32, int64, uint64 or float64
+        Where units are counted, int32 loads are at most a sixth of 2**32, or their total is below
+        2**31, and an int64 total times the steps fits int64.
+    program : (M, 4) int64
+        The plan's, in positions; unsigned loads allow no repairs.
+    ascending : bool
+        Whether bits of positions ascend as those of nodes do: donors are levelled from the lowest.
+    notes : int64 or float64
+        Room for NOTES of each node of the largest stuck subcube.
+    moved, local : (B,) int64 or None
+        Receive the units that move and those that never leave.
 
-@njit(cache=True, nogil=True)
-def _register(loads, least, moved, base, free, bit, booked, scratch):
-    """Take the loads of stuck nodes as pegs above their donors', and leave them the donors'.
-
-    Return how many there are.
-    """
-    pegs, held, holes, low = scratch[0], scratch[1], scratch[2], scratch[3]
-    wide = pegs.dtype.type
-    units = moved[0]
-    i = sub = 0
-    while True:
-        a = base | sub
-        other = loads[a ^ (1 << bit)]
-        held[i] = wide(other)
-        pegs[i] = wide(loads[a]) - held[i]
-        loads[a] = other
-        if booked:
-            holes[i] = max(wide(0), -pegs[i])
-            low[i] = held[i]
-            units += abs(pegs[i])
-            least[a] = min(least[a], other)
-        i += 1
-        if sub == free:
-            moved[0] = units
-            return i
-        sub = (sub - free) & free
-
-
-@njit(cache=True, nogil=True)
-def _shift(X, Y, held_x, held_y):
-    """Level pegs; a node gives at most its load minus its holes, which is held + pegs."""
-    for u in range(X.size):
-        x = min(_half(X[u] - Y[u]), held_x[u] + X[u])
-        x = max(x, -(held_y[u] + Y[u]))
-        X[u] -= x
-        Y[u] += x
-
-
-@njit(cache=True, nogil=True)
-def _booked_shift(X, Y, held_x, held_y, holes_x, holes_y, low_x, low_y, moved):
-    units = moved[0]
-    for u in range(X.size):
-        x = min(_half(X[u] - Y[u]), held_x[u] + X[u])
-        x = max(x, -(held_y[u] + Y[u]))
-        X[u] -= x
-        Y[u] += x
-        units += abs(x)
-        low_x[u] = min(low_x[u], held_x[u] + X[u] + holes_x[u])
-        low_y[u] = min(low_y[u], held_y[u] + Y[u] + holes_y[u])
-    moved[0] = units
-
-
-@njit(cache=True, nogil=True)
-def _settle(loads, least, base, free, bit, booked, scratch):
-    """Leave the donor what it held and its pegs; return its largest load."""
-    pegs, held, holes, low = scratch[0], scratch[1], scratch[2], scratch[3]
-    wide = pegs.dtype.type
-    zero = wide(0)
-    largest = zero
-    i = sub = 0
-    while True:
-        d = (base | sub) ^ (1 << bit)
-        left = max(zero, held[i] + pegs[i])
-        largest = max(largest, left)
-        loads[d] = left
-        if booked:
-            kept = min(low[i], left) if holes[i] > zero else low[i]
-            least[d] = min(wide(least[d]), kept)
-        i += 1
-        if sub == free:
-            return largest
-        sub = (sub - free) & free
-
-
-@njit(cache=True, nogil=True)
-def _repair(loads, least, moved, base, free, bit, ascending, booked, scratch):
-    """Level the pegs and holes of a stuck subcube in its donor; return its largest load.
-
-    A node a with neighbour a' ends with what a' had, whether it sends pegs or is paid its
-    holes. So the donor is left with the stuck subcube's loads, and ``pegs`` is what these are
-    above the donor's own (``held``).
-    """
-    pegs, held, holes, low = scratch[0], scratch[1], scratch[2], scratch[3]
-    end = _register(loads, least, moved, base, free, bit, booked, scratch)
-    h = 1 if ascending else end // 2
-    while 1 <= h < end:
-        for i in range(0, end, 2 * h):
-            j, k = i + h, i + 2 * h
-            X, Y, held_x, held_y = pegs[i:j], pegs[j:k], held[i:j], held[j:k]
-            if booked:
-                owed_x, owed_y, low_x, low_y = holes[i:j], holes[j:k], low[i:j], low[j:k]
-                _booked_shift(X, Y, held_x, held_y, owed_x, owed_y, low_x, low_y, moved)
-            else:
-                _shift(X, Y, held_x, held_y)
-        h = 2 * h if ascending else h // 2
-    return _settle(loads, least, base, free, bit, booked, scratch)
-
-
-@njit(cache=True, nogil=True)
-def carry_out(rows, program, ascending, rotating, deepest, booked, kind):
-    """Run a program on rows (B, N) of positions, in place.
-
-    ``program`` (M, 4) is the plan's, in positions; ``ascending`` tells whether bits of nodes
-    ascend as bits of positions do, ``deepest`` is the largest dimension of a stuck subcube,
-    ``kind`` an array of one zero, int64 or float64, in which units are counted. ``rotating`` is
-    fast; floats are then added up in another order. Return (moved (B,), local (B,), largest):
-    zeros where not ``booked``, and the largest load that a repair made, before it was cast.
+    Returns
+    -------
+    The largest load of a donor after its repair, in the dtype of ``notes``.
     """
     B, N = rows.shape
-    moved = np.full(B, kind[0])
-    local = np.full(B, kind[0])
-    largest = kind[0]
-    least = np.empty(N if booked else 0, dtype=rows.dtype)
-    spare = np.empty((2, 1 << OUTER if rotating else 0), dtype=rows.dtype)
-    room = 1 << deepest if deepest else 0
-    scratch = np.empty((4, room), dtype=kind.dtype)
-    for b in range(B):
-        loads = rows[b]
-        units = moved[b : b + 1]
-        if booked:
-            least[:] = loads
-        for m in range(program.shape[0]):
-            action, base, free, bit = program[m]
-            if action == SPLIT:
-                _split(loads, least, units, base, free, bit, booked)
-            elif action == WHOLE:
-                _whole(loads, least, units, spare, base, free, booked)
-            else:
-                load = _repair(loads, least, units, base, free, bit, ascending, booked, scratch)
-                largest = max(largest, load)
-        if booked:
-            stayed = kind[0]
+    V = register_lanes(rows)
+    largest = notes.dtype.type(0)
+    if moved is None:
+        for b in range(B):
+            _, load = run_program(rows[b], None, None, notes, program, ascending)
+            largest = max(largest, load)
+    else:
+        resident_min, units = np.empty(N, rows.dtype), np.empty(V, np.int64)
+        for b in range(B):
+            loads = rows[b]
             for i in range(N):
-                stayed += kind.dtype.type(least[i])
-            local[b] = stayed
-    return moved, local, largest
+                resident_min[i] = loads[i]
+            for lane in range(V):
+                units[lane] = 0
+            moved[b], load = run_program(loads, resident_min, units, notes, program, ascending)
+            largest = max(largest, load)
+            for lane in range(V):
+                moved[b] += units[lane]
+            local[b] = 0
+            for i in range(N):
+                local[b] += resident_min[i]
+    return largest

@@ -1,10 +1,17 @@
-"""Breadth-first trees of a hypercube with faulty links, one a connected component."""
+"""Breadth-first trees of a hypercube with faulty links, and exact quotas along them.
+
+One tree a connected component, rooted at its lowest node. Legend: ``B`` networks, ``N = 2**n``
+nodes, ``C`` components.
+"""
 
 import numpy as np
-from numba import njit
+
+from ..shared.compiling import kernel
+from ..shared.repair import send_along, share_of
+from ..shared.views import row
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def spanning(n, broken):
     """Grow trees from the lowest nodes, neighbours by ascending bit.
 
@@ -14,20 +21,18 @@ def spanning(n, broken):
     (C + 1,); the largest depth of any tree.
     """
     N = broken.size
-    order = np.empty(N, dtype=np.int64)
+    order = np.empty(N, np.int64)
     parent = np.full(N, -1)
-    component = np.empty(N, dtype=np.int64)
-    depth = np.zeros(N, dtype=np.int64)
-    starts = np.empty(N + 1, dtype=np.int64)
-    count = 0
-    done = 0
-    height = 0
+    component = np.empty(N, np.int64)
+    depth = np.zeros(N, np.int64)
+    starts = np.empty(N + 1, np.int64)
+    components = done = height = 0
     for root in range(N):
         if parent[root] >= 0:
             continue
-        starts[count] = done
+        starts[components] = done
         parent[root] = root
-        component[root] = count
+        component[root] = components
         order[done] = root
         end = done + 1
         while done < end:
@@ -38,10 +43,59 @@ def spanning(n, broken):
                 other = node ^ (1 << bit)
                 if parent[other] < 0 and not broken[node] >> bit & 1:
                     parent[other] = node
-                    component[other] = count
+                    component[other] = components
                     depth[other] = depth[node] + 1
                     order[end] = other
                     end += 1
-        count += 1
-    starts[count] = N
-    return order, parent, component, starts[: count + 1].copy(), height
+        components += 1
+    starts[components] = N
+    return order, parent, component, starts[: components + 1].copy(), height
+
+
+@kernel
+def give_quotas(rows, resident_min, flows, tree, ranks, moved):
+    """Give every node its exact quota along the trees.
+
+    Parameters
+    ----------
+    rows, resident_min : (B, N) int64 or float64
+        Loads, changed in place, and the least load of each node so far.
+    flows : (B, n, N) or None
+        To which is added what goes over each link from its lower end.
+    tree : (order, parent, component, starts)
+        As ``spanning`` returns them.
+    ranks : (B, N) int64
+        The place of each node in its component by its load; the first ones get the extra units.
+    moved : (B,), of zeros
+        Receives the units that move; of int64 -1 where they do not fit.
+    """
+    order, parent, component, starts = tree
+    B, N = rows.shape
+    quota, extra = np.empty(N, rows.dtype), np.empty(N, np.int64)
+    surplus = np.empty(N, rows.dtype)
+    for b in range(B):
+        for c in range(starts.size - 1):
+            total = rows.dtype.type(0)
+            for i in range(starts[c], starts[c + 1]):
+                total += rows[b, order[i]]
+            quota[c], extra[c] = share_of(total, starts[c + 1] - starts[c])
+        for node in range(N):
+            c = component[node]
+            load = quota[c]
+            if ranks[b, node] < extra[c]:
+                load += 1
+            surplus[node] = rows[b, node] - load
+            rows[b, node] = load
+            resident_min[b, node] = min(resident_min[b, node], load)
+        links = row(flows, b)
+        units = moved[b]
+        for i in range(N - 1, -1, -1):
+            node = order[i]
+            above = parent[node]
+            if above != node:
+                start, bit = 0 if flows is None else flows[0].size - N, 1
+                while node ^ above != bit:
+                    start, bit = start - N, bit << 1
+                units = send_along(links, units, start, node, above, surplus[node])
+                surplus[above] += surplus[node]
+        moved[b] = units

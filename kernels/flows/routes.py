@@ -1,32 +1,41 @@
-"""An acyclic flow as routes from the nodes that send to the nodes that receive."""
+"""An acyclic flow as routes from the nodes that send to the nodes that receive.
+
+Flow decomposition (Ford and Fulkerson 1962): from every node that sends, walk along any arc that
+still carries flow until a node that receives, and take the least on the way off. ``N`` nodes,
+``E`` links, ``A`` arcs of the residual graph (``shared/residual.py``).
+"""
 
 import numpy as np
-from numba import njit
+
+from ..shared.compiling import kernel
 
 
-@njit(cache=True, nogil=True)
-def strip(start, head, flow, n):
-    """Return routes (source, sink, amount, end, arcs) whose amounts add up to the flow (A,).
+@kernel
+def decompose(graph, flow):
+    """Return routes (R, source, sink, amount, end, arcs) whose amounts add up to a flow (E,).
 
-    Route ``r`` (of R) runs along ``arcs[end[r-1]:end[r]]``. A node receives what enters it
-    less what leaves it; a route ends at the first node on its way that still receives.
+    Route ``r`` of the first R runs along ``arcs[end[r-1]:end[r]]``. A node receives what enters
+    it less what leaves it; a route ends at the first node on its way that still receives.
     """
-    flow = flow.copy()
-    net = np.zeros(n, dtype=np.int64)
+    start, head, _, link = graph
+    n = start.size - 1
+    remaining = np.empty(link.size, np.int64)
+    current = np.empty(n, np.int64)
+    net = np.zeros(n, np.int64)
     used = 0
     for u in range(n):
+        current[u] = start[u]
         for a in range(start[u], start[u + 1]):
-            if flow[a] > 0:
-                net[u] += flow[a]
-                net[head[a]] -= flow[a]
+            remaining[a] = flow[link[a]] if link[a] >= 0 else 0
+            if remaining[a] > 0:
+                net[u] += remaining[a]
+                net[head[a]] -= remaining[a]
                 used += 1
-    most = used + n
-    source = np.empty(most, dtype=np.int64)
-    sink = np.empty(most, dtype=np.int64)
-    amount = np.empty(most, dtype=np.int64)
-    end = np.empty(most, dtype=np.int64)
-    arcs = np.empty(max(4 * used, 16), dtype=np.int32)
-    current = start[:-1].copy()
+    source = np.empty(used + n, np.int64)
+    sink = np.empty(used + n, np.int64)
+    amount = np.empty(used + n, np.int64)
+    end = np.empty(used + n, np.int64)
+    arcs = np.empty(max(4 * used, 16), np.int32)
     R = 0
     place = 0
     for root in range(n):
@@ -35,18 +44,21 @@ def strip(start, head, flow, n):
             u = root
             least = net[root]
             while net[u] >= 0:
-                while flow[current[u]] == 0:
+                while remaining[current[u]] == 0:
                     current[u] += 1
                 a = current[u]
                 if place == arcs.size:
-                    arcs = np.concatenate((arcs, np.empty(arcs.size, dtype=np.int32)))
+                    longer = np.empty(2 * place, np.int32)
+                    for i in range(place):
+                        longer[i] = arcs[i]
+                    arcs = longer
                 arcs[place] = a
                 place += 1
-                least = min(least, flow[a])
+                least = min(least, remaining[a])
                 u = head[a]
             least = min(least, -net[u])
             for i in range(begin, place):
-                flow[arcs[i]] -= least
+                remaining[arcs[i]] -= least
             net[root] -= least
             net[u] += least
             source[R] = root
@@ -54,4 +66,4 @@ def strip(start, head, flow, n):
             amount[R] = least
             end[R] = place
             R += 1
-    return source[:R], sink[:R], amount[:R], end[:R], arcs[:place]
+    return R, source, sink, amount, end, arcs

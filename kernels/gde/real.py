@@ -1,106 +1,164 @@
-"""Generalized dimension exchange of real loads on an edge-coloured network (Wu-Shu Fig. 2).
+"""Generalized dimension exchange of real loads (Wu-Shu Fig. 2), one network or many.
 
-Legend: ``B`` networks, ``N`` nodes, ``E`` links, ``W`` trials side by side, last in a tile.
+Legend: ``B`` networks, ``N`` nodes, ``E`` links, ``W`` networks of a tile, of which there are
+``K``.
+
+A tile holds W networks side by side, node by node, as in ``tiles``; a single network is a tile of
+its own. Every network has its own share: it is set to 0 once all neighbours are near enough, and
+then exchanges change nothing any more. A tile is swept until all of its shares are 0.
 """
 
 import numpy as np
-from numba import njit
 
-# A sweep moved nothing although neighbours differ; neighbours differ. As in ``gde.py``.
+from ..shared.compiling import kernel
+from ..shared.shares import exchange_share
+from ..shared.tracing import each_register, fori, traced, update
+from ..shared.vectors import absolute, add, maximum, minimum, select, spread
+
+# Flags of a network, as in ``tiles``.
 STALLED, APART = 1, 2
 
 
-@njit(cache=True, nogil=True)
-def _sweep_float(tile, kept, flows, u, v, share, W, moved, moving):
-    """Make one sweep with lane w sending ``share[w]`` of every difference."""
-    for e in range(u.size):
-        low = tile[u[e] * W : u[e] * W + W]
-        high = tile[v[e] * W : v[e] * W + W]
-        kept_low = kept[u[e] * W : u[e] * W + W]
-        kept_high = kept[v[e] * W : v[e] * W + W]
-        for w in range(W):
-            net = share[w] * (low[w] - high[w])
-            a = low[w] - net
-            b = high[w] + net
-            moving[w] |= a != low[w]
-            moved[w] += abs(net)
-            low[w] = a
-            high[w] = b
-            kept_low[w] = min(kept_low[w], a)
-            kept_high[w] = min(kept_high[w], b)
-            if flows is not None and w < flows.shape[0]:
-                flows[w, e] += net
+@traced()
+def _sweep(tile, resident_min, record, u, v, share, moved, moving):
+    """Let all links exchange, one after the other, in all networks.
+
+    Adds what each network sends to ``moved`` (W,), and sets ``moving`` (W,) to 1 where a load
+    changes. ``record`` : (flows (B, E) or None, scratch (W,), the first network, their number).
+    """
+    W = share.shape[0]
+    flows, scratch, first, count = record
+
+    def link(e):
+        i, j = u[e] * W, v[e] * W
+
+        def exchange(w, size):
+            before = tile.load(i + w, size)
+            loads = before, tile.load(j + w, size)
+            *after, sent, flow = exchange_share(*loads, share.load(w, size))
+            update(moved, w, add, sent)
+            changed = select(after[0] != before, spread(1, before), moving.load(w, size))
+            moving.store(w, changed)
+            for at, load in zip((i + w, j + w), after, strict=True):
+                tile.store(at, load)
+                update(resident_min, at, minimum, load)
+            if flows is not None:
+                scratch.store(w, flow)
+
+        each_register(W, tile.dtype, exchange)
+
+        def network(w):
+            flows[first + w, e] = flows[first + w, e] + scratch[w]
+
+        if flows is not None:
+            fori(count, network)
+
+    fori(u.shape[0], link)
 
 
-@njit(cache=True, nogil=True)
-def _largest_step(tile, u, v, W, worst):
-    """Set ``worst`` to each lane's largest difference between neighbours."""
-    worst[:] = 0.0
-    for e in range(u.size):
-        low = tile[u[e] * W : u[e] * W + W]
-        high = tile[v[e] * W : v[e] * W + W]
-        for w in range(W):
-            worst[w] = max(worst[w], abs(low[w] - high[w]))
+@traced()
+def _largest_steps(tile, u, v, steps):
+    """Set ``steps`` (W,) to the largest difference between neighbours of each network."""
+    W = steps.shape[0]
+
+    def measure(w, size):
+        def link(e, largest):
+            low, high = (tile.load(ends[e] * W + w, size) for ends in (u, v))
+            return (maximum(largest, absolute(low - high)),)
+
+        first = tile.load(w, size)
+        (largest,) = fori(u.shape[0], link, first - first)
+        steps.store(w, largest)
+
+    each_register(W, tile.dtype, measure)
 
 
-@njit(cache=True, nogil=True)
-def gde(tiles, kept, flows, u, v, lam, tol, max_sweeps, figures, place, state, budget):
-    """Balance rows of floats until all neighbours are within ``tol`` (B,).
+@traced()
+def _sum_nodes(tile, sums, nodes):
+    """Set ``sums`` (W,) to the total of each network of a tile, added node by node."""
+    W = sums.shape[0]
 
-    A lane whose neighbours are near enough has its share set to 0, which freezes it. A lane
-    stalls when a sweep changes nothing, or when rounding has kept its largest difference from
-    falling for ``2 N + 64`` sweeps. ``lam`` is a float64 above 0; ``figures`` (4, B) and
-    ``state`` (7, W) are float64; all else as in ``gde.py``.
+    def add_up(w, size):
+        first = tile.load(w, size)
+
+        def node(i, total):
+            return (total + tile.load(i * W + w, size),)
+
+        (total,) = fori(nodes, node, first - first)
+        sums.store(w, total)
+
+    each_register(W, tile.dtype, add_up)
+
+
+@kernel
+def gde(tiles, resident_min, flows, links, lam, tol, max_sweeps, out, state, place):
+    """Balance tiles until the neighbours of each network are within its ``tol`` (B,).
+
+    A network stalls when a sweep changes nothing, or when rounding has kept its largest difference
+    from falling for ``2 N + 64`` sweeps.
+
+    Parameters
+    ----------
+    tiles : (K, N, W) float64, balanced in place
+        W is a multiple of a register's lanes, or 1.
+    resident_min : (N * W,), scratch
+    flows : (B, E) zeros, receives the net flows; or None
+    links : (u, v) (E,) in the order of the colours
+    lam : share of a difference that is sent, above 0
+    out : (4, B), receives moved, local, sweeps and flags
+    state : (8, W), where the networks of the tile in hand stand
+    place : (3,) int64: that tile, its sweeps, and after how many more to come back
+
+    Returns
+    -------
+    bool
+        Whether all is done; else call again with the same arguments, ``place[2]`` set anew.
     """
     K, N, W = tiles.shape
+    u, v = links
     moved, share, least, waited = state[0], state[1], state[2], state[3]
-    sweeps, flags, moves = state[4], state[5], state[6]
-    worst = np.empty(W)
-    moving = np.empty(W, np.bool_)
-    for t in range(place[0], K):
-        first = t * W
-        width = min(W, figures.shape[1] - first)
-        lanes = tiles[t].reshape(-1)
-        lane_flows = None if flows is None else flows[first : first + width]
+    sweeps, flags, moving, largest = state[4], state[5], state[6], state[7]
+    scratch = np.empty(W)
+    while place[0] < K:
+        tile = tiles[place[0]].reshape(-1)
+        first = place[0] * W
+        count = min(W, out.shape[1] - first)
         if place[1] == 0:
-            kept[:] = lanes
-            state[:] = 0.0
-            share[:width] = lam
-            least[:] = np.inf
+            for i in range(tile.size):
+                resident_min[i] = tile[i]
+            for w in range(W):
+                moved[w] = waited[w] = sweeps[w] = flags[w] = moving[w] = 0.0
+                share[w] = lam if w < count else 0.0
+                least[w] = np.inf
         while True:
-            _largest_step(lanes, u, v, W, worst)
+            _largest_steps(tile, u, v, largest)
             active = False
-            for w in range(width):
-                waited[w] = 0 if worst[w] < least[w] else waited[w] + 1
-                least[w] = min(least[w], worst[w])
-                apart = worst[w] > tol[first + w]
-                still = place[1] > 0 and moves[w] == 0.0
+            for w in range(count):
+                waited[w] = 0.0 if largest[w] < least[w] else waited[w] + 1.0
+                least[w] = min(least[w], largest[w])
+                apart = largest[w] > tol[first + w]
+                still = place[1] > 0 and moving[w] == 0.0
                 if share[w] != 0.0 and (not apart or still or waited[w] > 2 * N + 64):
                     share[w] = 0.0
                     flags[w] = STALLED | APART if apart else 0
                 active = active or share[w] != 0.0
             if not active or place[1] >= max_sweeps:
                 break
-            moving[:] = False
-            _sweep_float(lanes, kept, lane_flows, u, v, share, W, moved, moving)
-            place[1] += 1
             for w in range(W):
                 sweeps[w] += share[w] != 0.0
-                moves[w] = moving[w]
-            budget -= 1
-            if budget == 0:
+                moving[w] = 0.0
+            record = flows, scratch, first, count
+            _sweep(tile, resident_min, record, u, v, share, moved, moving)
+            place[1] += 1
+            place[2] -= 1
+            if place[2] == 0:
                 return False
-        for w in range(width):
-            if share[w] != 0.0:
-                flags[w] = APART
-        local = np.zeros(width)
-        for i in range(N):
-            for w in range(width):
-                local[w] += kept[i * W + w]
-        figures[0, first : first + width] = moved[:width]
-        figures[1, first : first + width] = local
-        figures[2, first : first + width] = sweeps[:width]
-        figures[3, first : first + width] = flags[:width]
+        _sum_nodes(resident_min, scratch, N)
+        for w in range(count):
+            out[0, first + w] = moved[w]
+            out[1, first + w] = scratch[w]
+            out[2, first + w] = sweeps[w]
+            out[3, first + w] = flags[w] if share[w] == 0.0 else APART
         place[0] += 1
         place[1] = 0
     return True

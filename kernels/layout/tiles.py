@@ -11,13 +11,15 @@ is a multiple of 16. ``place`` (N,) is the row of a tile in which each node stan
       d0 d1 d2 d3 ..                       a3 b3 c3 d3 ..
 
 Squares of as many networks as nodes are transposed in registers, in the narrower of both dtypes:
-0.3 ns a load, where a loop over loads takes 1.2. They go along all nodes of their networks, then to
-the next networks: rows are then read, or written, from beginning to end.
+0.3 ns a load, where a loop over loads takes 1.2. Of networks with few nodes two go side by side in
+each register, and half as many registers make up the square. Squares go along all nodes of their
+networks, then to the next networks: rows are read, or written, from beginning to end.
 
-Where the nodes do not fill whole squares, those of the last one run over the end of their rows. It
-is the first one written, so that the following squares, or the rows after it, put right what it
-spoils. Networks that do not fill a square, or whose last rows end where the array does, take the
-way through ``workspace``.
+Where the nodes do not fill whole squares, the last one of a network runs over the end of its rows.
+In rows it is written first, so that the squares after it, or the next networks, put right what it
+spoils; in tiles what lies beyond the last node goes to that node's row before its own loads do.
+Networks that do not fill a square, or whose rows end where the array does, go through
+``workspace``.
 """
 
 import numpy as np
@@ -26,7 +28,7 @@ from ..shared.compiling import kernel
 from ..shared.processor import REGISTERS
 from ..shared.tracing import cond, either, fori, traced, update
 from ..shared.transposition import transpose
-from ..shared.vectors import lanes, maximum, minimum, select
+from ..shared.vectors import concatenate, lanes, maximum, minimum, select, split
 
 SIDE = 16
 # Where the rows of a square take so many bytes, those of the next are fetched meanwhile: 0.8 of
@@ -50,38 +52,40 @@ def _copy_tile(rows, tiles, t, place, workspace, seen, to_tile):
     narrow = min(rows.dtype, tiles.dtype, key=lambda dtype: dtype.itemsize)
     side = min(SIDE, lanes(narrow), REGISTERS // 2)
 
-    def copy_square(source, start, i, w, side):
-        """Copy nodes from i on, of which the first one stands at ``start``, lanes from w on."""
+    def copy_square(source, start, i, w, along):
+        """Copy ``along`` nodes from i on, the first one's load at ``start``, lanes from w on."""
         networks = [start + N * r for r in range(side)]
-        nodes = [(t * N + place[minimum(i + c, N - 1)]) * W + w for c in range(side)]
+        nodes = [(t * N + place[minimum(i + c, N - 1)]) * W + w for c in range(along)]
 
         def fetch_next():
             for network in networks:
-                source.prefetch(network + N * side, side, to_write=not to_tile)
+                source.prefetch(network + N * side, along, to_write=not to_tile)
 
         cond(N * side <= FETCHED_BYTES // rows.itemsize, fetch_next)
         if not to_tile:
             square = transpose([tiles.load(node, side).astype(narrow) for node in nodes])
-            for network, row in zip(networks, square, strict=True):
-                source.store(network, row)
+            parts = [split(row, along) for row in square]
+            for r, network in enumerate(networks):
+                source.store(network, parts[r % along][r // along])
             return
-        loads = [source.load(network, side) for network in networks]
+        loads = [source.load(network, along) for network in networks]
         if seen is not None:
             for row in loads:
                 update(seen, 0, _bitwise_or, row)
-        square = transpose([row.astype(narrow) for row in loads])
+        loads = [row.astype(narrow) for row in loads]
+        square = transpose([concatenate(loads[r::along]) for r in range(along)])
 
         def store(order):
             for c in order:
                 tiles.store(nodes[c], square[c])
 
         # What lies beyond the last node goes to that node's row, and is overwritten by it.
-        cond(i + side > N, lambda: store(range(side)[::-1]), lambda: store(range(side)))
+        cond(i + along > N, lambda: store(range(along)[::-1]), lambda: store(range(along)))
 
-    def copy_networks(w, side):
-        first, last = t * W + w, (N - 1) // side * side
+    def copy_networks(w, along):
+        first, last = t * W + w, (N - 1) // along * along
         loads = minimum(B - first, side) * N
-        apart = (first + side - 1) * N + last + side > B * N
+        apart = (first + side - 1) * N + last + along > B * N
         source = either(apart, workspace, rows)
         start = select(apart, 0, first * N)
 
@@ -102,19 +106,19 @@ def _copy_tile(rows, tiles, t, place, workspace, seen, to_tile):
             fori(loads, copy)
 
         def square(turn):
-            i = select(turn == 0, last, turn - side)
-            copy_square(source, start + i, i, w, side)
+            i = select(turn == 0, last, turn - along)
+            copy_square(source, start + i, i, w, along)
 
         if to_tile:
             cond(apart, fill)
-        fori(last + side, square, step=side)
+        fori(last + along, square, step=along)
         if not to_tile:
             cond(apart, copy_back)
 
-    def copy_all(side):
-        fori(W, lambda w: copy_networks(w, side), step=side)
+    def copy_all(along):
+        fori(W, lambda w: copy_networks(w, along), step=side)
 
-    # Networks of so few nodes would leave half of each square unused.
+    # Networks of so few nodes lie two a register, for which half as many registers do.
     cond(side // 2 >= N, lambda: copy_all(side // 2), lambda: copy_all(side))
 
 

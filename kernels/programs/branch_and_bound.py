@@ -1,25 +1,53 @@
-"""The layout of a depth-first search: exact bounds, order of variables, tables of the leaves."""
+"""0-1 programs by depth-first search with exact bounds (branch and bound).
+
+Variables are decided by the size of their reduced cost, largest first, each to its preferred value
+before the other, which adds that size to the bound. The last six are a leaf: 64 patterns, one a
+lane, cheapest first, alive or not in one 64-bit word, which a row's sums over the leaf narrow down
+in one comparison.
+
+    depth 0 .. D - 1    one variable each    D = n - 6
+    depth D             a leaf: 64 patterns of the last six variables
+
+A row's ``room`` is its largest left side that is still possible less b. What a decision takes off
+it is its ``loss``; a branch ends where a room is negative or the bound exceeds what may still be a
+gain. Row multipliers in whole numbers give the bound y.b + sum min(0, c - y.A), exact in units
+of 1 / scale.
+"""
 
 import numpy as np
-from numba import njit
+from numba import types
 
-LOW = 6
+from ..shared.compiling import inlined, kernel
+from ..shared.tracing import traced
+from ..shared.words import lowest_bit, to_word
+
+LOW_BITS = 6
 LANES = 64
+NONE = np.uint64(0)
 
 
-@njit(cache=True, nogil=True)
-def _scale(c, A, b, y):
-    """Return (shift, scale, whole multipliers), rounded from y: as fine as int64 sums allow.
+@traced(returns=types.uint64)
+def _at_most(sums, row, most):
+    """Return which of 64 sums are at most a number of their dtype."""
+    return to_word(sums.load((row, 0), LANES) <= most)
+
+
+@inlined
+def _whole_multipliers(c, A, b, y, weights):
+    """Round multipliers to whole weights (m,), as fine as int64 sums allow; return (shift, scale).
 
     Costs of more than 44 bits are cut to that many, which leaves room for fine multipliers: of
     40 variables with costs of 17 digits 180,000 nodes are searched instead of 71 million.
     """
     m, n = A.shape
+    total = np.int64(0)
+    for j in range(n):
+        total += c[j]
     shift = np.int64(0)
-    while c.sum() >> shift >= 2**44:
+    while total >> shift >= 2**44:
         shift += 1
     unit = 1.0 / float(np.int64(1) << shift)
-    size = float(c.sum() >> shift) + 1.0
+    size = float(total >> shift) + 1.0
     for i in range(m):
         row = abs(float(b[i]))
         for j in range(n):
@@ -28,35 +56,20 @@ def _scale(c, A, b, y):
     scale = np.int64(1)
     while scale < 2**40 and 2.0 * scale * size < 2.0**60:
         scale *= 2
-    whole = np.zeros(m, dtype=np.int64)
-    if size < 2.0**60:
-        for i in range(m):
-            whole[i] = np.int64(y[i] * unit * scale + 0.5)
-    return shift, scale, whole
+    for i in range(m):
+        weights[i] = np.int64(y[i] * unit * scale + 0.5) if size < 2.0**60 else 0
+    return shift, scale
 
 
-@njit(cache=True, nogil=True)
-def _leaf_patterns(c):
-    """Return (pattern of each lane, costs (1, 64)): all patterns of the last 6, cheapest first."""
-    costs = np.empty(LANES, dtype=np.int64)
-    for lane in range(LANES):
-        costs[lane] = 0
-        for k in range(LOW):
-            if lane >> k & 1:
-                costs[lane] += c[k]
-    pattern = np.argsort(costs)
-    return pattern, costs[pattern].reshape(1, LANES)
+@inlined
+def _order_variables(c, A, reduced, order, first, twin):
+    """Order variables by size of reduced cost; mark those that equal the one before, its twins.
 
-
-@njit(cache=True, nogil=True)
-def _order(c, A, reduced):
-    """Return (variables by size of reduced cost, whether each is the twin of the one before it).
-
-    Twins, equal in cost and column, stand together.
+    Variables that are equal in cost and column stand together; first[j] is the lowest of them.
     """
     m, n = A.shape
-    first = np.arange(n)
     for j in range(n):
+        first[j] = j
         for k in range(j):
             if first[k] == k and reduced[j] == reduced[k] and c[j] == c[k]:
                 i = 0
@@ -65,109 +78,181 @@ def _order(c, A, reduced):
                 if i == m:
                     first[j] = k
                     break
-    order = np.arange(n)
-    for j in range(1, n):
-        moving = order[j]
-        size = abs(reduced[moving])
+    for j in range(n):
+        size = abs(reduced[j])
         k = j
         while k > 0:
             before = order[k - 1]
             other = abs(reduced[before])
-            if other > size or (other == size and first[before] <= first[moving]):
+            if other > size or (other == size and first[before] <= first[j]):
                 break
             order[k] = before
             k -= 1
-        order[k] = moving
-    twin = np.zeros(n, dtype=np.bool_)
-    for k in range(1, n):
-        twin[k] = first[order[k]] == first[order[k - 1]]
-    return order, twin
+        order[k] = j
+    for k in range(n):
+        twin[k] = k > 0 and first[order[k]] == first[order[k - 1]]
 
 
-@njit(cache=True, nogil=True)
-def prepare(c, A, b, y, kind):
-    """Lay out the depth-first search of one program of at least 6 variables.
+@inlined
+def _order_leaf(c, last, pattern, leaf_cost):
+    """Fill pattern (64,) with all patterns of the last variables, the cheapest first."""
+    for number in range(LANES):
+        cost = np.int64(0)
+        for k in range(LOW_BITS):
+            if number >> k & 1:
+                cost += c[last[k]]
+        lane = number
+        while lane > 0 and leaf_cost[0, lane - 1] > cost:
+            leaf_cost[0, lane] = leaf_cost[0, lane - 1]
+            pattern[lane] = pattern[lane - 1]
+            lane -= 1
+        leaf_cost[0, lane] = cost
+        pattern[lane] = number
 
-    c (n,) >= 0, A (m, n), b (m,): int64; y (m,) float64 multipliers; ``kind`` (0,) the dtype of a
-    row's sums. Rounded to whole numbers, the multipliers give an exact bound
-    y.b + sum min(0, c - y.A) in units of 1/scale. Variables go by the size of their reduced cost,
-    each to its preferred value first: the other adds that size to the bound. The last 6 are a
-    leaf of 64 patterns, cheapest first. D = n - 6.
 
-    Returns
-    -------
-    shift, scale, root, divisor : the bound's unit and value at the root; costs are multiples of
-        divisor
-    order (n,), prefers (n,), twin (n,) : variables, preferred values, same as the one before
-    room (m,) : each row's largest left side less b
-    penalty (D,), price (D, 2), loss (D, 2, m) : what the preferred and the other value take off
-    pattern (64,), leaf_cost (1, 64), leaf_penalty (1, 64), leaf_loss (m, 64), most_loss (m,)
+@kernel
+def search(c, A, b, y, rows, kind, x, cost, solved, node_limit):
+    """Search a program c (n,) >= 0, A (m, n), b (m,), int64, n >= 6, depth first.
+
+    Return (cost, solved, least, nodes, complete); ``least`` is a bound where the search is not
+    complete, else 0. x (n,) int8, cost and whether ``solved`` are an incumbent; x is updated.
+
+    y (m,) float64 are multipliers; ``rows`` (m,) an order of the rows for the leaves, the likeliest
+    to fail first; a row that empties a leaf moves up. ``kind`` (0,) has the dtype of rows' sums.
+    After a twin that took the other value only that is tried.
     """
     m, n = A.shape
     T = kind.dtype.type
-    shift, scale, weights = _scale(c, A, b, y)
-    reduced = scale * (c >> shift)
+    depth = n - LOW_BITS
+    weights = np.empty(m, dtype=np.int64)
+    shift, scale = _whole_multipliers(c, A, b, y, weights)
+    # Costs in the bound's units less what the rows' multipliers take off, and all their divisor.
+    reduced = np.empty(n, dtype=np.int64)
     root = np.int64(0)
+    divisor = np.int64(0)
+    most_cost = np.int64(0)
     for i in range(m):
         root += weights[i] * b[i]
-        for j in range(n):
-            reduced[j] -= weights[i] * A[i, j]
-    divisor = np.int64(0)
     for j in range(n):
-        root += min(reduced[j], 0)
+        reduced[j] = scale * (c[j] >> shift)
+        for i in range(m):
+            reduced[j] -= weights[i] * A[i, j]
+        if reduced[j] < 0:
+            root += reduced[j]
+        most_cost += c[j]
         a, q = c[j], divisor
         while q:
             a, q = q, a % q
         divisor = a
-    divisor = max(divisor, np.int64(1))
-    order, twin = _order(c, A, reduced)
-    depth = n - LOW
-
-    prefers = reduced[order] < 0
-    room = np.empty(m, dtype=kind.dtype)
-    loss = np.empty((depth, 2, m), dtype=kind.dtype)
-    penalty = np.empty(depth, dtype=np.int64)
-    price = np.empty((depth, 2), dtype=np.int64)
-    for i in range(m):
-        most = -b[i]
-        for j in range(n):
-            most += max(A[i, j], 0)
-        room[i] = T(most)
-    for d in range(depth):
-        j = order[d]
-        prefer = 1 if prefers[d] else 0
-        penalty[d] = abs(reduced[j])
-        price[d, 0] = c[j] * prefer
-        price[d, 1] = c[j] * (1 - prefer)
-        for i in range(m):
-            loss[d, 1 - prefer, i] = T(max(-A[i, j], 0))
-            loss[d, prefer, i] = T(max(A[i, j], 0))
-
+    if divisor == 0:
+        divisor = np.int64(1)
+    order = np.empty(n, dtype=np.int64)
+    first = np.empty(n, dtype=np.int64)
+    twin = np.empty(n, dtype=np.int64)
+    _order_variables(c, A, reduced, order, first, twin)
     last = order[depth:]
-    pattern, leaf_cost = _leaf_patterns(c[last])
-    leaf_penalty = np.empty((1, LANES), dtype=np.int64)
+    pattern = np.empty(LANES, dtype=np.int64)
+    leaf_cost = np.empty((1, LANES), dtype=np.int64)
+    _order_leaf(c, last, pattern, leaf_cost)
+
+    # What the preferred (0) and the other value (1) of a variable take off each row's room.
+    loss = np.empty((depth, 2, m), dtype=kind.dtype)
+    room = np.empty((depth + 1, m), dtype=kind.dtype)
     leaf_loss = np.empty((m, LANES), dtype=kind.dtype)
     most_loss = np.empty(m, dtype=kind.dtype)
-    for lane in range(LANES):
-        total = np.int64(0)
-        for k in range(LOW):
-            chosen = pattern[lane] >> k & 1
-            if chosen != (reduced[last[k]] < 0):
-                total += abs(reduced[last[k]])
-        leaf_penalty[0, lane] = total
     for i in range(m):
+        most = -b[i]
+        for d in range(n):
+            a = A[i, order[d]]
+            most += max(a, 0)
+            if d < depth:
+                prefers = 1 if reduced[order[d]] < 0 else 0
+                loss[d, 1 - prefers, i] = T(max(-a, 0))
+                loss[d, prefers, i] = T(max(a, 0))
+        room[0, i] = T(most)
         most = np.int64(0)
         for lane in range(LANES):
             total = np.int64(0)
-            for k in range(LOW):
+            for k in range(LOW_BITS):
                 a = A[i, last[k]]
                 total += max(-a, 0) if pattern[lane] >> k & 1 else max(a, 0)
             leaf_loss[i, lane] = T(total)
             most = max(most, total)
         most_loss[i] = T(most)
-    return (
-        (shift, scale, root, divisor),
-        (order, prefers, twin),
-        (room, penalty, price, loss),
-        (pattern, leaf_cost, leaf_penalty, leaf_loss, most_loss),
-    )
+    leaf_penalty = np.empty((1, LANES), dtype=np.int64)
+    for lane in range(LANES):
+        total = np.int64(0)
+        for k in range(LOW_BITS):
+            if (pattern[lane] >> k & 1) != (reduced[last[k]] < 0):
+                total += abs(reduced[last[k]])
+        leaf_penalty[0, lane] = total
+
+    bound = np.empty(depth + 1, dtype=np.int64)
+    paid = np.empty(depth + 1, dtype=np.int64)
+    branch = np.zeros(depth + 1, dtype=np.int64)
+    # What a gain may cost: in cost, and as a bound, whose costs are cut off by shift.
+    gain = cost - divisor if solved else most_cost
+    ceiling = scale * (gain >> shift)
+    bound[0] = root
+    paid[0] = 0
+    nodes = np.int64(0)
+    d = 0 if root <= ceiling else -1
+    while d >= 0:
+        if d == depth:
+            alive = _at_most(leaf_penalty, 0, ceiling - bound[d])
+            alive &= _at_most(leaf_cost, 0, gain - paid[d])
+            for r in range(m):
+                if alive == NONE:
+                    if r > 1:
+                        rows[r - 1], rows[r - 2] = rows[r - 2], rows[r - 1]
+                    break
+                i = rows[r]
+                if room[d, i] < most_loss[i]:
+                    alive &= _at_most(leaf_loss, i, room[d, i])
+            if alive != NONE:
+                lane = lowest_bit(alive)
+                cost = paid[d] + leaf_cost[0, lane]
+                solved = True
+                gain = cost - divisor
+                ceiling = scale * (gain >> shift)
+                for k in range(LOW_BITS):
+                    x[last[k]] = pattern[lane] >> k & 1
+                for e in range(depth):
+                    x[order[e]] = (reduced[order[e]] < 0) != (branch[e] == 2)
+            d -= 1
+            continue
+        v = branch[d]
+        j = order[d]
+        penalty = abs(reduced[j])
+        if v == 2 or bound[d] + v * penalty > ceiling:
+            d -= 1
+            continue
+        if nodes == node_limit:
+            break
+        nodes += 1
+        branch[d] = v + 1
+        worst = T(0)
+        for i in range(m):
+            remaining = T(room[d, i] - loss[d, v, i])
+            room[d + 1, i] = remaining
+            worst = T(worst | remaining)
+        if worst >= 0:
+            bound[d + 1] = bound[d] + v * penalty
+            paid[d + 1] = paid[d] + (c[j] if (reduced[j] < 0) != (v == 1) else 0)
+            d += 1
+            branch[d] = 1 if v == 1 and d < depth and twin[d] else 0
+    complete = True
+    open_bound = ceiling
+    while d >= 0:
+        if d < depth and branch[d] < 2:
+            here = bound[d] + branch[d] * abs(reduced[order[d]])
+            if here <= ceiling:
+                complete = False
+                open_bound = min(open_bound, here)
+        d -= 1
+    least = np.int64(0)
+    if not complete:
+        # Up to a multiple of the divisor, which the highest gain is too.
+        least = -(-open_bound // scale) << shift
+        least += -least % divisor
+    return cost, solved, least, nodes, complete

@@ -63,11 +63,11 @@ def scale(rows, numerators, decimals, codes):
 
 
 @kernel
-def largest_size(values):
-    """Return the largest absolute value of a flat int64 array, or int64's largest if beyond."""
-    smallest = np.int64(0)
+def extremes(values):
+    """Return the least and the largest of flat int64 values, and of 0."""
+    least = np.int64(0)
     largest = np.int64(0)
     for i in range(values.size):
-        smallest = min(smallest, values[i])
+        least = min(least, values[i])
         largest = max(largest, values[i])
-    return max(largest, -max(smallest, -MAX_INT64))
+    return least, largest

@@ -1,346 +1,224 @@
-"""0-1 programs of few variables: many of them side by side, one a vector lane.
+"""0-1 programs of few variables: many of them side by side, one a lane of a register.
 
-What the lanes have in common is the pattern tried, so that a row costs one addition for a whole
-vector of programs and nothing ever branches on what they hold. Lanes that are patterns of one
-program take two to three times as long with 5 to 9 variables and 4 to 10 rows. Laid out by plain
-loops, programs of 5 variables take 6 times as long, of 9 twice; tried by plain loops, 20 and 70
-times.
+Lanes have the pattern that is tried in common, so that a row costs one addition for a whole
+register of programs, and nothing ever branches on what they hold. Programs are first turned into
+the lanes of a tile, whose rows go by the bits of a pattern, lowest first (bit 0 is x_n):
+
+    row of the tile       program 0, 1, .., W - 1
+    0 .. m - 1            coefficients of the rows for bit 0
+    m                     costs for bit 0
+    m + 1 ..              the same for bits 1, 2, ..
+    then m + 1 rows       right-hand sides, and a 0
+
+``base`` has, for each value of the upper bits, what these and the right-hand sides add to every
+row. To that the sums of all patterns of the lowest bits are made in registers, row after row: a
+pattern is feasible where no sum was negative, which the or of all sums tells by its sign.
 """
 
 import numpy as np
-from llvmlite import ir
-from numba import njit, types
-from numba.core import cgutils
-from numba.extending import intrinsic, overload
+from numba import types
 
-# A vector is one cache line.
-LINE = 64
-# Values are turned from programs into lanes in squares of this side.
+from ..shared.compiling import kernel
+from ..shared.processor import REGISTERS
+from ..shared.tracing import either, fori, register_lanes, traced
+from ..shared.vectors import (
+    concatenate,
+    lanes,
+    maximum,
+    minimum,
+    permute,
+    reduce,
+    select,
+    reduce_lanes,
+    split,
+    spread,
+)
+
+# So many of the lowest bits give all their patterns in registers: half of those that there are.
+LOW_BITS = 4 if REGISTERS == 32 else 3
+PATTERNS = 1 << LOW_BITS
+# Values are turned from programs into lanes in squares of this side, or of a register's lanes.
 SIDE = 8
-# A name of ten characters has so many numbers of 64 bits.
-WORDS = 5
-# Of so many bits of a pattern all sums are made in registers: 16 of them, and the path there.
-LOW = 4
-PATTERNS = 16
+CACHE_LINE = 64
 
 
-def _lay_out(source, first, stride, places, k, tile, lane, seen):
-    """Turn SIDE values of each of SIDE programs into rows of the tile, cut off to its dtype.
+@traced()
+def _lay_out(values, tail, inside, first, K, places, tile, extremes):
+    """Turn K values of each of W programs into rows of the tile, cut to its dtype.
 
-    Value k + i of the program ``stride`` further goes to row places[k + i], one lane further.
-    seen (2, SIDE) keeps the least and the largest value that came by.
+    The first program's values begin at ``first``, in ``values`` if ``inside``, else in ``tail``.
+    places is an array of rows and where in it these begin; extremes an array and where in it SIDE
+    least values, then SIDE largest, are kept.
     """
-    at = first + np.arange(SIDE)[:, None] * stride + np.arange(SIDE)
-    square = source[at]
-    tile[places[k : k + SIDE], lane : lane + SIDE] = square.T.astype(tile.dtype)
-    seen[0] = np.minimum(seen[0], square.min(axis=0))
-    seen[1] = np.maximum(seen[1], square.max(axis=0))
+    source = either(inside, values, tail)
+    (places, place), (extremes, least) = places, extremes
+    width = lanes(tile.dtype)
+    side = min(SIDE, width)
+    columns = [u * side + i for i in range(side) for u in range(side)]
+
+    def squares(k):
+        for lane in range(0, width, side):
+            low, high = extremes.load(least, side), extremes.load(least + SIDE, side)
+            rows = []
+            for i in range(side):
+                own = source.load(first + (lane + i) * K + k, side)
+                low, high = minimum(low, own), maximum(high, own)
+                rows.append(own.astype(tile.dtype))
+            extremes.store(least, low)
+            extremes.store(least + SIDE, high)
+            # All at once, in fewer instructions than in rounds of pairs.
+            turned = permute(concatenate(rows), columns)
+            for i, column in enumerate(split(turned, side)):
+                tile.store(places[place + k + i] * width + lane, column)
+
+    fori(K, squares, step=side)
 
 
-def _try_patterns(tile, base, block, m, best):
-    """Try the patterns of one block for all programs of a tile.
+@traced(returns=types.boolean)
+def _may_reach(limit, n, extremes):
+    """Tell whether n costs or coefficients and a right-hand side may add up to a limit."""
 
-    tile (rows, lanes) starts with the coefficients of the LOW lowest bits, for each of them m rows
-    and the costs; base (blocks, (m + 1) * lanes) has what the other bits and the right-hand sides
-    add. best (2, lanes) has the least cost, the largest number of its dtype where there is none,
-    and the lowest number of a pattern that reaches it.
-    """
-    lanes = tile.shape[1]
-    low = tile[: LOW * (m + 1)].reshape(LOW, 1, m + 1, lanes)
-    bits = np.arange(PATTERNS) >> np.arange(LOW)[:, None] & 1
-    sums = base[block].reshape(m + 1, lanes) + (bits[:, :, None, None] * low).sum(axis=0)
-    cost = np.where((sums[:, :m] >= 0).all(axis=1), sums[:, m], np.iinfo(tile.dtype).max)
-    least = cost.min(axis=0)
-    better = least < best[0]
-    best[0] = np.where(better, least, best[0])
-    best[1] = np.where(better, block * PATTERNS + cost.argmin(axis=0), best[1])
+    def largest(kind):
+        low, high = (
+            extremes.load(2 * SIDE * kind, SIDE),
+            extremes.load(2 * SIDE * kind + SIDE, SIDE),
+        )
+        limits = spread(limit, low)
+        return maximum(-maximum(low, -limits), minimum(high, limits))
+
+    size = reduce_lanes(maximum(largest(0), largest(2)), maximum)
+    return n * size + reduce_lanes(largest(1), maximum) >= limit
 
 
-def _pointer(context, builder, array_type, array, element, kind):
-    data = context.make_array(array_type)(context, builder, array).data
-    return builder.bitcast(builder.gep(data, [element]), kind.as_pointer())
+@traced()
+def _fill_base(tile, base, m, n):
+    """Fill base (blocks, m + 1, W) with less the right-hand sides plus sums of the upper bits."""
+    width = lanes(tile.dtype)
+    size = (m + 1) * width
+    right = maximum(n, LOW_BITS) * size
+
+    def negate(at):
+        base.store(at, -tile.load(right + at))
+
+    def double(bit):
+        def add_column(block):
+            def add(at):
+                total = base.load(block * size + at) + tile.load(bit * size + at)
+                base.store(((1 << bit - LOW_BITS) + block) * size + at, total)
+
+            fori(size, add, step=width)
+
+        fori(1 << bit - LOW_BITS, add_column)
+
+    fori(size, negate, step=width)
+    fori(n, double, start=LOW_BITS)
 
 
-def _shuffled(builder, left, right, order):
-    lanes = ir.VectorType(cgutils.int32_t, len(order))
-    return builder.shuffle_vector(left, right, ir.Constant(lanes, order))
-
-
-def _lesser(builder, left, right):
-    return builder.select(builder.icmp_signed("<", left, right), left, right)
-
-
-def _greater(builder, left, right):
-    return builder.select(builder.icmp_signed(">", left, right), left, right)
-
-
-def _better(builder, left, right):
-    """Return the lesser of two costs with its pattern."""
-    less = builder.icmp_signed("<", right[0], left[0])
-    return tuple(builder.select(less, b, a) for a, b in zip(left, right, strict=True))
-
-
-@intrinsic
-def _lay_out_vectors(_typing, source, first, stride, places, k, tile, lane, seen):
-    def generate(context, builder, signature, args):
-        source, first, stride, places, k, tile, lane, seen = args
-        (source_type, _, _, places_type, _, tile_type, _, seen_type) = signature.args
-        wide = ir.VectorType(ir.IntType(64), SIDE)
-        scalar = context.get_value_type(tile_type.dtype)
-        number = first.type
-        low = _pointer(context, builder, seen_type, seen, number(0), wide)
-        high = _pointer(context, builder, seen_type, seen, number(SIDE), wide)
-        least, most = builder.load(low, align=8), builder.load(high, align=8)
-        rows = []
-        for u in range(SIDE):
-            at = builder.add(first, builder.mul(stride, number(u)))
-            row = builder.load(_pointer(context, builder, source_type, source, at, wide), align=8)
-            least, most = _lesser(builder, least, row), _greater(builder, most, row)
-            narrow = ir.VectorType(scalar, SIDE)
-            rows.append(row if scalar.width == 64 else builder.trunc(row, narrow))
-        builder.store(least, low, align=8)
-        builder.store(most, high, align=8)
-        while len(rows) > 1:
-            order = list(range(2 * rows[0].type.count))
-            rows = [
-                _shuffled(builder, left, right, order)
-                for left, right in zip(rows[::2], rows[1::2], strict=True)
-            ]
-        every = [u * SIDE + i for i in range(SIDE) for u in range(SIDE)]
-        turned = _shuffled(builder, rows[0], rows[0], every)
-        width = number(LINE // (scalar.width // 8))
-        for i in range(SIDE):
-            part = _shuffled(builder, turned, turned, list(range(i * SIDE, (i + 1) * SIDE)))
-            place = _pointer(
-                context, builder, places_type, places, builder.add(k, number(i)), number
-            )
-            at = builder.add(builder.mul(builder.load(place), width), lane)
-            builder.store(part, _pointer(context, builder, tile_type, tile, at, part.type), align=2)
-        return context.get_dummy_value()
-
-    signature = types.void(
-        source, types.intp, types.intp, places, types.intp, tile, types.intp, seen
-    )
-    return signature, generate
-
-
-def _all_sums(builder, start, values):
-    """Return the sums of start and the values over the bits of 0, 1, ..."""
+def _subset_sums(start, values):
+    """Return the sums of start and the values over the bits of 0, 1, .."""
     sums = [start]
     for value in values:
-        sums += [builder.add(total, value) for total in sums]
+        sums += [total + value for total in sums]
     return sums
 
 
-@intrinsic
-def _try_patterns_vectors(_typing, tile, base, block, m, best):
-    def generate(context, builder, signature, args):
-        tile, base, block, m, best = args
-        tile_type, base_type, _, _, best_type = signature.args
-        scalar = context.get_value_type(tile_type.dtype)
-        width = LINE // (scalar.width // 8)
-        lanes = ir.VectorType(scalar, width)
-        number = m.type
-        step = builder.add(m, number(1))
-        first = builder.mul(block, step)
+def _better(a, b):
+    """Return the cheaper of two (costs, patterns); of equals the first."""
+    less = b[0] < a[0]
+    return select(less, b[0], a[0]), select(less, b[1], a[1])
 
-        def load(kind, array, row):
-            at = builder.mul(row, number(width))
-            return builder.load(_pointer(context, builder, kind, array, at, lanes), align=LINE)
 
-        def sums(row):
-            values = [
-                load(tile_type, tile, builder.add(builder.mul(step, number(bit)), row))
-                for bit in range(LOW)
-            ]
-            return _all_sums(builder, load(base_type, base, builder.add(first, row)), values)
+@traced()
+def _try_patterns(tile, base, m, blocks, best):
+    """Try all patterns for the programs of a tile.
 
-        zero = ir.Constant(lanes, None)
-        below = [cgutils.alloca_once_value(builder, zero) for _ in range(PATTERNS)]
+    best, W numbers twice, becomes the least cost, the largest number of its dtype where nothing is
+    feasible, and the lowest pattern that reaches it.
+    """
+    width = lanes(tile.dtype)
+
+    def sums(block, row):
+        values = [tile.load(((m + 1) * bit + row) * width) for bit in range(LOW_BITS)]
+        return _subset_sums(base.load((block * (m + 1) + row) * width), values)
+
+    def try_block(block, *before):
         # Rows by twos, the last alone twice: AVX-512 joins three words in one instruction.
-        pairs = builder.lshr(step, number(1))
-        with cgutils.for_range(builder, pairs) as loop:
-            even = builder.shl(loop.index, number(1))
-            odd = builder.add(even, number(1))
-            odd = builder.select(builder.icmp_signed("<", odd, m), odd, even)
-            for signs, a, b in zip(below, sums(even), sums(odd), strict=True):
-                builder.store(builder.or_(builder.or_(builder.load(signs), a), b), signs)
-        largest = 2 ** (scalar.width - 1) - 1
-        beyond = ir.Constant(lanes, [largest] * width)
-        costs = [
-            builder.select(builder.icmp_signed("<", builder.load(signs), zero), beyond, cost)
-            for signs, cost in zip(below, sums(m), strict=True)
+        def join_rows(pair, *signs):
+            even = pair << 1
+            odd = select(even + 1 < m, even + 1, even)
+            triples = zip(signs, sums(block, even), sums(block, odd), strict=True)
+            return [sign | a | b for sign, a, b in triples]
+
+        signs = fori((m + 1) >> 1, join_rows, *[none ^ none] * PATTERNS)
+        first = spread(block * PATTERNS, none)
+        tried = [
+            (select(sign < 0, none, cost), first + number)
+            for number, (sign, cost) in enumerate(zip(signs, sums(block, m), strict=True))
         ]
-        least = _pointer(context, builder, best_type, best, number(0), lanes)
-        reached = _pointer(context, builder, best_type, best, number(width), lanes)
-        # In pairs, so that few comparisons wait for each other; of equals the left one is kept.
-        found = [(one, ir.Constant(lanes, [i] * width)) for i, one in enumerate(costs)]
-        while len(found) > 1:
-            found = [
-                _better(builder, left, right)
-                for left, right in zip(found[::2], found[1::2], strict=True)
-            ]
-        first = builder.mul(block, number(PATTERNS))
-        first = first if scalar.width == 64 else builder.trunc(first, scalar)
-        first = builder.insert_element(ir.Constant(lanes, ir.Undefined), first, cgutils.int32_t(0))
-        here = builder.add(found[0][1], _shuffled(builder, first, first, [0] * width))
-        before = builder.load(least, align=LINE), builder.load(reached, align=LINE)
-        cost, pattern = _better(builder, before, (found[0][0], here))
-        builder.store(cost, least, align=LINE)
-        builder.store(pattern, reached, align=LINE)
-        return context.get_dummy_value()
+        # In pairs, so that few comparisons wait for each other.
+        return _better(before, reduce(tried, _better))
 
-    return types.void(tile, base, types.intp, types.intp, best), generate
+    none = spread(np.iinfo(tile.dtype).max, tile.load(0))
+    cost, pattern = fori(blocks, try_block, none, none ^ none)
+    best.store(0, cost)
+    best.store(width, pattern)
 
 
-@overload(_lay_out)
-def _overload_lay_out(source, first, stride, places, k, tile, lane, seen):
-    return lambda source, first, stride, places, k, tile, lane, seen: _lay_out_vectors(  # type: ignore[call-arg]
-        source, first, stride, places, k, tile, lane, seen
-    )
+@kernel
+def solve_together(A, b, c, shape, places, kind, limit, results):
+    """Solve programs of flat int64 arrays A (B, m, n), b (B, m), c (B, n); return how many can be.
 
+    results are pattern (B,) int16, the least that reaches the optimum, bit n - j of it x_j, and
+    objective (B,) int64, the optimum; both are 0 where feasible (B,) is not True. With a limit,
+    not 0, -1 is returned where a sum may reach it.
 
-@overload(_try_patterns)
-def _overload_try_patterns(tile, base, block, m, best):
-    return lambda tile, base, block, m, best: _try_patterns_vectors(  # type: ignore[call-arg]
-        tile, base, block, m, best
-    )
-
-
-@njit(cache=True, nogil=True)
-def _lines(count, kind):
-    """Return a flat array of so many vectors that starts with a cache line."""
-    size = kind.itemsize
-    room = np.zeros(count * (LINE // size) + LINE // size, dtype=kind.dtype)
-    first = (-room.ctypes.data % LINE) // size
-    return room[first : first + count * (LINE // size)]
-
-
-@njit(cache=True, nogil=True)
-def _turn(source, first, K, places, tile, seen):
-    """Lay out K values of each of as many programs as the tile has lanes."""
-    for k in range(0, K, SIDE):
-        for lane in range(0, tile.shape[1], SIDE):
-            _lay_out(source, first + lane * K + k, K, places, k, tile, lane, seen)
-
-
-@njit(cache=True, nogil=True)
-def _places(m, n, columns):
-    """Return the rows of a tile for the values of A, b and c, and one for what comes after them.
-
-    A tile has m rows and the costs for one bit of the pattern after the other, then right-hand
-    sides.
+    ``shape`` is (m, n). places are the tile's rows of the values of A, then of b, then of c, each
+    followed by SIDE rows that hold nothing. ``kind`` (0,) has the dtype to compute in: int16
+    where all sums are below 2**14, int32 below 2**30, else int64.
     """
-    spare = (columns + 1) * (m + 1)
-    places = np.full(m * n + m + n + 3 * SIDE, spare)
-    of_A = places[: m * n + SIDE]
-    of_b = places[m * n + SIDE : m * n + m + 2 * SIDE]
-    of_c = places[m * n + m + 2 * SIDE :]
-    for j in range(n):
-        first = (n - 1 - j) * (m + 1)
-        of_c[j] = first + m
-        for r in range(m):
-            of_A[r * n + j] = first + r
-    for r in range(m):
-        of_b[r] = columns * (m + 1) + r
-    return of_A, of_b, of_c
-
-
-@njit(cache=True, nogil=True)
-def _reaches(limit, n, seen):
-    """Tell whether n numbers in seen[0] and one in seen[1] may add up to a limit, if there is one.
-
-    seen (2, 2, SIDE) has the least and the largest numbers.
-    """
-    if limit == 0:
-        return False
-    size, right = np.int64(0), np.int64(0)
-    for i in range(SIDE):
-        size = max(size, -max(seen[0, 0, i], -limit), min(seen[0, 1, i], limit))
-        right = max(right, -max(seen[1, 0, i], -limit), min(seen[1, 1, i], limit))
-    return n * size + right >= limit
-
-
-@njit(cache=True, nogil=True)
-def _solve(A, b, c, m, n, places, tile, base, best, seen, limit, pattern, objective, feasible):
-    """Solve as many programs as there are results; A, b, c are flat and reach beyond the tiles.
-
-    Return how many are feasible, or -1 where a sum may reach the limit.
-    """
-    none = np.iinfo(tile.dtype).max
-    W = tile.shape[1]
-    flat = tile.reshape(-1)
-    of_A, of_b, of_c = places
-    blocks, size = base.shape
-    last = max(n, LOW) * size
-    count = 0
-    for p in range(0, pattern.size, W):
-        _turn(A, p * m * n, m * n, of_A, tile, seen[0])
-        _turn(b, p * m, m, of_b, tile, seen[1])
-        _turn(c, p * n, n, of_c, tile, seen[0])
-        # Numbers beyond it are mostly met at once; else what came of them is thrown away.
-        if p == 0 and _reaches(limit, n, seen):
-            return -1
-        np.negative(flat[last : last + size], base[0])
-        filled = 1
-        for bit in range(LOW, n):
-            column = flat[bit * size : bit * size + size]
-            for block in range(filled):
-                np.add(base[block], column, base[filled + block])
-            filled *= 2
-        best[0] = none
-        for block in range(blocks):
-            _try_patterns(tile, base, block, m, best)
-        cost, number = best[0], best[1]
-        own, least, known = pattern[p : p + W], objective[p : p + W], feasible[p : p + W]
-        for u in range(own.size):
-            known[u] = cost[u] != none
-            own[u] = number[u] if cost[u] != none else 0
-            least[u] = cost[u] if cost[u] != none else 0
-            count += cost[u] != none
-    return -1 if _reaches(limit, n, seen) else count
-
-
-@njit(cache=True, nogil=True)
-def enumerate_together(c, A, b, kind, limit, pattern, objective, feasible):
-    """Solve programs c (B, n), A (B, m, n), b (B, m), all int64; return how many are feasible.
-
-    pattern (B,) int16 becomes the least that reaches the optimum, bit n - j of it x_j, and
-    objective (B,) int64 the optimum; both are 0 where feasible (B,) is not True. ``kind`` (0,) has
-    the dtype to compute in: int16 where all sums are below 2**14, int32 below 2**30, else int64.
-    With a limit, not 0, that is checked on the way: -1 is returned where a sum may reach it.
-    """
-    B, m, n = A.shape
-    W = LINE // kind.itemsize
-    columns = max(n, LOW)
-    blocks = 1 << (columns - LOW)
-    places = _places(m, n, columns)
+    m, n = shape
+    pattern, objective, feasible = results
+    B = pattern.size
+    W = register_lanes(kind)
+    columns = max(n, LOW_BITS)
+    blocks = 1 << columns - LOW_BITS
+    # One room, from the start of a cache line on.
     rows, sums = (columns + 1) * (m + 1) + 1, blocks * (m + 1)
-    lines = _lines(rows + sums + 2, kind).reshape(-1, W)
-    tile, best = lines[:rows], lines[rows + sums :]
-    base = lines[rows : rows + sums].reshape(blocks, (m + 1) * W)
-    seen = np.zeros((2, 2, SIDE), dtype=np.int64)
-    room = places, tile, base, best, seen, limit
-    A, b, c = A.reshape(-1), b.reshape(-1), c.reshape(-1)
-    # Squares reach up to SIDE programs beyond a tile, so the last ones are copied.
-    p = max(B - SIDE, 0) // W * W
-    count = _solve(A, b, c, m, n, *room, pattern[:p], objective[:p], feasible[:p])
-    if count < 0:
-        return count
-    few = 2 * W + SIDE
-    last = np.zeros(few * (m * n + m + n) + SIDE, dtype=np.int64)
-    last_A, last_b, last_c = last, last[few * m * n :], last[few * (m * n + m) :]
-    last_A[: (B - p) * m * n] = A[p * m * n :]
-    last_b[: (B - p) * m] = b[p * m :]
-    last_c[: (B - p) * n] = c[p * n :]
-    more = _solve(last_A, last_b, last_c, m, n, *room, pattern[p:], objective[p:], feasible[p:])
-    return more if more < 0 else count + more
-
-
-@njit(cache=True, nogil=True)
-def choose_rows(second, rows, chosen):
-    """Fill chosen (B, WORDS) with rows[1] where second (B,) is True and with rows[0] elsewhere."""
-    for i in range(second.size):
-        row = np.int64(second[i])
-        for j in range(WORDS):
-            chosen[i, j] = rows[row, j]
+    room = np.zeros((rows + sums + 2) * W + CACHE_LINE // kind.itemsize, dtype=kind.dtype)
+    start = (-room.ctypes.data & CACHE_LINE - 1) // kind.itemsize
+    tile = room[start:]
+    base = tile[rows * W :]
+    best = base[sums * W :]
+    tail = np.zeros((W + SIDE) * max(m, 1) * max(n, 1), dtype=np.int64)
+    extremes = np.zeros(6 * SIDE, dtype=np.int64)
+    none = np.iinfo(kind.dtype).max
+    total = 0
+    for p in range(0, B, W):
+        count = min(W, B - p)
+        # Squares reach up to SIDE values beyond the last program.
+        inside = p + W + SIDE <= B
+        place = 0
+        for s in range(3):
+            values = A if s == 0 else b if s == 1 else c
+            K = m * n if s == 0 else m if s == 1 else n
+            first = p * K
+            if not inside:
+                for i in range(count * K):
+                    tail[i] = values[first + i]
+                first = 0
+            _lay_out(
+                values, tail, inside, first, K, (places, place), tile, (extremes, 2 * SIDE * s)
+            )
+            place += K + SIDE
+        # Large numbers are mostly met at once; else what came of them is thrown away.
+        if limit > 0 and (p == 0 or p + W >= B) and _may_reach(limit, n, extremes):
+            return -1
+        _fill_base(tile, base, m, n)
+        _try_patterns(tile, base, m, blocks, best)
+        for u in range(count):
+            cost = best[u]
+            feasible[p + u] = cost != none
+            pattern[p + u] = best[W + u] if cost != none else 0
+            objective[p + u] = cost if cost != none else 0
+            total += cost != none
+    return total

@@ -1,23 +1,15 @@
-"""A 0-1 program made smaller and given multipliers before it is searched."""
+"""A 0-1 program made smaller, and multipliers for the bound, before it is searched."""
 
 import numpy as np
-from numba import njit
 
-FREE = np.int8(-1)
-# The step is halved after so many iterations without gain. Whole searches of 14 programs take, on
-# average, with 6 of them 0.89 times as long (0.55 to 1.35), with 24 1.03 (0.32 to 1.76); with
-# directions that keep nothing of the last one 1.08, with 0.8 of it 1.05.
+from ..shared.compiling import inlined, kernel
+
+FREE = -1
+# The step is halved after so many iterations without gain.
 STALLS = 12
 
 
-@njit(cache=True, nogil=True)
-def _gcd(a, b):
-    while b:
-        a, b = b, a % b
-    return a
-
-
-@njit(cache=True, nogil=True)
+@inlined
 def _fix_columns(c, A, active, value):
     """Fix free variables that every active row lets take the cheaper value; return how many."""
     m, n = A.shape
@@ -40,7 +32,7 @@ def _fix_columns(c, A, active, value):
     return fixed
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _fix_by_rows(A, b, active, value):
     """Drop rows that always hold, fix variables that a row forces; return how many, or -1.
 
@@ -62,7 +54,8 @@ def _fix_by_rows(A, b, active, value):
             elif value[j] == 1:
                 room += a
         if room < 0:
-            return -1
+            changed = -1
+            break
         if room >= span:
             active[i] = False
             changed += 1
@@ -71,152 +64,155 @@ def _fix_by_rows(A, b, active, value):
             if value[j] == FREE and abs(A[i, j]) > room:
                 value[j] = 1 if A[i, j] > 0 else 0
                 changed += 1
-                span -= abs(A[i, j])
     return changed
 
 
-@njit(cache=True, nogil=True)
-def _tighten(row, least):
+@inlined
+def _tighten(row, size, least):
     """Shrink a row in place to equal 0-1 solutions and a smaller box; return its new least value.
 
-    With every term counted from its worse value, the row asks for ``demand`` > 0: no term
-    need be larger than that, and all divide by their common divisor, the demand rounded up.
+    With every term counted from its worse value, the row demands a sum > 0: no term need be
+    larger than that, and all divide by their common divisor, the demand rounded up.
     """
     demand = least
-    divisor = 0
-    for j in range(row.size):
+    for j in range(size):
         demand -= min(row[j], 0)
-    for j in range(row.size):
+    divisor = np.int64(0)
+    for j in range(size):
         row[j] = min(max(row[j], -demand), demand)
-        divisor = _gcd(divisor, abs(row[j]))
+        a, q = divisor, abs(row[j])
+        while q:
+            a, q = q, a % q
+        divisor = a
     least = -(-demand // divisor)
-    for j in range(row.size):
+    for j in range(size):
         row[j] //= divisor
         least += min(row[j], 0)
     return least
 
 
-@njit(cache=True, nogil=True)
-def reduce(c, A, b):
-    """Return (feasible, value, flipped, free, rc, rA, rb) of one program (n,), (m, n), (m,).
+@kernel
+def reduce(costs, rows, right, active, value, flipped, free):
+    """Reduce a program in place; return how many rows and variables remain, or rows -1.
 
-    Variables with a negative cost are flipped to their complement first. ``value`` (n,) int8
-    has what is decided of the given variables, -1 where free; ``free`` their numbers; rc, rA, rb
-    the program left over the (flipped) free ones, costs all 0 or more. ``feasible`` is False
-    where a row cannot be met.
+    costs (n,), rows (m, n), right (m,) int64 become, in their first elements, the program of
+    the free variables, whose numbers are the first of ``free`` (n,): its costs, 0 or more, rows
+    one after the other without gaps, and right-hand sides. Variables with a negative cost are
+    replaced by their complement and ``flipped`` (n,). ``value`` (n,) int8 has what is decided of
+    the program's own variables, -1 where free. -1 stands for a row that nothing meets. active
+    (m,) is room.
     """
-    m, n = A.shape
-    costs = c.copy()
-    rows = A.copy()
-    right = b.copy()
-    flipped = costs < 0
+    m, n = rows.shape
     for j in range(n):
+        value[j] = FREE
+        flipped[j] = costs[j] < 0
         if flipped[j]:
             costs[j] = -costs[j]
             for i in range(m):
                 right[i] -= rows[i, j]
                 rows[i, j] = -rows[i, j]
-    active = np.ones(m, dtype=np.bool_)
-    value = np.full(n, FREE)
+    for i in range(m):
+        active[i] = True
     changed = 1
     while changed > 0:
         changed = _fix_by_rows(rows, right, active, value)
         if changed >= 0:
             changed += _fix_columns(costs, rows, active, value)
-    free = np.flatnonzero(value == FREE)
-    kept = np.flatnonzero(active)
-    rc = costs[free]
-    rA = np.empty((kept.size, free.size), dtype=np.int64)
-    rb = np.empty(kept.size, dtype=np.int64)
     if changed < 0:
-        return False, value, flipped, free, rc, rA, rb
-    for k in range(kept.size):
-        i = kept[k]
-        rb[k] = right[i]
-        for j in range(n):
-            if value[j] == 1:
-                rb[k] -= rows[i, j]
-        for f in range(free.size):
-            rA[k, f] = rows[i, free[f]]
-        rb[k] = _tighten(rA[k], rb[k])
+        return -1, 0
+    count = 0
+    for j in range(n):
+        if value[j] == FREE:
+            free[count] = j
+            costs[count] = costs[j]
+            count += 1
+    flat = rows.reshape(-1)
+    kept = 0
+    for i in range(m):
+        if active[i]:
+            least = right[i]
+            for j in range(n):
+                if value[j] == 1:
+                    least -= rows[i, j]
+            row = flat[kept * count :]
+            for k in range(count):
+                row[k] = rows[i, free[k]]
+            right[kept] = _tighten(row, count, least)
+            kept += 1
     for j in range(n):
         if flipped[j] and value[j] != FREE:
             value[j] = 1 - value[j]
-    return True, value, flipped, free, rc, rA, rb
+    return kept, count
 
 
-@njit(cache=True, nogil=True)
-def _meets(A, b, reduced):
-    """Return whether x = (reduced < 0) meets every row."""
-    m, n = A.shape
-    for i in range(m):
-        reached = np.int64(0)
-        for j in range(n):
-            if reduced[j] < 0.0:
-                reached += A[i, j]
-        if reached < b[i]:
-            return False
-    return True
+@kernel
+def multipliers(c, A, b, y, x, cost, solved, iterations):
+    """Replace y (m,) by row multipliers of a good Lagrangian bound, by subgradient steps.
 
-
-@njit(cache=True, nogil=True)
-def multipliers(c, A, b, start, x, cost, found, iterations):
-    """Return (y, x, cost, found): row multipliers (m,) of a good Lagrangian bound, by subgradient.
-
-    c (n,) >= 0, A (m, n), b (m,): int64. The multipliers begin at ``start``. x (n,) int8 is the
-    incumbent or a cheaper feasible Lagrangian solution met on the way. The bound is
-    y.b + sum min(0, c - y.A); rows are normalised, a direction keeps half of the last one, and
-    the step is halved after ``STALLS`` iterations without gain.
+    c (n,) >= 0, A (m, n), b (m,): int64. y is where the steps begin. x (n,) int8 with its cost is
+    the incumbent, if ``solved``; it becomes a cheaper Lagrangian solution that is feasible, if one
+    is met. Return (cost, solved). The bound is y.b + sum min(0, c - y.A); rows are normalised, a
+    direction keeps half of the last one, and the step is halved after ``STALLS`` iterations
+    without gain.
     """
     m, n = A.shape
     rows = np.empty((m, n))
     columns = np.empty((n, m))
-    right = np.empty(m)
-    norm = np.empty(m)
-    costs = c.astype(np.float64)
-    ceiling = float(cost) if found else costs.sum()
+    right, norm, short = np.empty(m), np.empty(m), np.empty(m)
+    best_y, direction = np.empty(m), np.empty(m)
+    reduced = np.empty(n)
+    ceiling = 0.0
+    for j in range(n):
+        ceiling += float(c[j])
+    if solved:
+        ceiling = float(cost)
     for i in range(m):
         square = 0.0
         for j in range(n):
-            square += float(A[i, j]) ** 2
+            square += float(A[i, j]) * float(A[i, j])
         norm[i] = np.sqrt(square)
         right[i] = b[i] / norm[i]
         for j in range(n):
             rows[i, j] = A[i, j] / norm[i]
             columns[j, i] = rows[i, j]
-    y = start * norm
-    best_y = y.copy()
-    direction = np.zeros(m)
-    short = np.empty(m)
-    reduced = np.empty(n)
-    x = x.copy()
+        y[i] *= norm[i]
+        best_y[i] = y[i]
+        direction[i] = 0.0
     best = -np.inf
     step = 1.0
     stalled = 0
     for _ in range(iterations):
-        reduced[:] = costs
+        for j in range(n):
+            reduced[j] = float(c[j])
         bound = 0.0
         for i in range(m):
             if y[i] > 0.0:
                 weight = y[i]
                 bound += weight * right[i]
-                row = rows[i]
                 for j in range(n):
-                    reduced[j] -= weight * row[j]
-        short[:] = right
+                    reduced[j] -= weight * rows[i, j]
+        for i in range(m):
+            short[i] = right[i]
         price = np.int64(0)
         for j in range(n):
             if reduced[j] < 0.0:
                 bound += reduced[j]
                 price += c[j]
-                column = columns[j]
                 for i in range(m):
-                    short[i] -= column[i]
-        feasible = True
+                    short[i] -= columns[j, i]
+        feasible = not solved or price < cost
         for i in range(m):
             feasible &= short[i] <= 1e-9
-        if feasible and (not found or price < cost) and _meets(A, b, reduced):
-            found = True
+        if feasible:
+            # Exactly, as the rows in float64 only tell nearly.
+            for i in range(m):
+                reached = np.int64(0)
+                for j in range(n):
+                    if reduced[j] < 0.0:
+                        reached += A[i, j]
+                feasible &= reached >= b[i]
+        if feasible:
+            solved = True
             cost = price
             ceiling = float(cost)
             for j in range(n):
@@ -224,7 +220,8 @@ def multipliers(c, A, b, start, x, cost, found, iterations):
         if bound > best:
             stalled = stalled if bound < best + 1e-4 * abs(best) else 0
             best = bound
-            best_y[:] = y
+            for i in range(m):
+                best_y[i] = y[i]
             if best > ceiling - 1.0 + 1e-6:
                 break
         else:
@@ -245,4 +242,6 @@ def multipliers(c, A, b, start, x, cost, found, iterations):
         length = step * max(ceiling - bound, 1e-3) / square
         for i in range(m):
             y[i] = max(0.0, y[i] + length * direction[i])
-    return best_y / norm, x, cost, found
+    for i in range(m):
+        y[i] = best_y[i] / norm[i]
+    return cost, solved

@@ -149,7 +149,7 @@ def simulate(first, rows, b, pairs, rules, workspace, figures):
     2**(n - n // 2)), the pool's seven arrays and the stack of spare items, (items,) each, passed
     (2**n,), and five arrays (P,).
 
-    figures (5, B) becomes units, moved, balances, argmin; time (B,); and work (B, P), 0 before,
+    figures, to be filled, are time, units, moved, balances, argmin, (B,) each, and work (B, P),
     the tests that each processor made. argmin is the incumbent at the end, -1 where nothing is
     feasible.
     """

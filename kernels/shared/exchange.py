@@ -61,3 +61,14 @@ def exchange_numbers(a, b):
 def measured_exchange(a, b):
     """Return two loads after the exchange, and the units that moved, in the loads' dtype."""
     return exchange_and_count(a, b)
+
+
+def exchange_by_halves(a, b):
+    """Return both loads after the exchange, and the units that moved.
+
+    As ``exchange_and_count``, but halves of real loads are added, which no two loads overflow.
+    """
+    if a.dtype.kind != "f":
+        return exchange_and_count(a, b)
+    mean = half_towards_zero(a) + half_towards_zero(b)
+    return mean, mean, maximum(a, mean) - minimum(a, mean)

@@ -214,6 +214,15 @@ def fori(stop, body, *carried, start=0, step=1):
     return read()
 
 
+def each_register(count, dtype, body):
+    """Run ``body(at, size)`` over ``count`` elements, a register of ``size`` at a time.
+
+    ``count`` is a multiple of a register's lanes, or 1: then ``size`` is 1.
+    """
+    size = lanes(dtype)
+    cond(count == 1, lambda: body(0, 1), lambda: fori(count, lambda at: body(at, size), step=size))
+
+
 def while_loop(test, body, *carried):
     """Run ``body(*carried)`` as long as ``test(*carried)`` is true; return the last values."""
     if not isinstance(carried[0], Vector):
@@ -256,7 +265,7 @@ def traced(*static, returns=types.none):
         names = list(signature.parameters)
 
         def plain(*arguments):
-            # NumPy warns of single numbers that wrap, of arrays not; compiled code never does.
+            # Integers wrap, as they do in registers; NumPy warns of single numbers that do.
             with np.errstate(all="ignore"):
                 return function(*map(_plain, arguments))
 
@@ -302,7 +311,9 @@ def traced(*static, returns=types.none):
 def _plain(argument):
     if isinstance(argument, tuple):
         return tuple(map(_plain, argument))
-    return PlainMemory(argument) if isinstance(argument, np.ndarray) else argument
+    # What ``select`` returns of two numbers is an array without axes.
+    is_array = isinstance(argument, np.ndarray) and argument.ndim > 0
+    return PlainMemory(argument) if is_array else argument
 
 
 def _stand_in(context, builder, kind, value):

@@ -14,13 +14,15 @@ from .vectors import shuffle
 
 
 def transpose(rows):
-    """Return the columns of a square: ``rows`` are n registers of n lanes, n a power of 2."""
-    n = len(rows)
-    rows, bits = list(rows), n.bit_length() - 1
+    """Return the columns of a square: ``rows`` are n registers of n lanes, n a power of 2.
+
+    Registers of a multiple of n lanes hold as many squares side by side.
+    """
+    size, rows, bits = rows[0].size, list(rows), len(rows).bit_length() - 1
     for bit in range(bits):
         apart = 1 << bit
-        low = [lane if not lane & apart else lane - apart + n for lane in range(n)]
-        high = [lane + apart if not lane & apart else lane + n for lane in range(n)]
+        low = [lane if not lane & apart else lane - apart + size for lane in range(size)]
+        high = [lane + apart if not lane & apart else lane + size for lane in range(size)]
         for r, s in links(bits, bit):
             rows[r], rows[s] = shuffle(rows[r], rows[s], low), shuffle(rows[r], rows[s], high)
     return rows

@@ -193,7 +193,8 @@ def select(mask, a, b):
     if not is_traced(mask, a, b):
         like = a if isinstance(a, np.ndarray | np.generic) else b
         dtype = getattr(like, "dtype", None)
-        return np.where(mask, a, b) if dtype is None else np.where(mask, a, b).astype(dtype)
+        # Of numbers it is a number, not an array without axes.
+        return (np.where(mask, a, b) if dtype is None else np.where(mask, a, b).astype(dtype))[()]
     a = a if isinstance(a, Vector) else b.constant(a)
     b = a._match(b)
     return Vector(a.builder, a.builder.select(mask.value, a.value, b.value), a.dtype)
@@ -222,6 +223,9 @@ def maximum(a, b):
 
 def absolute(a):
     """Return absolute values; the least integer stays as it is."""
+    if is_traced(a) and a.dtype.kind == "i":
+        # The form that the compiler knows as one instruction.
+        return select(a < 0, -a, a)
     return maximum(a, -a)
 
 
@@ -323,3 +327,11 @@ def rounded_product(a, b):
                 return concatenate([machine(name, a.dtype, *pair) for pair in pairs])
     wide = a.astype(np.int32) * (b.astype(np.int32) if hasattr(b, "astype") else b)
     return (((wide >> 14) + 1) >> 1).astype(np.int16)
+
+
+def lane_numbers(like):
+    """Return a vector of 0, 1, 2, .. of the dtype and size of another one, of integers."""
+    if not isinstance(like, Vector):
+        return np.arange(like.size, dtype=like.dtype)
+    value = ir.Constant(llvm_type(like.dtype, like.size), list(range(like.size)))
+    return Vector(like.builder, value, like.dtype)

@@ -33,12 +33,15 @@ def _compiled_flat(array):
 
 
 def row(array, number):
-    """Return one row of a C-ordered array of two or more axes as (n,), without counts."""
-    return array[number].reshape(-1)
+    """Return one row of a C-ordered array of two or more axes as (n,), without counts; or None."""
+    return None if array is None else array[number].reshape(-1)
 
 
 @overload(row)
 def _compiled_row(array, number):
+    if array == types.none:
+        return lambda array, number: None
+
     def compiled(array, number):
         width = array.size // max(1, array.shape[0])
         return carray(_first(array), array.size)[number * width : (number + 1) * width]  # type: ignore[call-arg]

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import sys
+import types
+from pathlib import Path
 
+import numba
 import pytest
 
 from fastlb.accelerate import EXTRAS
 from fastlb.cli import answers
 from fastlb.cli import doctor as module
+from fastlb.cli.cachefolder import cache_folder
 
 from .conftest import Run
 
@@ -31,6 +36,47 @@ def test_json(run: Run) -> None:
     }  # fmt: skip
     assert found["machine"]["threads"] >= 1
     assert [check["passed"] for check in found["checks"]] == [True] * len(answers.ANSWERS)
+    for check in found["checks"]:
+        assert set(check) == {"name", "passed", "detail", "compiled", "seconds"}
+    assert set(found["cache"]) == {"folder", "writable", "kernels", "bytes"}
+
+
+def test_what_is_compiled_is_told(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def compiling() -> int:
+        def plus_one(x: int) -> int:
+            return x + 1
+
+        plus_one.__module__, plus_one.__qualname__ = "fastlb.kernels.dem.small", "plus_one"
+        return int(numba.njit(plus_one)(1))
+
+    monkeypatch.setattr(answers, "ANSWERS", {"one and one": (compiling, 2)})
+    told: list[str] = []
+    (check,) = answers.run_checks(told.append)
+    assert check["passed"] and check["compiled"] == ["dem.small.plus_one"]
+    assert told == ["one and one", "one and one: compiling dem.small.plus_one"]
+    assert "one and one  ok, compiled 1 kernel in " in run("doctor").out
+
+
+def test_kernels_lie_in_a_folder_for_each_family(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for family, kept in (("dem", 2), ("dde", 1)):
+        folder = tmp_path / family / "__pycache__"
+        folder.mkdir(parents=True)
+        for i in range(kept):
+            (folder / f"a.{i}.nbc").write_bytes(b"12345")
+        (folder / "a.nbi").write_bytes(b"1")
+        stats = types.SimpleNamespace(cache_path=str(folder))
+        module = types.ModuleType(f"fastlb.kernels.{family}.one")
+        vars(module)["kernel"] = types.SimpleNamespace(stats=stats)
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+    for name in list(sys.modules):
+        if name.startswith("fastlb.kernels.") and not name.endswith(".one"):
+            monkeypatch.delitem(sys.modules, name)
+    assert cache_folder() == (tmp_path, True, 3, 17)
+    for family in ("dem", "dde"):
+        monkeypatch.delitem(sys.modules, f"fastlb.kernels.{family}.one")
+    assert cache_folder() == (None, False, 0, 0)
 
 
 def test_a_wrong_answer_is_seen(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numba import config, njit
+from numba import config
 
 import fastlb as lb
 from fastlb.accelerate import kernels
 
 kernel = kernels("dem.real")
 PLAIN = bool(config.DISABLE_JIT)
-SMALL = [5, 6, 7, 8]
+SMALL = [4, 5, 6, 7, 8]
 SIZES = [*SMALL, 9, 10, 11] if PLAIN else [*SMALL, 9, 10, 11, 12, 13, 16, 18, 20, 22]
 DTYPES = ["float32", "float64"]
 
@@ -36,6 +36,13 @@ def averaged(loads: Any, n: int) -> Any:
 def drawn(shape: tuple[int, ...], dtype: str) -> Any:
     rng = np.random.default_rng(shape[-1])
     return (rng.random(shape) * 10.0 ** rng.integers(-8, 9, shape)).astype(dtype)
+
+
+def run(source: Any, target: Any, n: int) -> int:
+    """Balance by the kernel alone, loads of which a total is finite for sure."""
+    largest = float(np.finfo(source.dtype).max) / 2.0**n
+    status: int = kernel.balance(source.reshape(-1), target.reshape(-1), n, largest)
+    return status
 
 
 def same(a: Any, b: Any) -> bool:
@@ -69,30 +76,27 @@ def test_every_size(n: int, dtype: str) -> None:
     loads = drawn((3 if n < 16 else 1, 2**n), dtype)
     wanted = averaged(loads, n)
     target = np.zeros_like(loads)
-    kernel.dem_real(loads.reshape(-1), target.reshape(-1), n)
+    assert run(loads, target, n) == 0
     assert same(target, wanted)
-    target[:] = 0
-    assert kernel.checked(loads, target, n) == 0
-    assert same(target, wanted)
-    assert kernel.checked(loads, loads, n) == 0
+    assert run(loads, loads, n) == 0
     assert same(loads, wanted)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("n", SIZES[:10])
+@pytest.mark.parametrize("n", SIZES[:11])
 def test_loads_of_every_size(n: int, dtype: str) -> None:
     loads = extreme(n, dtype)
     wanted = averaged(loads, n)
     target = np.zeros_like(loads)
-    assert kernel.checked(loads, target, n) == 0
+    assert run(loads, target, n) == 0
     assert same(target, wanted)
     for row, one in zip(loads, wanted, strict=True):
-        assert kernel.checked(row, row, n) == 0
+        assert run(row, row, n) == 0
         assert same(row, one)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("n", SIZES[:10])
+@pytest.mark.parametrize("n", SIZES[:11])
 def test_illegal_loads_are_seen_wherever_they_are(n: int, dtype: str) -> None:
     info = np.finfo(dtype)
     over = np.nextafter(info.max / info.dtype.type(2**n), info.dtype.type(np.inf))
@@ -103,10 +107,10 @@ def test_illegal_loads_are_seen_wherever_they_are(n: int, dtype: str) -> None:
     for number, illegal in enumerate((below, -1.0, over, np.inf, -np.inf, np.nan, -np.nan) * 5):
         place = (number % 3, number * 331 % 2**n)
         kept, loads[place] = loads[place], illegal
-        assert kernel.checked(loads, target, n) == -1, (illegal, place)
+        assert run(loads, target, n) == 1, (illegal, place)
         loads[place] = kept
     assert (target == 7).all()
-    assert kernel.checked(loads, target, n) == 0
+    assert run(loads, target, n) == 0
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -116,15 +120,15 @@ def test_small_cubes_side_by_side_and_those_left_over(n: int, B: int, dtype: str
     loads = np.resize(np.vstack([drawn((4, 2**n), dtype), extreme(n, dtype)]), (B, 2**n))
     wanted = averaged(loads, n)
     target = np.zeros_like(loads)
-    assert kernel.checked(loads, target, n) == 0
+    assert run(loads, target, n) == 0
     assert same(target, wanted)
     for b in range(B):
         illegal = loads.copy()
         illegal[b, b * 37 % 2**n] = np.nan
         target[:] = 7
-        assert kernel.checked(illegal, target, n) == -1
+        assert run(illegal, target, n) == 1
         assert (target == 7).all()
-    assert kernel.checked(loads, loads, n) == 0
+    assert run(loads, loads, n) == 0
     assert same(loads, wanted)
 
 
@@ -137,29 +141,9 @@ def test_batches_at_the_public_door(n: int, dtype: str) -> None:
     assert same(lb.dem(loads[::-1], lb.Hypercube(n), record="loads").loads, wanted[::-1].copy())
 
 
-@pytest.mark.skipif(PLAIN, reason="this is plain Python already")
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_registers_mean_what_their_twins_say(dtype: str) -> None:
-    means, mean = kernel._means, kernel._mean
-
-    @njit
-    def go_up(source: Any, target: Any, peaks: Any) -> None:
-        means(source, 3, 16, target, 1, peaks)
-        means(source, 300, 16, target, 19, peaks)
-        means(source, 5, 2, target, 50, None)
-        means(source, 6, 4, target, 70, peaks)
-        means(source, 7, 8, target, 90, None)
-        target[40] = mean(source, 5, 1, None)
-        target[41] = mean(source, 6, 2, peaks)
-        target[42] = mean(source, 7, 4, None)
-        target[43] = mean(source, 8, 8, peaks)
-        target[44] = mean(source, 9, 16, None)
-
-    for source in (drawn((600,), dtype), -drawn((600,), dtype), extreme(10, dtype)[0]):
-        source[400:500] = -0.0
-        found, expected = np.zeros((2, 110), dtype)
-        peaks, wanted = np.ones((2, 16), dtype)
-        go_up(source, found, peaks)
-        go_up.py_func(source, expected, wanted)
-        assert same(found, expected)
-        assert same(peaks, wanted)
+def test_overlapping_arrays_are_not_written(dtype: str) -> None:
+    room = drawn((5, 2**7), dtype)
+    expected = room.copy()
+    assert run(room[:3], room[1:4], 7) == -1
+    assert same(room, expected)

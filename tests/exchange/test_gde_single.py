@@ -1,4 +1,4 @@
-"""GDE of one network, whose nodes fill the vectors, against the same network in a batch."""
+"""GDE of one network, which goes link by link, against the same network in a batch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import fastlb as lb
 from fastlb.accelerate import kernels
-from fastlb.exchange import gde_single, generalized_exchange
+from fastlb.exchange import generalized_exchange
 
 NETWORKS: list[Any] = [
     lb.Mesh(8, 8),
@@ -26,6 +26,7 @@ NETWORKS: list[Any] = [
     lb.Hypercube(6),
     lb.Hypercube(4, faults=[(0, 1), (5, 7)]),
     lb.HyperHexaCell(3),
+    lb.Network([(0, i) for i in range(1, 40)]),
 ]
 FIGURES = (
     "difference", "initial_difference", "imbalance", "initial_imbalance", "moved", "cost", "local",
@@ -80,13 +81,6 @@ def test_to_the_end(shape: tuple[int, ...]) -> None:
             same_as_in_a_batch(rng.integers(0, top, shape), topology, lam="1/5")
 
 
-def test_networks_of_many_shifts_go_link_by_link() -> None:
-    star = lb.Network([(0, i) for i in range(1, 40)])
-    assert gde_single.shifts(star, "dimension") is None
-    assert gde_single.shifts(lb.Mesh(8, 8), "dimension") is not None
-    same_as_in_a_batch(np.arange(40), star, lam=(1, 2))
-
-
 @pytest.mark.parametrize("out_of", ["loads", "fresh", "rows", "overlapping"])
 def test_where_the_result_goes(out_of: str) -> None:
     room = np.random.default_rng(1).integers(0, 2001, 130)
@@ -105,22 +99,22 @@ def test_where_the_result_goes(out_of: str) -> None:
 
 def test_a_long_balancing_comes_back_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is given up where it should be short, and interrupted where it may be long."""
-    kernel = kernels("gde.single")
     loads = np.zeros(600, np.int64)
     loads[0] = 600 * 10**4
-    chain, found = lb.Chain(600), []
-    small = kernel.small_measured
+    chain, statuses = lb.Chain(600), []
+    balance = kernels("gde.single").balance
 
     def watched(*arguments: Any) -> Any:
-        found.append(small(*arguments))
-        return found[-1]
+        numbers = balance(*arguments)
+        statuses.append(numbers[0])
+        return numbers
 
-    monkeypatch.setattr(kernel, "small_measured", watched)
-    gde_single._plan.cache_clear()
+    monkeypatch.setattr(kernels("gde.single"), "balance", watched)
+    generalized_exchange._prepare.cache_clear()
     whole = lb.gde(loads, chain, lam=(1, 2))
     monkeypatch.undo()
-    gde_single._plan.cache_clear()
-    assert found.pop()[0] == kernel.UNFINISHED
+    generalized_exchange._prepare.cache_clear()
+    assert statuses == [kernels("gde.single").REFUSED]
     monkeypatch.setattr(generalized_exchange, "SWEPT_AT_ONCE", 10**5)
     pieces = lb.gde(loads, chain, lam=(1, 2))
     for name in ("loads", *FIGURES):
@@ -139,6 +133,18 @@ def test_shares_that_are_equal_are_not_the_same() -> None:
     for lam in ((1.0, 2), (1, 2.0), (0.5,), [0.5], (1, 2, 3), True):
         with pytest.raises((TypeError, ValueError), match="lam"):
             lb.gde(loads, mesh, lam=lam)
+
+
+def test_a_share_given_anew_is_read_anew() -> None:
+    loads, mesh = np.arange(64) * 31, lb.Mesh(8, 8)
+    for lam in ((1, 2), (1, 3), (2, 3), 0.5, "1/3", (2, 3), None):
+        once = lb.gde(loads, mesh, lam=lam)
+        expected = lb.gde(np.stack([loads, loads]), mesh, lam=lam)
+        for b in (once, lb.gde(loads, mesh, lam=lam)):
+            assert np.array_equal(b.loads, expected.loads[0])
+    for bad in ((2, generalized_exchange), (1, 2, 3)):
+        with pytest.raises((TypeError, ValueError), match="lam"):
+            lb.gde(loads, mesh, lam=bad)
 
 
 def test_a_pair_of_numpy_integers_does_not_wrap() -> None:
@@ -202,16 +208,6 @@ def test_units_of_a_short_balancing_beyond_int64_are_refused() -> None:
             lb.gde(shaped, lb.Chain(16), lam=(1, 2), out=shaped)
         assert np.array_equal(loads, before)
     assert lb.gde(loads, lb.Chain(16), lam=(1, 2), record="loads").loads.sum() == before.sum()
-
-
-@pytest.mark.parametrize("share", [Fraction(1, 2), Fraction(723, 1000), Fraction(1, 10**9)])
-@pytest.mark.parametrize("bits", [32, 64])
-def test_the_widest_multiplication(share: Fraction, bits: int) -> None:
-    m, s, largest = gde_single._widest(share, bits)
-    assert m * largest < 2**bits
-    rng = np.random.default_rng(bits)
-    some = [largest, 1, *(int(rng.integers(0, 2**62)) % (largest + 1) for _ in range(999))]
-    assert all(m * d >> s == share.numerator * d // share.denominator for d in some)
 
 
 @pytest.mark.parametrize("top", [2001, 2**27])

@@ -19,7 +19,7 @@ def random_links(seed: int) -> tuple[int, Any, Any]:
 @pytest.mark.parametrize("seed", range(30))
 def test_every_link_has_one_arc(seed: int) -> None:
     n, tail, head = random_links(seed)
-    start, to, rev, link = kernels("flows.residual").residual_arcs(n, tail, head)
+    start, to, rev, link = kernels("flows.residual").residual_graph(n, tail, head)
     A = len(to)
     assert (rev[rev] == np.arange(A)).all()
     owner = np.repeat(np.arange(n), np.diff(start))
@@ -34,34 +34,25 @@ def test_every_link_has_one_arc(seed: int) -> None:
     for a in np.flatnonzero(has & ~has[rev]).tolist():
         lone.setdefault(frozenset((owner[a], to[a])), set()).add((owner[a], to[a]))
     assert all(len(ways) == 1 for ways in lone.values())
-    values = np.arange(len(tail)) + 5
-    along = kernels("flows.residual").spread(link, values, np.int64(-3))
-    assert (along[has] == values[link[has]]).all()
-    assert (along[~has] == -3).all()
-    again = kernels("flows.residual").collect(link, along, len(tail))
-    assert (again == np.where(tail != head, values, 0)).all()
 
 
 @pytest.mark.parametrize("seed", range(30))
 def test_strong_connection(seed: int) -> None:
     n, tail, head = random_links(seed)
-    start, to, rev, link = kernels("flows.residual").residual_arcs(n, tail, head)
-    usable = kernels("flows.residual").spread(link, np.full(len(tail), 4), np.int64(0))
+    graph = kernels("flows.residual").residual_graph(n, tail, head)
     reach = np.eye(n, dtype=bool)
     for _ in range(n):
         for u, v in zip(tail.tolist(), head.tolist(), strict=True):
             reach[:, v] |= reach[:, u]
-    connected = kernels("flows.residual").strongly_connected(start, to, rev, usable, np.int64(4))
-    assert connected == reach.all()
-    assert kernels("flows.residual").strongly_connected(start, to, rev, usable, np.int64(5)) == (
-        n == 1
-    )
+    connected = kernels("flows.residual").strongly_connected
+    assert connected(graph, np.ones(len(tail), dtype=bool)) == reach.all()
+    assert connected(graph, np.zeros(len(tail), dtype=bool)) == (n == 1)
 
 
 @pytest.mark.parametrize("seed", range(40))
 def test_cycles_are_cancelled_and_nothing_else(seed: int) -> None:
     n, tail, head = random_links(seed)
-    start, to, _, link = kernels("flows.residual").residual_arcs(n, tail, head)
+    start, to, _, link = kernels("flows.residual").residual_graph(n, tail, head)
     draws = np.random.default_rng(seed)
     flow = np.where(link >= 0, draws.integers(0, 6, len(to)), 0)
     before = flow.copy()
@@ -82,41 +73,41 @@ def test_cycles_are_cancelled_and_nothing_else(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(30))
 def test_plans_at_a_beta_agree(seed: int) -> None:
     n, tail, head = random_links(seed)
-    start, to, rev, link = kernels("flows.residual").residual_arcs(n, tail, head)
+    graph = kernels("flows.residual").residual_graph(n, tail, head)
     draws = np.random.default_rng(seed)
-    cap = np.where(link >= 0, draws.integers(0, 9, len(to)), 0)
+    cap = np.where(tail != head, draws.integers(0, 9, len(tail)), 0)
     amounts = draws.integers(-20, 21, n)
     excess, room = np.maximum(amounts, 0), np.maximum(-amounts, 0)
     total = np.int64(min(excess.sum(), room.sum()))
-    value, short, side = kernels("flows.dinic").short_plan(start, to, rev, cap, excess, room, total)
-    owner = np.repeat(np.arange(n), np.diff(start))
+    value, short, side = kernels("flows.dinic").short_plan(graph, cap, excess, room, total)
     if value < total:
-        across = side[owner] & ~side[to]
+        across = side[tail] & ~side[head]
         assert value == cap[across].sum() + excess[~side].sum() + room[side].sum()
-    nothing = np.zeros(len(to), dtype=np.int64)
-    found = kernels("flows.push_relabel").fused_search(
-        start, to, rev, cap, nothing, nothing > 0, excess, room, total, np.int64(0)
+    nothing = np.zeros(len(tail), dtype=np.int64)
+    result = kernels("flows.push_relabel").fused_search(
+        graph, cap, nothing, nothing > 0, excess, room, total, np.int64(0)
     )
-    assert found[0] == value
-    cost = np.ones(len(to), dtype=np.int64)
+    assert result[0] == value
+    cost = np.ones(len(tail), dtype=np.int64)
     sent, least = kernels("flows.primal_dual").least_plan(
-        start, to, rev, cap, cost, excess, room, np.int64(value)
+        graph, cap, cost, excess, room, np.int64(value)
     )
     assert sent == value
     for flow in (short, least):
         assert ((flow >= 0) & (flow <= cap)).all()
-        net = np.bincount(owner, flow, n) - np.bincount(to, flow, n)
+        net = np.bincount(tail, flow, n) - np.bincount(head, flow, n)
         assert (net <= excess).all()
         assert (-net <= room).all()
         assert net[net > 0].sum() == value
-        source, sink, amount, ends, arcs = kernels("flows.routes").strip(start, to, flow, n)
-        again = np.zeros(len(to), dtype=np.int64)
+        R, source, sink, amount, ends, arcs = kernels("flows.routes").decompose(graph, flow)
+        owner = np.repeat(np.arange(n), np.diff(graph.start))
+        again = np.zeros(len(tail), dtype=np.int64)
         begin = 0
-        for r in range(len(amount)):
+        for r in range(R):
             path = arcs[begin : ends[r]]
-            assert (owner[path[0]], to[path[-1]]) == (source[r], sink[r])
-            assert (to[path[:-1]] == owner[path[1:]]).all()
-            again[path] += amount[r]
+            assert (owner[path[0]], graph.head[path[-1]]) == (source[r], sink[r])
+            assert (graph.head[path[:-1]] == owner[path[1:]]).all()
+            again[graph.link[path]] += amount[r]
             begin = ends[r]
         assert (again == flow).all()
     assert least.sum() <= short.sum()
@@ -133,19 +124,16 @@ def test_the_search_is_the_same_from_both_ends(seed: int) -> None:
     limits = draws.integers(0, 40, len(tail))
     found = []
     for ends, gives, takes in (((tail, head), excess, room), ((head, tail), room, excess)):
-        start, to, rev, link = kernels("flows.residual").residual_arcs(n, *ends)
-        usable = kernels("flows.residual").spread(link, limits, np.int64(0))
-        nothing = np.zeros(len(to), dtype=np.int64)
+        graph = kernels("flows.residual").residual_graph(n, *ends)
+        nothing = np.zeros(len(tail), dtype=np.int64)
         search = kernels("flows.push_relabel").fused_search
         most = np.int64(min(gives.sum(), takes.sum()))
         value, *_, side = search(
-            start, to, rev, usable, nothing, nothing > 0, gives, takes, most, np.int64(0)
+            graph, limits, nothing, nothing > 0, gives, takes, most, np.int64(0)
         )[:4]
         if value < most:
             across = side[ends[0]] & ~side[ends[1]]
             assert value == limits[across].sum() + gives[~side].sum() + takes[side].sum()
-        beta = search(start, to, rev, usable, nothing, link >= 0, gives, takes, value, np.int64(0))[
-            1
-        ]
+        beta = search(graph, limits, nothing, nothing == 0, gives, takes, value, np.int64(0))[1]
         found.append((value, beta))
     assert found[0] == found[1]

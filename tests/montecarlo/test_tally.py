@@ -59,7 +59,7 @@ def test_sums_of_near_and_far_values_are_the_same(monkeypatch):
     for values in COLUMNS.values():
         near, _ = tallied([values])
         with monkeypatch.context() as patch:
-            patch.setattr(kernels("statistics.tally"), "NEAR", -1)
+            patch.setattr(kernels("statistics.sums"), "NEAR", -1)
             far, _ = tallied([values])
         assert near._sums() == far._sums()
         assert (near.negative, near.zero) == (far.negative, far.zero)

@@ -5,7 +5,12 @@ import pytest
 from numba import config, njit, types
 
 from fastlb.kernels.shared import vectors as v
-from fastlb.kernels.shared.exchange import exchange, exchange_and_count, exchange_numbers
+from fastlb.kernels.shared.exchange import (
+    exchange,
+    exchange_and_count,
+    exchange_by_halves,
+    exchange_numbers,
+)  # fmt: skip
 from fastlb.kernels.shared.tracing import (
     cond,
     either,
@@ -44,12 +49,14 @@ BINARY = {
     "spread": lambda a, b: a + v.spread(3, b),
     "concatenated": lambda a, b: v.split(v.concatenate([a, b]), a.size)[1],
     "reduced": lambda a, b: v.reduce([a, b, a], v.add),
+    "halves": lambda a, b: v.minimum(*exchange_by_halves(a, b)[1:]),
     "lanes": lambda a, b: v.spread(v.reduce_lanes(a, v.maximum), a) - b,
 }
 WHOLE = {
     "and": lambda a, b: a & b,
     "or": lambda a, b: a | b,
     "xor": lambda a, b: a ^ ~b,
+    "numbers": lambda a, b: a + v.lane_numbers(b),
     "shift": lambda a, b: (a >> 3) + (b << 2),
     "exchange": lambda a, b: exchange(a >> 1, b >> 1)[0],
     "count": lambda a, b: exchange_and_count(a >> 1, b >> 1)[2],
@@ -132,6 +139,19 @@ def test_transposition(dtype, n):
         out = np.zeros_like(square)
         call(square, out)
         np.testing.assert_array_equal(out, square.T)
+
+
+def test_transposition_of_squares_side_by_side():
+    @traced()
+    def turn(squares, out):
+        for i, row in enumerate(transpose([squares.load((i, 0), 8) for i in range(4)])):
+            out.store((i, 0), row)
+
+    squares = values(np.int32, 32).reshape(4, 8)
+    for call in variants(turn, 2):
+        out = np.zeros_like(squares)
+        call(squares, out)
+        np.testing.assert_array_equal(out, np.hstack([squares[:, :4].T, squares[:, 4:].T]))
 
 
 @pytest.mark.parametrize("size", [8, 16, 32, 64])

@@ -1,0 +1,292 @@
+"""Generalized dimension exchange of batches of integers (Wu-Shu Fig. 2).
+
+Legend: ``B`` networks, ``N`` nodes, ``E`` links, ``C`` colours, ``L`` lines, ``A`` axes, ``W``
+networks of a tile, of which there are ``K``.
+
+A tile holds W networks side by side, node by node; a single network is a tile of its own:
+
+    node 0    load in network 0, 1, .. W-1
+    node 1    load in network 0, 1, .. W-1
+    ..
+
+An exchange between two nodes takes a register of each row, so that the same instructions balance
+as many networks as a register has lanes (``exchange_share`` is the paper's rule). A sweep
+exchanges over the links of one colour after the other. In a network that is balanced nothing
+moves any more, so a tile is swept until all of its networks are still.
+
+On a grid whose colours come axis by axis a line of nodes goes through all colours of its axis
+before the next line begins. Lines share no node, so the loads are the same, and each node is read
+and written once an axis instead of once a link.
+"""
+
+import numpy as np
+
+from ..shared.compiling import kernel
+from ..shared.processor import REGISTERS
+from ..shared.shares import exchange_share, two_units_move
+from ..shared.tracing import cond, each_register, fori, traced, update
+from ..shared.vectors import absolute, add, lanes, maximum, minimum, select, spread
+
+# Flags of a network: the last sweep moved nothing although neighbours differ by more than one;
+# neighbours differ by more than one; the units moved do not fit int64.
+STALLED, APART, OVER = 1, 2, 4
+# Registers of each node that pass along a line together: 64 bytes where 32 bytes are a register.
+LINE_REGISTERS = 1 if REGISTERS == 32 else 2
+# Lines whose nodes lie further apart than so many bytes exchange link by link instead: their rows
+# fall into the same few sets of the cache (16x16x16 mesh: 27 ns a node along all lines for 17).
+NEAR_BYTES = 2048
+
+
+@traced()
+def _sweep_links(tile, resident_min, record, units, u, v, start, end, share):
+    """Let links ``start .. end-1`` exchange, of one colour, in all networks.
+
+    Adds what each network sends to the first row of ``units`` (3, W). ``resident_min`` may be
+    None. ``record`` : (flows (B, E) or None, scratch (W,), the first network, their number).
+    """
+    W = units.shape[1]
+    flows, scratch, first, count = record
+
+    def link(e):
+        i, j = u[e] * W, v[e] * W
+
+        def exchange(w, size):
+            before = (tile.load(node + w, size) for node in (i, j))
+            *after, sent, flow = exchange_share(*before, share)
+            update(units, w, add, sent)
+            for at, load in zip((i + w, j + w), after, strict=True):
+                tile.store(at, load)
+                if resident_min is not None:
+                    update(resident_min, at, minimum, load)
+            if flows is not None:
+                scratch.store(w, flow)
+
+        each_register(W, tile.dtype, exchange)
+
+        def network(w):
+            flows[first + w, e] = flows[first + w, e] + scratch[w].astype(flows.dtype)
+
+        if flows is not None:
+            fori(count, network)
+
+    fori(end, link, start=start)
+
+
+def _sweep_line(exchange, load, store, length, wrap, even, odd, closing):
+    """Let a line of nodes exchange over all of its links.
+
+    Its even links come first, then the odd ones, then that of the ends, if there is one:
+
+        nodes    0 --- 1     2 --- 3     4 --- 5     even links, pair by pair
+                       1 ~~~ 2     3 ~~~ 4           odd links, as soon as both pairs are done
+
+    so that what a node has stays in registers between its exchanges. ``even``, ``odd`` and
+    ``closing`` count the units that each of these move; they are returned.
+    """
+    first, carried, even = exchange(load(0), load(1), even)
+
+    def pair(m, even, odd, *carried):
+        low, high, even = exchange(load(m), load(m + 1), even)
+        before, low, odd = exchange(carried, low, odd)
+        store(m - 1, before)
+        store(m, low)
+        return even, odd, *high
+
+    last = length - 1
+    even, odd, *carried = fori(last, pair, even, odd, *carried, start=2, step=2)
+
+    def last_of_odd_length():
+        before, node, total = exchange(carried, load(last), odd)
+        store(last - 1, before)
+        return total, *node
+
+    odd, *carried = cond((length & 1) == 1, last_of_odd_length, lambda: (odd, *carried))
+
+    def close():
+        low, high, total = exchange(carried, first, closing)
+        return total, *low, *high
+
+    closing, *ends = cond(wrap != 0, close, lambda: (closing, *carried, *first))
+    store(last, ends[: len(first)])
+    store(0, ends[len(first) :])
+    return even, odd, closing
+
+
+@traced()
+def _sweep_lines(tile, resident_min, units, lines, start, end, share):
+    """Let lines ``start .. end-1`` exchange, which share no node, in all networks.
+
+    A line is a row of ``lines``: its first node, the step to the next, how many nodes there are,
+    more than one, and whether the last is linked with the first. ``units`` (3, W) counts what its
+    even links move, the odd ones and that of the ends. ``resident_min`` may be None.
+    """
+    W = units.shape[1]
+    size = LINE_REGISTERS * lanes(tile.dtype)
+    # A node in hand is a list of its loads and, with metrics, the least that these have been.
+    memories = [memory for memory in (tile, resident_min) if memory is not None]
+
+    def exchange(low, high, total):
+        *after, sent, _ = exchange_share(low[0], high[0], share)
+        low, high = (
+            [load, *(minimum(load, least) for least in node[1:])]
+            for load, node in zip(after, (low, high), strict=True)
+        )
+        return low, high, total + sent
+
+    def register(w):
+        def line(row, *totals):
+            first, step, length, wrap = (lines[row, column] for column in range(4))
+
+            def load(m):
+                return [memory.load((first + step * m) * W + w, size) for memory in memories]
+
+            def store(m, node):
+                for memory, values in zip(memories, node, strict=True):
+                    memory.store((first + step * m) * W + w, values)
+
+            return _sweep_line(exchange, load, store, length, wrap, *totals)
+
+        totals = (units.load((colour, w), size) for colour in range(3))
+        for colour, total in enumerate(fori(end, line, *totals, start=start)):
+            units.store((colour, w), total)
+
+    fori(W, register, step=size)
+
+
+@traced()
+def _count(units, colours, moved, overflow, moving):
+    """Add the first rows of ``units`` (3, W) to what each network has moved, and empty them.
+
+    A sum that does not fit int64 turns negative, and so does ``overflow`` then. ``moving``
+    collects the bits of all units.
+    """
+
+    def count(w, size):
+        def colour(c, total, over, bits):
+            sent = units.load((c, w), size)
+            units.store((c, w), sent ^ sent)
+            total = total + sent.astype(np.int64)
+            return total, over | total, bits | sent.astype(np.int64)
+
+        rows = moved, overflow, moving
+        sums = fori(colours, colour, *(row.load(w, size) for row in rows))
+        for row, values in zip(rows, sums, strict=True):
+            row.store(w, values)
+
+    each_register(units.shape[1], np.int64, count)
+
+
+@traced()
+def _mark_apart(tile, u, v, marks):
+    """Set ``marks`` (W,) where neighbours of a network differ by more than one."""
+    W = marks.shape[0]
+
+    def mark(w, size):
+        def link(e, largest):
+            low, high = (tile.load(ends[e] * W + w, size) for ends in (u, v))
+            return (maximum(largest, absolute(low - high)),)
+
+        first = tile.load(w, size)
+        (largest,) = fori(u.shape[0], link, first ^ first)
+        marks.store(w, select(largest > 1, spread(1, largest), 0))
+
+    each_register(W, tile.dtype, mark)
+
+
+@traced()
+def _sum_nodes(tile, sums, nodes):
+    """Set ``sums`` (W,) to the total of each network of a tile."""
+    W = sums.shape[0]
+
+    def add_up(w, size):
+        def node(i, total):
+            return (total + tile.load(i * W + w, size),)
+
+        (total,) = fori(nodes, node, tile.load(w, size), start=1)
+        sums.store(w, total)
+
+    each_register(W, tile.dtype, add_up)
+
+
+@kernel
+def gde(tiles, resident_min, flows, links, share, max_sweeps, out, state, place):
+    """Balance tiles until nothing moves or ``max_sweeps`` sweeps are made.
+
+    Parameters
+    ----------
+    tiles : (K, N, W) int32 or int64, in which every total fits; balanced in place
+        W is a multiple of 16, or 1.
+    resident_min : (N * W,) of the same dtype, scratch; None if only loads are wanted
+    flows : (B, E) int64 zeros, receives the net flows; or None
+    links : (u, v, starts, lines, axes)
+        ``u``, ``v`` (E,) in the order of the colours, ``starts`` (C + 1,); the same links as
+        ``lines`` (L, 4), see ``_sweep_lines``, and of each of the ``axes`` (A, 4) first and end of
+        its lines and first and end of its colours.
+    share : see ``shared.shares``
+    out : (4, B) int64, receives moved, local, sweeps and flags
+    state : (4, W) int64, where the networks of the tile in hand stand
+    place : (3,) int64: that tile, its sweeps, and after how many more to come back
+
+    Returns
+    -------
+    bool
+        Whether all is done; else call again with the same arguments, ``place[2]`` set anew.
+    """
+    K, N, W = tiles.shape
+    u, v, starts, lines, axes = links
+    moved, overflow, sweeps, moving = state[0], state[1], state[2], state[3]
+    units = np.zeros((3, W), tiles.dtype)
+    flow = np.empty(W, tiles.dtype)
+    while place[0] < K:
+        tile = tiles[place[0]].reshape(-1)
+        first = place[0] * W
+        count = min(W, out.shape[1] - first)
+        if place[1] == 0:
+            for w in range(W):
+                moved[w] = overflow[w] = sweeps[w] = 0
+            if resident_min is not None:
+                for i in range(tile.size):
+                    resident_min[i] = tile[i]
+        going = True
+        while going and place[1] < max_sweeps:
+            if place[2] == 0:
+                return False
+            place[2] -= 1
+            for w in range(W):
+                moving[w] = 0
+            for a in range(axes.shape[0]):
+                start, end = axes[a, 0], axes[a, 1]
+                along = W > 1 and flows is None and end > start
+                if along and lines[start, 1] * W * tiles.itemsize <= NEAR_BYTES:
+                    _sweep_lines(tile, resident_min, units, lines, start, end, share)
+                    _count(units, 3, moved, overflow, moving)
+                    continue
+                for c in range(axes[a, 2], axes[a, 3]):
+                    start, end = starts[c], starts[c + 1]
+                    record = flows, flow, first, count
+                    _sweep_links(tile, resident_min, record, units, u, v, start, end, share)
+                    _count(units, 1, moved, overflow, moving)
+            going = False
+            for w in range(W):
+                going |= moving[w] != 0
+                sweeps[w] += moving[w] != 0
+            place[1] += going
+        # Networks that are still are balanced, if a difference of two moves something.
+        check = going or not two_units_move(share)
+        if check:
+            _mark_apart(tile, u, v, moving)
+        if resident_min is not None:
+            _sum_nodes(resident_min, units[0], N)
+        for w in range(count):
+            apart = check and moving[w] != 0
+            # The sweep that moved nothing is counted, if there was one.
+            stalled = apart and sweeps[w] < max_sweeps
+            out[0, first + w] = moved[w]
+            out[1, first + w] = units[0, w]
+            out[2, first + w] = sweeps[w] + stalled
+            out[3, first + w] = APART * apart + STALLED * stalled + OVER * (overflow[w] < 0)
+        for w in range(W):
+            units[0, w] = 0
+        place[0] += 1
+        place[1] = 0
+    return True

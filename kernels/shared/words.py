@@ -1,0 +1,23 @@
+"""Truth values of 64 lanes as one 64-bit word: bit i is that of lane i."""
+
+import numpy as np
+from llvmlite import ir
+
+from .compiling import inlined
+from .vectors import Vector
+
+
+def to_word(mask):
+    """Return 64 truth values as one number, uint64."""
+    if not isinstance(mask, Vector):
+        return np.packbits(mask, bitorder="little").view(np.uint64)[0]
+    return Vector(mask.builder, mask.builder.bitcast(mask.value, ir.IntType(64)), np.uint64)
+
+
+@inlined
+def lowest_bit(word):
+    """Return the number of the lowest bit set in a word that is not 0, inside kernels."""
+    bit = 0
+    while not word >> np.uint64(bit) & np.uint64(1):
+        bit += 1
+    return bit
