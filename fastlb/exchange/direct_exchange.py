@@ -17,6 +17,7 @@ from .loads import (
     RECORDS,
     Survey,
     all_within,
+    batch_shape,
     check_order,
     check_record,
     check_values,
@@ -170,15 +171,22 @@ def _fields(
 def _prepare(
     topology: Topology, dtype: np.dtype[Any], shape: tuple[int, ...], record: str, exchange: str
 ) -> PreparedCall | None:
-    """Prepare calls with one network of integers whose sums fit the kernel's workspace."""
+    """Prepare calls with one network of integers whose sums fit the kernel's workspace.
+
+    It may be a batch of one, whose figures are arrays.
+    """
     if (
         not isinstance(topology, Grid)
-        or shape not in (topology.shape, (topology.size,))
+        or math.prod(shape) != topology.size
         or dtype not in PLAIN
         or record not in RECORDS
         or exchange not in EXCHANGES
         or (exchange == "sbr" and record != "loads")
     ):
+        return None
+    try:
+        batch = batch_shape(shape, topology)
+    except ValueError:
         return None
     plan = plan_of(topology.shape, topology.wrap, None)
     few = plan.N <= FEW_NODES
@@ -194,7 +202,7 @@ def _prepare(
         return PreparedCall(_balance_loads, constants)
 
     def fields(columns: NDArray[np.int64], flows: Any, stages: Any) -> dict[str, Any]:
-        return _fields_of_one(plan, shape, columns, flows, stages)
+        return _fields_of_one(plan, batch, shape, columns, flows, stages)
 
     return PreparedCall(_balance_counted, (*constants, record == "flows"), fields)
 
@@ -229,18 +237,21 @@ def _balance_counted(
 
 
 def _fields_of_one(
-    plan: DdePlan, shape: tuple[int, ...], columns: NDArray[np.int64], flows: Any, stages: Any
-) -> dict[str, Any]:
-    """Return the figures of one network as Python's numbers, with flows and stages if any."""
+    plan: DdePlan, batch: tuple[int, ...], shape: tuple[int, ...],
+    columns: NDArray[np.int64], flows: Any, stages: Any,
+) -> dict[str, Any]:  # fmt: skip
+    """Return the figures of one network, numbers without a batch; with flows and stages if any."""
     S = len(plan.axes)
     local, least, most, total, first_least, first_most, *of_axes = columns[:, 0].tolist()
     moved, rounds = sum(of_axes[:S]), sum(of_axes[S:])
     fields = figures_of_one(total, (first_least, first_most), (least, most), plan.N, moved, local)
     fields["steps"], fields["rounds"] = plan.steps, rounds
     fields["simulated_steps"] = rounds + plan.information
+    if batch:
+        fields = per_batch(fields, batch)
     if flows is not None:
         fields["stages"] = stages.reshape(S, *shape)
-        fields["moved_per_stage"] = columns[6 : 6 + S, 0]
-        fields["rounds_per_stage"] = columns[6 + S :, 0]
-        fields["flows"] = flows.reshape(S, *plan.shape)
+        fields["moved_per_stage"] = columns[6 : 6 + S].reshape(S, *batch)
+        fields["rounds_per_stage"] = columns[6 + S :].reshape(S, *batch)
+        fields["flows"] = flows.reshape(*batch, S, *plan.shape)
     return fields
