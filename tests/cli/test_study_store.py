@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import signal
 import subprocess
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import fastlb as lb
+from fastlb.montecarlo import store
 
 from ..montecarlo.stores import parts, same
 from .conftest import Run
@@ -212,8 +214,11 @@ def test_bad_input_is_told_in_a_line(
     parts(Path("cut"))[0].unlink()
     lb.run(study, store="old")
     if "60000" in message:
-        text = Path("old", "_manifest.json").read_text()
-        Path("old", "_manifest.json").write_text(text.replace('"trials": 5', '"trials": 60000'))
+        manifest = json.loads(Path("old", "_manifest.json").read_text())
+        manifest["study"]["trials"] = 60000
+        del manifest["sha256"]
+        manifest["sha256"] = store._checksum(manifest)
+        Path("old", "_manifest.json").write_text(json.dumps(manifest))
     before = {path.name for path in tmp_path.rglob("*")}
     done = run("study", *arguments)
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)

@@ -119,7 +119,6 @@ def test_parts_that_stay_in_cache_in_any_order():
         ("hypercube:3:faults=0-4,5-7", "fault_tolerant_dem:finish=tree", "uniform:9"),
         (f"chain:{TILE_BYTES}", "dde", "uniform:9"),
         ("torus:5x4", "dde:exchange=sbr", "uniform:9"),
-        ("ring:65", "dde", "uniform:9"),
     ],
 )
 def test_what_tiles_do_not_hold_is_left_to_rows(topology, method, loads):
