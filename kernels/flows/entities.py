@@ -34,8 +34,8 @@ def ordered_search(links, room, node, size, target, room_target, parts):
 
     ``room`` (N,) is the load that a node can take; ``node``, ``size`` (K,) are where an entity is,
     and its load. ``target`` (E,) and ``room_target`` (N,) are the loads that a divisible plan puts
-    on links and into nodes, in units of 1/parts. Ties go to the lowest link, and to a link before the
-    node's own room. Return (ends, paths, sink, load): the links of entity i are
+    on links and into nodes, in units of 1/parts. Ties go to the lowest link, and to a link before
+    the room of the node itself. Return (ends, paths, sink, load): the links of entity i are
     ``paths[ends[i-1]:ends[i]]`` from its node to ``sink[i]``, or none and ``STAYED_OUT``.
     """
     start, out, _, head, usable, counted = links
