@@ -1,10 +1,11 @@
-"""Rows of loads laid out for a plan of fault-tolerant DEM, and back.
+"""Loads from the order of nodes to that of positions, for a plan of fault-tolerant DEM, and back.
 
-A position is a node's number with its n bits reversed, so that the dimension exchanged first is
-the outermost one. A row is taken in squares, so that whole cache lines are read and written:
+The position of a node is its number with its n bits reversed, so that the dimension exchanged first
+is the outermost one in memory. A row of N loads goes through squares of ``2**q`` by ``2**q`` loads
+that agree in their middle bits, so that whole cache lines are read and written:
 
-    node      q high bits | middle bits | q low bits      a line of the square: nodes in a row
-    position  q low bits  | middle bits | q high bits     a column: positions in a row
+    node      q high bits | middle bits | q low bits      a line of the square is read in one run
+    position  q low bits  | middle bits | q high bits     a column of it is written in one run
 """
 
 from ..shared.compiling import kernel
@@ -22,10 +23,10 @@ def reversed_bits(x, n):
 
 @kernel
 def reverse(rows, out, square):
-    """Copy rows (B, 2**n) of nodes to rows of positions, of any dtype they fit, or back.
+    """Copy ``rows`` (B, 2**n) of nodes to ``out`` (B, 2**n) of positions, or the other way.
 
-    ``square`` (4096,) is used up; of the narrower dtype it takes less of the cache. Squares of 64
-    nodes fit the first-level cache; with 16 a 20-cube takes twice as long.
+    ``out`` has any dtype that the loads fit. ``square`` (4096,) is scratch, best of the narrower
+    dtype: squares of 64 by 64 loads fit the L1 cache; with 16 by 16 a 20-cube takes twice as long.
     """
     B, N = rows.shape
     n = 0

@@ -1,12 +1,13 @@
 """A plan of fault-tolerant DEM on one network after the other, link by link (More-Wu section 2.2).
 
 The plain way, for small networks, for flows and stages, and for sums of real loads, which depend on
-the order. The plan is a program of rows ``kind, base, free, bit`` from top to bottom
-(``FaultPlan.program``): a subcube is the nodes that agree with ``base`` outside the mask ``free``.
-A split balances it along one bit, a whole subcube is balanced along all its bits, and last come
-the repairs of stuck subcubes (``shared/repair.py``).
+the order. The plan is a program of rows ``kind, base, free, bit`` (``FaultPlan.program``), carried
+out from the first to the last. A subcube is the nodes that agree with ``base`` outside the mask
+``free``; ``sub`` runs through the numbers of bits in a mask, as ``(sub - mask) & mask`` is the next
+larger one, and 0 after the last. SPLIT balances the subcube along one bit, WHOLE along all bits in
+``free``; all other rows are repairs of stuck subcubes (``shared/repair.py``) and come last.
 
-Legend: ``B`` networks, ``N = 2**n`` nodes, ``S`` stages.
+Legend: ``B`` networks, ``N = 2**n`` nodes, ``M`` rows of the program.
 """
 
 import numpy as np
@@ -17,14 +18,17 @@ from ..shared.repair import NOTES, exchange_link, repair_links
 from ..shared.views import flat, row
 
 SPLIT, WHOLE = 0, 1
-# Bits of the blocks that order sums of real loads: a block within a block has its own bits balanced
-# before the next block begins. ``fastlb/exchange/fault_passes.py`` has the same.
+# Real loads are summed up in this order: blocks of 2**OUTER positions are balanced one by one, and
+# in each those of 2**INNER. ``fastlb/exchange/fault_passes.py`` has the same numbers.
 OUTER, INNER = 12, 5
 
 
 @kernel
 def exchange_links(loads, resident_min, flows, units, base, free, bit):
-    """Exchange across one bit of a subcube, lowest nodes first; return ``units`` and what moved."""
+    """Exchange across one bit of a subcube, lowest nodes first; return ``units`` plus what moved.
+
+    ``loads``, ``resident_min`` (N,); ``flows`` (n N,), a row a bit, the highest first, or None.
+    """
     rest = free & ~(1 << bit)
     row = 0 if flows is None else flows.size - loads.size * (bit + 1)
     sub = 0
@@ -37,7 +41,7 @@ def exchange_links(loads, resident_min, flows, units, base, free, bit):
 
 @kernel
 def balance_whole(loads, resident_min, flows, units, base, free, ascending):
-    """Balance a fault-free subcube along all its bits; return ``units`` and what moved."""
+    """Balance a fault-free subcube along all its bits; return ``units`` plus what moved."""
     bit = 0 if ascending else 62
     while 0 <= bit < 63:
         if free >> bit & 1:
@@ -48,11 +52,13 @@ def balance_whole(loads, resident_min, flows, units, base, free, ascending):
 
 @kernel
 def balance_small(source, target, program, lowest, top):
-    """Balance one network of integers (N,) into ``target``, which may be the same array.
+    """Balance one network of integers ``source`` (N,) into ``target`` (N,), perhaps the same array.
 
-    ``top`` is the largest load with all bits set with which all that comes up fits both int64 and
-    the loads' dtype. Return (status, difference before, after, moved, local, imbalance before,
-    after, cost, locality); the status is 0, or 1 if nothing has been written.
+    ``program`` (M, 4) int64 is the plan's, in nodes; ``lowest``: whole subcubes are balanced from
+    the lowest bit on. ``top``, a number 2**k - 1, is the most that a load may be, so that no result
+    exceeds int64 or the loads' dtype. Return (status, difference before, difference after, moved,
+    local, imbalance before, imbalance after, cost, locality); the status is 0, or 1 if a load is
+    out of range and nothing has been written.
     """
     N = source.size
     bits = source[0]
@@ -61,8 +67,8 @@ def balance_small(source, target, program, lowest, top):
     status = 0 if 0 <= bits <= top else 1
     moved = local = total = least = most = least_after = most_after = np.int64(0)
     if status == 0:
-        room = np.empty((2 + NOTES) * N, np.int64)
-        loads, resident_min = flat(room)[:N], flat(room)[N : 2 * N]
+        workspace = np.empty((2 + NOTES) * N, np.int64)
+        loads, resident_min = flat(workspace)[:N], flat(workspace)[N : 2 * N]
         least = most = np.int64(source[0])
         for i in range(N):
             load = np.int64(source[i])
@@ -76,7 +82,7 @@ def balance_small(source, target, program, lowest, top):
             elif kind == WHOLE:
                 moved = balance_whole(loads, resident_min, None, moved, base, free, lowest)
             else:
-                notes, subcube = flat(room)[2 * N :], (base, free, bit)
+                notes, subcube = flat(workspace)[2 * N :], (base, free, bit)
                 moved, _ = repair_links(
                     loads, resident_min, None, notes, moved, subcube, True, True
                 )
@@ -86,7 +92,8 @@ def balance_small(source, target, program, lowest, top):
             least_after, most_after = min(least_after, load), max(most_after, load)
             local += resident_min[i]
             target[i] = load
-        room[0] = 0
+        # The flat views above do not keep their array alive: it is used once more.
+        workspace[0] = 0
     imbalance, imbalance_after, cost, locality = ratios_of_one(
         total, most, most_after, moved, local, N
     )
@@ -113,7 +120,7 @@ def balance_links(rows, resident_min, flows, after, program, lowest, moved):
     lowest : bool
         Whether whole subcubes are balanced from the lowest bit on.
     moved : (2, B), of zeros
-        Receives the units that splits and repairs move; of int64 -1 where they do not fit.
+        Receives the units of exchanges, then those of repairs; of int64, -1 where they do not fit.
 
     Returns
     -------
@@ -156,10 +163,11 @@ def balance_links(rows, resident_min, flows, after, program, lowest, moved):
 
 @kernel
 def balance_rotated(loads, resident_min, units, at, k):
-    """Balance the block of ``2**k`` positions from ``at`` on; return ``units`` and what moved.
+    """Balance the block of ``2**k`` positions from ``at`` on; return ``units`` plus what moved.
 
-    Dimensions go from the outermost inwards. The pairs of each come in the order in which they
-    stand once the bits of a position are rotated, so that the dimension is the outermost one.
+    Dimensions go from the outermost inwards. In the turn of a dimension, positions are rotated so
+    that its bit is the highest, and pairs come in the order of these rotated numbers, of which
+    ``pair`` is the lower k - 1 bits.
     """
     for turn in range(k):
         for pair in range(1 << (k - 1)):
@@ -170,18 +178,19 @@ def balance_rotated(loads, resident_min, units, at, k):
 
 @kernel
 def balance_blocks(loads, resident_min, units, base, free, rotated):
-    """Balance a fault-free subcube of positions in blocks, as real loads are added up.
+    """Balance a fault-free subcube of positions in blocks; return ``units`` plus what moved.
 
-    First come the bits above a gap in ``free``, then, in each stretch of the bits below, those
-    above OUTER, then in each block of 2**OUTER positions the others, ``rotated`` or in blocks of
-    2**INNER. Return ``units`` and what moved.
+    The lowest r bits of positions are all in ``free``. First come the bits above these; then, in
+    each stretch of 2**r positions, the bits from OUTER up; then, in each block of 2**OUTER, the
+    rest: ``rotated``, or down to INNER and then in each block of 2**INNER. This order fixes the
+    sums of real loads: whatever else adds them up keeps to it.
     """
     r = 0
     while free >> r & 1:
         r += 1
     low = (1 << r) - 1
-    for gap in range(63):
-        bit = 62 - gap
+    for down in range(63):
+        bit = 62 - down
         if bit >= r and free >> bit & 1:
             units = exchange_links(loads, resident_min, None, units, base, free, bit)
     k = min(r, OUTER)
@@ -212,14 +221,14 @@ def balance_blocks(loads, resident_min, units, base, free, rotated):
 def balance_real(rows, program, ascending, rotated, moved, local):
     """Balance networks ``rows`` (B, N) of float64 in place, in the order of positions.
 
-    ``program`` (M, 4) is the plan's in positions (``positions.py``); ``ascending`` tells whether
-    their bits ascend as those of nodes do, so that donors are levelled from the lowest bit on.
-    ``moved`` and ``local`` (B,) receive the units that move and those that never leave. Return the
-    largest load of a donor after its repair.
+    ``program`` (M, 4) int64 is the plan's, in positions (``positions.py``); ``ascending``: their
+    bits ascend as those of nodes do, so that donors are levelled from the lowest bit on;
+    ``rotated``: see ``balance_blocks``. ``moved`` and ``local`` (B,) receive the units that move
+    and those that never leave. Return the largest load of a donor after its repair.
     """
     B, N = rows.shape
-    room = np.empty((1 + NOTES) * N)
-    resident_min, notes = room[:N], room[N:]
+    workspace = np.empty((1 + NOTES) * N)
+    resident_min, notes = workspace[:N], workspace[N:]
     largest = np.float64(0)
     for b in range(B):
         loads, units = rows[b], np.float64(0)

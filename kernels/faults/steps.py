@@ -1,16 +1,19 @@
 """A plan of fault-tolerant DEM on one network of some hundred nodes (More-Wu section 2.2).
 
-Loads stand in the order of positions (``positions.py``), L = 2**l of them in a register:
+Loads are in the order of positions (``positions.py``), L = 2**l of them, a row, in a register:
 
     position   n-1 .. l  |  l-1 .. 0
                row       |  lane of a register
 
-A plan splits a network into many small subcubes, fewer lanes each than a register has. All of them
-work side by side: in the t-th turn every node has its t-th exchange. A step is what the lanes of
-one row, or of two, exchange along one bit in a turn; the others keep their loads. Steps come as a
-table (``fastlb/exchange/fault_single.py``), in segments along the same bit, so that nothing has to
-be decided from step to step. On a 10-cube with 9 faults that takes half of the time that it takes
-by subcubes (``stretches.py``).
+A plan splits a network into many subcubes smaller than a row. All of them are balanced side by
+side: in turn t every node has its t-th exchange. A step is one row, or two rows, some of whose
+lanes exchange along one bit; the other lanes keep their loads. ``steps`` are made once for a plan
+(``fastlb/exchange/fault_single.py``), as segments of steps along the same bit:
+
+    2**bit, k, step 0, .., step k - 1,  2**bit, k, ..      a step: lanes << 32 | first position
+
+On a 10-cube with 9 faults this takes half the time of balancing by subcubes (``stretches.py``).
+Legend: ``N`` nodes, ``M`` rows of the plan's program.
 """
 
 import numpy as np
@@ -34,8 +37,9 @@ from ..shared.vectors import (
 from ..shared.views import flat
 
 LANES = lanes(np.int32)
+# The kind of the program's rows that repair; the others are in the steps.
 REPAIR = 2
-# A step is a number: where its row begins, and above that many bits which of its lanes exchange.
+# From this bit on, a step has a bit for each lane, 1 where it exchanges.
 LANES_FROM = 32
 
 
@@ -43,11 +47,11 @@ LANES_FROM = 32
 def exchange_steps(loads, resident_min, steps, start, stop, apart):
     """Carry out ``steps[start:stop]``, whose partners are ``apart`` positions apart.
 
-    Return the units that move, or 0 if ``resident_min`` is None.
+    ``loads``, ``resident_min`` (N,) int32, or None for the latter. Return the units that move.
     """
     first = loads.load(0)
     numbers = lane_numbers(first)
-    none = spread(0, first)
+    zeros = spread(0, first)
 
     def lower(at, row):
         if resident_min is not None:
@@ -73,13 +77,15 @@ def exchange_steps(loads, resident_min, steps, start, stop, apart):
         row = select(within, after, row)
         loads.store(at, row)
         lower(at, row)
-        return [moved + select(counted, sent, none).astype(np.int64)]
+        return [moved + select(counted, sent, zeros).astype(np.int64)]
 
     def run(lane_bit):
-        moved = none.astype(np.int64)
+        """Carry them out; partners are ``lane_bit`` lanes apart, or with 0 in two rows."""
+        moved = zeros.astype(np.int64)
         moved = fori(stop, lambda i, moved: step(i, moved, lane_bit), moved, start=start)[0]
         return [reduce_lanes(moved, add)]
 
+    # The order of lanes must be known while this is compiled: one branch for each distance.
     def choose(lane_bit):
         if lane_bit == first.size:
             return run(0)
@@ -90,7 +96,7 @@ def exchange_steps(loads, resident_min, steps, start, stop, apart):
 
 @kernel
 def run_steps(loads, resident_min, notes, steps, program, ascending):
-    """Carry out a plan; return the units that move, of exchanges only if there are least loads."""
+    """Carry out a plan on the loads (N,) of one network; return the units that move."""
     moved = np.int64(0)
     at = 0
     while at < steps.size:
@@ -108,27 +114,27 @@ def run_steps(loads, resident_min, notes, steps, program, ascending):
 
 @kernel
 def balance_one(source, target, place, steps, program, settings, measured):
-    """Balance one network of integers (N,) into ``target``, which may be the same array.
+    """Balance one network of integers ``source`` (N,) into ``target`` (N,), perhaps the same array.
 
     Parameters
     ----------
     place : (N,) uint32
         The position of each node.
-    steps : (..,) int64
-        Segments: how far partners are apart, how many steps there are, and these.
+    steps : (S,) int64
+        Segments of steps, as the head of this file shows.
     program : (M, 4) int64
         The plan's, in positions, for its repairs.
     settings : (ascending, largest_stuck, top)
         Whether bits of positions ascend as those of nodes do; the most dimensions of a stuck
-        subcube; the largest load with all bits set with which all that comes up fits both int32
-        and the loads' dtype.
+        subcube; and, a number 2**k - 1, the most that a load may be, so that no result exceeds
+        int32 or the loads' dtype.
     measured : True or None
 
     Returns
     -------
     (status, difference before, after, moved, local, imbalance before, after, cost, locality)
-        The status is 0, or 1 if nothing has been written; the others mean nothing unless
-        ``measured``.
+        The status is 0, or 1 if a load is out of range and nothing has been written. The others
+        hold only if ``measured``.
     """
     ascending, largest_stuck, top = settings
     N = source.size
@@ -138,10 +144,10 @@ def balance_one(source, target, place, steps, program, settings, measured):
     status = 0 if 0 <= bits <= top else 1
     moved = local = total = least = most = least_after = most_after = np.int64(0)
     if status == 0:
-        room = np.empty(2 * N, np.int32)
-        loads, resident_min = flat(room)[:N], flat(room)[N:]
-        notes_room = np.empty(NOTES << largest_stuck, np.int64)
-        notes = flat(notes_room)
+        workspace = np.empty(2 * N, np.int32)
+        loads, resident_min = flat(workspace)[:N], flat(workspace)[N:]
+        notes_memory = np.empty(NOTES << largest_stuck, np.int64)
+        notes = flat(notes_memory)
         for i in range(N):
             loads[place[i]] = source[i]
         if measured is None:
@@ -161,8 +167,8 @@ def balance_one(source, target, place, steps, program, settings, measured):
                 local += resident_min[i]
         for i in range(N):
             target[i] = loads[place[i]]
-        # Their views do not keep them alive.
-        room[0] = notes_room[0] = 0
+        # The flat views do not keep these alive: both are used once more.
+        workspace[0] = notes_memory[0] = 0
     imbalance, imbalance_after, cost, locality = ratios_of_one(
         total, most, most_after, moved, local, N
     )

@@ -1,21 +1,23 @@
 """A plan of fault-tolerant DEM on one network after the other, in registers (More-Wu section 2.2).
 
-For networks that are few or large; many small ones go side by side (``tiles.py``). Loads stand in
-the order of positions (``positions.py``), L of them in a register:
+For networks that are few or large; many small ones go side by side (``tiles.py``). Loads are in the
+order of positions (``positions.py``), L = 2**l of them, a row, in a register:
 
     position   n-1 .. l  |  l-1 .. 0
-               row       |  lane of a register, L = 2**l
+               row       |  lane of a register
 
 The dimension that is split first is the outermost bit of a position, so that most subcubes are
 stretches of whole rows: two rows exchange in a few instructions, and up to three dimensions are
 balanced at once between eight rows. Along the bits of lanes a row exchanges with itself, its lanes
 in another order. Lanes that are not in a subcube keep their loads.
 
-Rows are taken in blocks of 2**12 positions, which stay in cache while all dimensions inside are
-balanced. Repairs go link by link (``shared/repair.py``).
+Blocks of 2**12 positions stay in cache while all dimensions inside are balanced. Repairs go link by
+link (``shared/repair.py``).
 
-Legend: ``B`` networks, ``N`` nodes, ``M`` rows of the plan's program, where a subcube is the
-positions that agree with ``base`` outside the mask ``free``.
+Legend: ``B`` networks, ``N`` nodes, ``M`` rows of the plan's program. A subcube is the positions
+that agree with ``base`` outside the mask ``free``; ``sub``, or ``row``, runs through the numbers of
+bits in a mask, as ``(sub - mask) & mask`` is the next larger one, and 0 after the last. ``units``
+(L,) int64 are the units moved so far, by lane.
 """
 
 import numpy as np
@@ -36,29 +38,29 @@ from ..shared.vectors import (
 )
 
 SPLIT, WHOLE = 0, 1
-# Bits of a block.
+# A block has 2**BLOCK positions.
 BLOCK = 12
 
 
 def lanes_within(row, base, free):
-    """Return which lanes of a row are in a subcube."""
+    """Return a mask of the lanes of a row that are in a subcube."""
     numbers = lane_numbers(row.view(f"i{row.dtype.itemsize}"))
     fixed = spread(~free & (row.size - 1), numbers)
     return (numbers ^ spread(base & (row.size - 1), numbers)) & fixed == 0
 
 
 def count_units(units, moved):
-    """Add units by lane, each sum below 2**32 or 2**64, to the totals by lane."""
+    """Add registers of units to the totals by lane; their sums fit the dtype without a sign."""
     moved = reduce(moved, add)
     update(units, 0, add, moved.view(f"u{moved.dtype.itemsize}").astype(units.dtype))
 
 
 @traced()
 def balance_rows(loads, resident_min, units, at, strides):
-    """Balance dimensions between rows, of which the first one begins at a position.
+    """Balance up to three dimensions between whole rows, of which the first begins at ``at``.
 
-    The neighbour along dimension d begins ``strides[d]`` further. ``units`` is None, or gets what
-    moves, and ``resident_min`` the least loads.
+    Neighbours along dimension d are ``strides[d]`` positions apart. If ``units`` is not None, units
+    are counted, and ``resident_min`` (N,) keeps the least loads.
     """
     places = [at]
     for stride in strides:
@@ -82,7 +84,7 @@ def balance_rows(loads, resident_min, units, at, strides):
 
 @traced()
 def balance_some_lanes(loads, resident_min, units, at, stride, base, free):
-    """Balance two rows along one dimension, only the lanes in a subcube."""
+    """Balance rows ``at`` and ``at + stride``, only the lanes in a subcube."""
     places = at, at + stride
     a, b = (loads.load(place) for place in places)
     within = lanes_within(a, base, free)
@@ -98,37 +100,37 @@ def balance_some_lanes(loads, resident_min, units, at, stride, base, free):
 
 @traced()
 def balance_lanes(loads, resident_min, units, at, base, free, bits):
-    """Balance the lanes of one row that are in a subcube along some ``bits``, outermost first."""
+    """Balance the lanes in a subcube of row ``at`` along the mask ``bits``, outermost first."""
     row = loads.load(at)
     within = lanes_within(row, base, free)
     numbers = lane_numbers(row.view(f"i{row.dtype.itemsize}"))
-    low = row if units is None else resident_min.load(at)
+    least = row if units is None else resident_min.load(at)
     moved = spread(0, row)
 
     for bit in reversed(range(lanes(row.dtype).bit_length() - 1)):
-        # No branch: which bits are balanced is hard to predict.
+        # Bits that are not balanced are masked, not skipped, as a branch would be mispredicted.
         among = within & (spread(bits, numbers) & 1 << bit != 0)
         partner = permute(row, [lane ^ 1 << bit for lane in range(row.size)])
         after, _, sent = exchange_by_halves(row, partner)
         row = select(among, after, row)
-        low = minimum(row, low)
+        least = minimum(row, least)
         # Both lanes of a pair see what it moves.
         moved = moved + select(among & (numbers & 1 << bit == 0), sent, 0)
     loads.store(at, row)
     if units is not None:
-        resident_min.store(at, low)
+        resident_min.store(at, least)
         count_units(units, [moved])
 
 
 @kernel
 def balance_bits(loads, resident_min, units, base, free, bits):
-    """Balance a subcube along some bits of its rows, outermost first, up to three at once."""
-    low = np.int64(register_lanes(loads) - 1)
-    whole_rows = free & low == low
-    none = np.int64(0)
+    """Balance a subcube along the mask ``bits``, bits of rows, outermost first, three at once."""
+    lane_bits = np.int64(register_lanes(loads) - 1)
+    whole_rows = free & lane_bits == lane_bits
+    zero = np.int64(0)
     bit = np.int64(loads.size)
     while bits != 0:
-        first = second = third = none
+        first = second = third = zero
         while not bits & bit:
             bit >>= 1
         first, bits = bit, bits ^ bit
@@ -140,10 +142,10 @@ def balance_bits(loads, resident_min, units, base, free, bits):
             while not bits & bit:
                 bit >>= 1
             third, bits = bit, bits ^ bit
-        others = free & ~(first | second | third | low)
-        sub = none
+        others = free & ~(first | second | third | lane_bits)
+        sub = zero
         while True:
-            at = (base & ~low) | sub
+            at = (base & ~lane_bits) | sub
             if third:
                 balance_rows(loads, resident_min, units, at, (first, second, third))
             elif second:
@@ -159,20 +161,22 @@ def balance_bits(loads, resident_min, units, base, free, bits):
 
 @kernel
 def balance_subcube(loads, resident_min, units, base, free, bits):
-    """Balance a subcube along some of its bits, outermost first.
+    """Balance a subcube along the mask ``bits``, outermost first.
 
-    Bits inside a block are balanced in one block after the other.
+    First come the bits above blocks, then in each block the other bits of rows and those of lanes.
     """
-    low = np.int64(register_lanes(loads) - 1)
+    lane_bits = np.int64(register_lanes(loads) - 1)
     block = np.int64((1 << BLOCK) - 1)
     balance_bits(loads, resident_min, units, base, free, bits & ~block)
     blocks, inside, sub = free & ~block, free & block, np.int64(0)
     while bits & block:
         at = base | sub
-        balance_bits(loads, resident_min, units, at, inside, bits & block & ~low)
-        rows, row = inside & ~low, np.int64(0)
-        while bits & low:
-            balance_lanes(loads, resident_min, units, (at & ~low) | row, base, free, bits & low)
+        balance_bits(loads, resident_min, units, at, inside, bits & block & ~lane_bits)
+        rows, row = inside & ~lane_bits, np.int64(0)
+        while bits & lane_bits:
+            balance_lanes(
+                loads, resident_min, units, (at & ~lane_bits) | row, base, free, bits & lane_bits
+            )
             if row == rows:
                 break
             row = (row - rows) & rows
@@ -183,10 +187,10 @@ def balance_subcube(loads, resident_min, units, base, free, bits):
 
 @kernel
 def run_program(loads, resident_min, units, notes, program, ascending):
-    """Carry out a plan on one network of at least a register of positions; return (moved, largest).
+    """Carry out a plan on one network (N,), N >= L; return (moved, largest).
 
-    That are the units that repairs move, and the largest load of a donor after one. Those that
-    exchanges move are added to ``units`` by lane.
+    These are the units that repairs move, and the largest load of a donor after one. What exchanges
+    move is added to ``units``.
     """
     largest = moved = notes.dtype.type(0)
     for m in range(program.shape[0]):
@@ -209,15 +213,15 @@ def balance(rows, program, ascending, notes, moved, local):
 
     Parameters
     ----------
-    rows : int32, int64, uint64 or float64
-        Where units are counted, int32 loads are at most a sixth of 2**32, or their total is below
-        2**31, and an int64 total times the steps fits int64.
+    rows : (B, N) int32, int64, uint64 or float64
+        Where units are counted: int32 loads are at most a sixth of 2**32, or have a total below
+        2**31, as twelve transfers are added up at once; an int64 total times the steps fits int64.
     program : (M, 4) int64
         The plan's, in positions; unsigned loads allow no repairs.
     ascending : bool
         Whether bits of positions ascend as those of nodes do: donors are levelled from the lowest.
-    notes : int64 or float64
-        Room for NOTES of each node of the largest stuck subcube.
+    notes : (4 * nodes of the largest stuck subcube,) int64 or float64
+        Scratch for repairs.
     moved, local : (B,) int64 or None
         Receive the units that move and those that never leave.
 

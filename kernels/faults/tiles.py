@@ -1,20 +1,20 @@
 """A plan of fault-tolerant DEM on many networks side by side (More-Wu section 2.2).
 
-A tile holds W networks, a row of lanes for each node; a tile's rows follow one another:
+A tile holds W networks. Each node has a row of W lanes, and a tile's rows follow one another:
 
     node 0 |  network 0 | network 1 | .. | network W-1 |
     node 1 |  network 0 | network 1 | .. | network W-1 |
 
-So a register holds one node of several networks, and all networks do the same at the same time: an
-exchange is a few instructions on two registers, whatever the plan says. Up to three dimensions are
-balanced at once between the registers of eight nodes, which are read and written once.
+So a register holds one node of several networks, and an exchange is a few instructions on two
+registers. Up to three dimensions are balanced at once between eight nodes, whose registers are read
+and written once. The plan comes as ``passes`` (``fastlb/exchange/fault_passes.py``): exchanges,
+then the repairs of stuck subcubes (``shared/repair.py``, which tells what pegs, holes and notes
+are).
 
-The plan comes as ``passes`` (``fastlb/exchange/fault_passes.py``): exchanges, then the repairs of
-stuck subcubes (``shared/repair.py``).
-
-Legend: ``K`` tiles of ``W`` networks, ``N`` nodes in any order, ``P`` passes, ``B`` networks. Where
-metrics are recorded, ``resident_min`` (N W,) holds the least load so far of each node, and
-``units`` (W,) what moved; otherwise both are None.
+Legend: ``B`` networks in ``K`` tiles (N W,) of ``W``, ``N`` nodes in any order, ``P`` passes.
+``sub`` runs through the numbers of bits in a mask: ``(sub - mask) & mask`` is the next larger one,
+and 0 after the last. Where metrics are recorded, ``resident_min`` (N W,) holds the least load so
+far of each node, and ``units`` (W,) the units moved; otherwise both are None.
 """
 
 import numpy as np
@@ -31,7 +31,7 @@ EXCHANGE = 0
 
 
 def corners(base, strides):
-    """Return where the rows of a small cube begin, those along dimension d ``strides[d]`` apart."""
+    """Return where the rows of a cube's 2, 4 or 8 nodes begin, ``strides[d]`` apart along d."""
     places = [base]
     for stride in strides:
         places += [place + stride for place in places]
@@ -39,12 +39,12 @@ def corners(base, strides):
 
 
 def update_least(resident_min, at, load):
-    """Lower the least load of a node of each lane, once it has this one."""
+    """Lower the least loads of a register, at ``at``, to the loads that it has now."""
     resident_min.store(at, minimum(load, resident_min.load(at)))
 
 
 def send_pegs(tile, resident_min, a, d):
-    """Give a stuck node what its neighbour in the donor has; return the notes of that one."""
+    """Give the stuck node at a the load of its neighbour at d; return the notes of the latter."""
     held = tile.load(d)
     node = notes_of(tile.load(a), held)
     tile.store(a, held)
@@ -54,7 +54,7 @@ def send_pegs(tile, resident_min, a, d):
 
 
 def level_and_lower(x, y):
-    """Level the pegs of two nodes of the donor in their notes; return the units that move."""
+    """Level the pegs in the notes of two nodes of the donor; return the units that move."""
     sent = level_pegs(x, y)
     lower(x)
     lower(y)
@@ -62,7 +62,7 @@ def level_and_lower(x, y):
 
 
 def pay_holes(tile, resident_min, d, node):
-    """Leave a node of the donor with its load, once its holes are paid; return that."""
+    """Store the load of the donor's node at d, once its holes are paid; return it."""
     load, low = after_repair(node)
     tile.store(d, load)
     if resident_min is not None:
@@ -72,9 +72,10 @@ def pay_holes(tile, resident_min, d, node):
 
 @traced()
 def balance_rows(tile, resident_min, units, base, strides, w):
-    """Balance dimensions between rows, one register of each; the first one begins at ``base``.
+    """Balance up to three dimensions between the rows of nodes, one register of each.
 
-    The neighbour along dimension d begins ``strides[d]`` further; ``w`` is the first network.
+    The first node's register begins at ``base``, its neighbour's along dimension d ``strides[d]``
+    further; the register's first network is ``w``.
     """
     places = corners(base, strides)
     rows = [tile.load(place) for place in places]
@@ -98,10 +99,10 @@ def balance_rows(tile, resident_min, units, base, strides, w):
 
 @traced()
 def repair_in_registers(tile, resident_min, units, peak, stuck, donor, strides, w):
-    """Repair a stuck subcube of a few nodes, levelled from the first dimension on.
+    """Repair a stuck subcube of two or four nodes with notes in registers, first dimension first.
 
-    It begins at ``stuck`` and its donor at ``donor``; ``peak`` (lanes,) keeps the largest loads of
-    donors. With notes in memory a stuck square takes twice as long.
+    Its first node's register begins at ``stuck``, that of its donor at ``donor``. ``peak`` (lanes,)
+    keeps the largest loads of donors. With notes in memory a stuck square takes twice as long.
     """
     places = list(zip(corners(stuck, strides), corners(donor, strides), strict=True))
     nodes = [send_pegs(tile, resident_min, a, d) for a, d in places]
@@ -118,14 +119,14 @@ def repair_in_registers(tile, resident_min, units, peak, stuck, donor, strides, 
 
 
 def places_of_notes(notes, number):
-    """Return where the notes of the donor's node with this number stand, a register each."""
+    """Return where the four notes of the donor's node with a number begin, a register each."""
     size = lanes(notes.dtype)
     return [(NOTES * number + note) * size for note in range(NOTES)]
 
 
 @traced()
 def send_pegs_of(tile, resident_min, units, notes, a, d, w, number):
-    """Give a stuck node what its neighbour in the donor has, and store that one's notes."""
+    """Give a stuck node the load of its neighbour in the donor, and store that one's notes."""
     node = send_pegs(tile, resident_min, a, d)
     for place, note in zip(places_of_notes(notes, number), node, strict=True):
         notes.store(place, note)
@@ -149,22 +150,22 @@ def level_pegs_of(units, notes, w, u, v):
 
 @traced()
 def pay_holes_of(tile, resident_min, peak, notes, d, number):
-    """Leave the donor's node of this number with its load; keep the largest in ``peak``."""
+    """Store the load of the donor's node with this number; keep the largest in ``peak``."""
     node = [notes.load(place) for place in places_of_notes(notes, number)]
     update(peak, 0, maximum, pay_holes(tile, resident_min, d, node))
 
 
 @traced()
 def add_row(rows, sums, at, w):
-    """Add a register of rows to that of sums."""
+    """Add the register at ``at`` of the rows to that at ``w`` of the sums (W,)."""
     update(sums, w, add, rows.load(at))
 
 
 @kernel
 def exchange(tile, resident_min, units, W, base, others, bits):
-    """Balance up to three bits, -1 for none, of the nodes that are ``base`` but in ``others``.
+    """Balance up to three ``bits``, -1 for none, of the nodes that agree with ``base`` elsewhere.
 
-    ``others`` excludes these bits.
+    Elsewhere is outside these bits and the mask ``others``, which has none of them.
     """
     first, second, third = bits
     V = register_lanes(tile)
@@ -191,11 +192,12 @@ def repair(tile, resident_min, units, peak, notes, W, subcube, ascending):
     V = register_lanes(tile)
     x = free & -free
     y = free - x
-    # Registers level from the lowest dimension on; of floats another order is another result.
-    few = ascending and x > 0 and y & (y - 1) == 0
+    # Registers have workspace for two dimensions, levelled from the lowest on: the order matters to
+    # floats.
+    in_registers = ascending and x > 0 and y & (y - 1) == 0
     for w in range(0, W, V):
         a, d = base * W + w, (base ^ 1 << bit) * W + w
-        if few:
+        if in_registers:
             if y > 0:
                 repair_in_registers(tile, resident_min, units, peak, a, d, (x * W, y * W), w)
             else:
@@ -232,7 +234,7 @@ def repair_in_memory(tile, resident_min, units, peak, notes, W, w, subcube, asce
 
 @kernel
 def add_up(units, moved):
-    """Add what moved so far to the totals of all networks."""
+    """Add ``units`` (W,) to the totals (W or fewer,) of a tile's networks, and set them to 0."""
     for w in range(moved.size):
         moved[w] += units[w]
     for w in range(units.size):
@@ -247,12 +249,13 @@ def balance(
 
     Parameters
     ----------
-    tiles : int16, int32, int64 or float64
-        ``W`` is a multiple of 64 bytes. Each total fits the dtype of ``units``. Of int16, no load
-        may be above a sixth of the largest: a pass moves twelve halves.
+    tiles : (K, N, W) int16, int32, int64 or float64
+        ``W`` loads are a multiple of 64 bytes. Each total fits the dtype of ``units``. No int16
+        load may be above a sixth of the largest int16: a pass adds up twelve transfers in that
+        dtype, each half of a load at most.
     passes : (P, 6) int64
-        Rows ``EXCHANGE, base, others`` and three bits, -1 for none, or 1 and ``base, free, bit`` of
-        a stuck subcube.
+        Rows ``EXCHANGE, base, others, bit, bit, bit``, bits -1 for none, or for the repair of a
+        stuck subcube ``1, base, free, bit`` and two that are not read.
     ascending : bool
         Whether a donor is levelled from its lowest bit on.
     largest_stuck : int
@@ -269,11 +272,11 @@ def balance(
     The largest load of a donor after its repair.
     """
     W, V = tiles.shape[2], register_lanes(tiles)
-    # The peak, then notes. The array is used at the end, as its views do not keep it alive.
-    room = np.empty(V + (NOTES * V << largest_stuck), tiles.dtype)
+    # The peak, then notes. Its flat views do not keep this array alive: it is read at the end.
+    workspace = np.empty(V + (NOTES * V << largest_stuck), tiles.dtype)
     for i in range(V):
-        room[i] = 0
-    peak, notes = flat(room)[:V], flat(room)[V:]
+        workspace[i] = 0
+    peak, notes = flat(workspace)[:V], flat(workspace)[V:]
     loads, lows, counts = flat(tiles), flat(resident_min), flat(units)
     if units is not None:
         for b in range(moved.size):
@@ -300,7 +303,7 @@ def balance(
                 for w in range(0, W, V):
                     add_row(lows, counts, row + w, w)
             add_up(counts, local[networks])
-    largest = room[0]
+    largest = workspace[0]
     for i in range(V):
-        largest = max(largest, room[i])
+        largest = max(largest, workspace[i])
     return largest

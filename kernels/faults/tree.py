@@ -1,7 +1,8 @@
 """Breadth-first trees of a hypercube with faulty links, and exact quotas along them.
 
-One tree a connected component, rooted at its lowest node. Legend: ``B`` networks, ``N = 2**n``
-nodes, ``C`` components.
+The way out where no plan of fault-tolerant DEM exists. Each connected component has one tree,
+rooted at its lowest node. Every subtree sends its surplus above its quotas to its root's parent, or
+gets from there what it lacks. Legend: ``B`` networks, ``N = 2**n`` nodes, ``C`` components.
 """
 
 import numpy as np
@@ -15,10 +16,10 @@ from ..shared.views import row
 def spanning(n, broken):
     """Grow trees from the lowest nodes, neighbours by ascending bit.
 
-    ``broken`` (N,) int64 holds the mask of faulty bits of each node. Return (order, parent,
-    component, starts, height): nodes in breadth-first order, component after component; the
-    parent of each node (a root's own); its component; where components start in ``order``,
-    (C + 1,); the largest depth of any tree.
+    ``broken`` (N,) int64 holds the mask of faulty bits of each node. Return int64 (order, parent,
+    component, starts, height): nodes (N,) in breadth-first order, component after component; the
+    parent of each node (N,), of a root the root itself; its component (N,); where components start
+    in ``order``, (C + 1,); the largest depth of any tree.
     """
     N = broken.size
     order = np.empty(N, np.int64)
@@ -59,15 +60,15 @@ def give_quotas(rows, resident_min, flows, tree, ranks, moved):
     Parameters
     ----------
     rows, resident_min : (B, N) int64 or float64
-        Loads, changed in place, and the least load of each node so far.
+        Loads, and the least load of each node so far; both change in place.
     flows : (B, n, N) or None
-        To which is added what goes over each link from its lower end.
+        What goes over each link from its lower end is added; row 0 is the highest bit.
     tree : (order, parent, component, starts)
         As ``spanning`` returns them.
     ranks : (B, N) int64
-        The place of each node in its component by its load; the first ones get the extra units.
+        The rank of each node's load in its component; the lowest ranks get the extra units.
     moved : (B,), of zeros
-        Receives the units that move; of int64 -1 where they do not fit.
+        Receives the units that move; of int64, -1 where they do not fit.
     """
     order, parent, component, starts = tree
     B, N = rows.shape
@@ -89,6 +90,7 @@ def give_quotas(rows, resident_min, flows, tree, ranks, moved):
             resident_min[b, node] = min(resident_min[b, node], load)
         links = row(flows, b)
         units = moved[b]
+        # Children before parents; a link's flow is at ``start`` + its lower end.
         for i in range(N - 1, -1, -1):
             node = order[i]
             above = parent[node]

@@ -1,11 +1,12 @@
 """A short plan at a known beta: Dinic's algorithm (1970), from many sources to many sinks.
 
-Breadth-first layers around the nodes with room, then a blocking flow: every overloaded node sends
-along arcs that lead one layer down until it is empty or blocked; again with new layers. As the
-shortest ways are used up first, the plan has little traffic.
+Beta, the most that a link may carry, is in the capacities already (Minimax section 2.2). Nodes lie
+in layers by their distance to a node with room. Every overloaded node sends along arcs that lead
+one layer down, until it is empty or blocked: a blocking flow. Then come new layers, and so on. As
+the shortest ways are used up first, the plan has little traffic.
 
-The residual graph and its arrays are those of ``shared/residual.py``, where layers and blocking
-flows stand. ``N`` nodes, ``E`` links, ``A`` arcs; all amounts are int64.
+The residual graph, its arrays, layers and blocking flows are in ``shared/residual.py``. ``N``
+nodes, ``E`` links, ``A`` arcs; all amounts are int64.
 """
 
 import numpy as np
@@ -18,8 +19,8 @@ from ..shared.residual import send_by_layers, set_levels, workspace
 def short_plan(graph, capacity, excess, room, target):
     """Send up to ``target`` units from ``excess`` to ``room`` (N,) within ``capacity`` (E,).
 
-    Returns (value, flow, side): ``flow`` (E,) is acyclic; ``side`` (N,) marks, where the target
-    is not reached, the nodes from which no more can leave: a minimum cut.
+    Return (value, flow, side): ``value`` is what was sent; ``flow`` (E,) is acyclic; ``side`` (N,)
+    bool marks, if the target is not reached, the nodes from which no more can leave: a minimum cut.
     """
     link = graph.link
     n = graph.start.size - 1
@@ -37,6 +38,7 @@ def short_plan(graph, capacity, excess, room, target):
         set_levels(graph, behind, active, remaining, None, work.level, work.queue, np.int64(n + 1))
     for u in range(n):
         side[u] = value < target and work.level[u] == n
+    # From here on ``behind`` is the flow of every arc.
     for a in range(link.size):
         sent = capacity[link[a]] - ahead[a] if link[a] >= 0 else 0
         behind[a] = max(sent, 0)
@@ -50,9 +52,9 @@ def short_plan(graph, capacity, excess, room, target):
 
 @inlined
 def cancel_cycles(start, head, flow):
-    """Take directed cycles out of a flow (A,), in place."""
+    """Take directed cycles out of a ``flow`` (A,) in place; ``start``, ``head`` as in the graph."""
     n = start.size - 1
-    # Peeling nodes without inflow leaves nothing where there is no cycle.
+    # Nodes without inflow are peeled off, one after the other: without a cycle none remain.
     inflows = np.zeros(n, np.int64)
     for a in range(flow.size):
         if flow[a] > 0:
@@ -73,7 +75,9 @@ def cancel_cycles(start, head, flow):
                 if inflows[head[a]] == 0:
                     order[peeled] = head[a]
                     peeled += 1
-    # Walk forward along flow; a node met again on the walk closes a cycle, a dead end retreats.
+    # Walk forward along flow from the others. A node that is met again closes a cycle, of which the
+    # least flow is taken off; at a dead end the walk steps back. ``nodes`` and ``path`` are the
+    # nodes and arcs of the walk, ``place`` is where a node stands in it, or -1.
     place = np.empty(n, np.int64)
     current = np.empty(n, np.int64)
     for u in range(n):

@@ -1,7 +1,8 @@
 """Indivisible entities, each along one path to a node with room (Minimax section 5).
 
-One entity after the other, in the order given: either depth first along the links that are
-farthest below their target, or breadth first along links that stay within a contention budget.
+Entities go one after the other, in the order of their arrays: either depth first along the links
+that are farthest below their target, or breadth first along links that stay within a contention
+budget. ``load`` (E,) is what the paths so far put on each link.
 
 ``E`` links, ``N`` nodes, ``K`` entities. All amounts are int64.
 """
@@ -12,28 +13,30 @@ import numpy as np
 
 from ..shared.compiling import inlined, kernel
 
+# The sink of an entity that has no way to any node with room.
 STAYED_OUT = -1
 
 
 class Links(NamedTuple):
-    """The network: links that leave ``u`` are ``out[start[u]:start[u+1]]``, ascending."""
+    """The network: the links that leave node u are ``out[start[u]:start[u+1]]``, ascending."""
 
     start: np.ndarray  # (N + 1,) int64
     out: np.ndarray  # (E,) int64
     tail: np.ndarray  # (E,) int64
     head: np.ndarray  # (E,) int64
-    usable: np.ndarray  # (E,) int64: capacity left for load
-    counted: np.ndarray  # (E,) bool: links of the network; the others are free to use
+    usable: np.ndarray  # (E,) int64: the load that a link may carry
+    counted: np.ndarray  # (E,) bool: links of the network; the others carry any load
 
 
 @kernel
 def ordered_search(links, room, node, size, target, room_target, parts):
     """Route by ordered depth-first search: largest ``target - parts * load`` first (Fig. 7).
 
-    ``room`` (N,) is the load a node can take, ``node``, ``size`` (K,) are where an entity is and
-    its load. ``target`` (E,) and ``room_target`` (N,) are in units of 1/parts; ties go to the
-    lowest link, and to a link before a room. Returns (ends, paths, sink, load): the links of
-    entity ``i`` are ``paths[ends[i-1]:ends[i]]``, its ``sink`` is -1 where there is no way.
+    ``room`` (N,) is the load that a node can take; ``node``, ``size`` (K,) are where an entity is,
+    and its load. ``target`` (E,) and ``room_target`` (N,) are the loads that a divisible plan puts
+    on links and into nodes, in units of 1/parts. Ties go to the lowest link, and to a link before
+    the room of the node itself. Return (ends, paths, sink, load): the links of entity i are
+    ``paths[ends[i-1]:ends[i]]`` from its node to ``sink[i]``, or none and ``STAYED_OUT``.
     """
     start, out, _, head, usable, counted = links
     K = node.size
@@ -61,6 +64,7 @@ def ordered_search(links, room, node, size, target, room_target, parts):
                 visited[u] = i
                 current[u] = start[u]
                 _rank(links, order, target, load, parts, u)
+            # The best link that leads to a new node and can carry the entity, or -1.
             k = -1
             while current[u] < start[u + 1]:
                 k = order[current[u]]
@@ -70,8 +74,8 @@ def ordered_search(links, room, node, size, target, room_target, parts):
                 k = -1
                 current[u] += 1
             fits = received[u] + size[i] <= room[u]
-            rest = room_target[u] - received[u] * parts
-            if fits and (k < 0 or rest > target[k] - load[k] * parts):
+            room_short = room_target[u] - received[u] * parts
+            if fits and (k < 0 or room_short > target[k] - load[k] * parts):
                 sink[i] = u
                 break
             if k < 0:
@@ -93,9 +97,10 @@ def ordered_search(links, room, node, size, target, room_target, parts):
 
 @kernel
 def _rank(links, order, target, load, parts, u):
-    """Order the links that leave ``u`` by the largest difference from their target.
+    """Order the links that leave node u, those farthest below their target first.
 
-    Shell's sort with Knuth's gaps; equal ones in the order of their numbers.
+    ``order[start[u]:start[u+1]]`` receives them, of equals the lowest number first. It is Shell's
+    sort with Knuth's gaps.
     """
     first = links.start[u]
     last = links.start[u + 1]
@@ -111,8 +116,8 @@ def _rank(links, order, target, load, parts, u):
             place = j
             while place >= first + gap:
                 other = order[place - gap]
-                ahead = load[other] * parts - target[other]
-                if ahead < key or (ahead == key and other < k):
+                other_key = load[other] * parts - target[other]
+                if other_key < key or (other_key == key and other < k):
                     break
                 order[place] = other
                 place -= gap
@@ -122,7 +127,7 @@ def _rank(links, order, target, load, parts, u):
 
 @inlined
 def _long_enough(paths, used, needed):
-    """Return an array with the first ``used`` elements and room for ``needed``."""
+    """Return ``paths``, or a longer copy of its first ``used`` elements with ``needed`` or more."""
     size = paths.size
     while size < needed:
         size *= 2
@@ -138,8 +143,8 @@ def _long_enough(paths, used, needed):
 def budget_search(links, room, node, size, budget):
     """Route along shortest paths of links that stay within a contention budget.
 
-    Where no path is left the budget rises to the least that opens one. Returns as
-    ``ordered_search`` does.
+    ``budget`` is the most load that a link may carry at first; where an entity has no path, it
+    rises to the least budget that opens one. Arguments and results are those of ``ordered_search``.
     """
     tail = links.tail
     K = node.size
@@ -154,11 +159,13 @@ def budget_search(links, room, node, size, budget):
     queue = np.empty(N, np.int64)
     path = np.empty(N, np.int64)
     for i in range(K):
+        # The least budget with a path is in low .. high, if there is one. At first only the budget
+        # itself is tried; if it has none, ``high`` rises to where no link is closed by the budget,
+        # and the range is halved until one number remains.
         low = budget
         high = budget
         sink[i] = STAYED_OUT
         while True:
-            # Between ``low`` and ``high`` lies the least budget with a path; at first it is known.
             middle = low + (high - low) // 2
             u = _nearest(links, middle, remaining, load, node[i], size[i], entered, queue)
             if u >= 0 and middle == low:
@@ -179,6 +186,7 @@ def budget_search(links, room, node, size, budget):
                     break
                 low = budget + 1
         if sink[i] >= 0:
+            # Back from the sink along the links by which nodes were entered.
             remaining[u] -= size[i]
             depth = 0
             while entered[u] >= 0:
@@ -196,9 +204,10 @@ def budget_search(links, room, node, size, budget):
 
 @inlined
 def _nearest(links, budget, remaining, load, source, size, entered, queue):
-    """Breadth-first: the nearest node with room, -1 if none; ``entered`` are links or -1, -2.
+    """Return the nearest node with room for an entity of a size at ``source``, -1 if none.
 
-    Links take an entity as far as they are usable and their load stays within the budget.
+    Breadth first along links whose load stays usable and within the budget. ``entered`` (N,)
+    receives the link by which a node was reached, -1 for the source, -2 for nodes not reached.
     """
     start, out, _, head, usable, counted = links
     for u in range(entered.size):

@@ -1,14 +1,14 @@
 """The least traffic at a known beta: the primal-dual method (Ford and Fulkerson 1962).
 
-A price of every node is the cost of the cheapest way on from it to a node with room. Along arcs
-whose cost is the difference of prices, blocking flows are sent layer by layer as in Dinic's
-algorithm; then prices rise by the reduced distances to room (Dial's buckets), which opens the
-next cheapest ways. So ways are used up in the order of their cost: successive shortest routes,
-all of one length at a time.
+The price of a node is the cost of the cheapest way from it to a node with room. Blocking flows are
+sent, layer by layer as in Dinic's algorithm, along arcs whose cost is the difference of the prices
+at their ends. Then prices rise by the reduced distances to room, in which an arc u -> v counts
+cost + price[v] - price[u] (Dial's buckets); this opens the next cheapest ways. So ways are used up
+in the order of their cost: successive shortest routes, all of one length at a time.
 
-The residual graph and its arrays are those of ``shared/residual.py``, where layers and blocking
-flows stand. ``N`` nodes, ``E`` links, ``A`` arcs. All amounts are int64. A link costs 1 a unit,
-or 0 where it stands for none of the network; taking flow back costs the negative of that.
+The residual graph, its arrays, layers and blocking flows are in ``shared/residual.py``. ``N``
+nodes, ``E`` links, ``A`` arcs. All amounts are int64. A unit on a link costs 1, or 0 if the link is
+none of the network's; taking it back costs the negative of that.
 """
 
 import numpy as np
@@ -16,8 +16,8 @@ import numpy as np
 from ..shared.compiling import inlined, kernel
 from ..shared.residual import FULL, ONE, Costs, send_by_layers, workspace
 
-# Distances are searched this far at a time; what lies beyond is raised and searched again. From 16
-# to 2048 it makes no difference; 2**14, with as many empty buckets to look into, takes up to 1.08.
+# Distances are searched up to this; what lies beyond is raised by one more, and searched again.
+# From 16 to 2048 it makes no difference; 2**14, as many buckets, takes up to 1.08 times as long.
 HORIZON = 512
 
 
@@ -25,8 +25,8 @@ HORIZON = 512
 def least_plan(graph, capacity, cost, excess, room, target):
     """Send ``target`` units, which must be possible, from ``excess`` to ``room`` (N,).
 
-    ``capacity``, ``cost`` (E,) are of the links. Returns (value, flow): ``flow`` (E,) is acyclic
-    and of the least total cost.
+    ``capacity``, ``cost`` (E,) are of the links. Return (value, flow): what was sent, and a
+    ``flow`` (E,) that is acyclic and of the least total cost.
     """
     start, _, rev, link = graph
     n = start.size - 1
@@ -35,9 +35,9 @@ def least_plan(graph, capacity, cost, excess, room, target):
     for u in range(n):
         total_excess += excess[u]
         total_room += room[u]
-    # Where all sources, or all sinks, empty in the end, each may send along its own cheapest
-    # routes; of sinks on the network with every arc turned round. Otherwise only the sources
-    # nearest to room may.
+    # If all sources empty in the end, each sends along its own cheapest routes. If all sinks fill
+    # up, they do so on the network with every arc turned round. Otherwise only the sources nearest
+    # to room send.
     every_sink = total_room == target != total_excess
     nearest_only = total_excess != target and not every_sink
     active = np.empty(n, np.int64)
@@ -72,7 +72,7 @@ def least_plan(graph, capacity, cost, excess, room, target):
             for u in range(n):
                 if active[u] > 0:
                     lowest = min(lowest, price[u])
-            # The load of the others is negative meanwhile.
+            # A negative load does not send; the signs are put back below.
             for u in range(n):
                 active[u] = -active[u] if price[u] > lowest else active[u]
         value += send_by_layers(
@@ -90,13 +90,17 @@ def least_plan(graph, capacity, cost, excess, room, target):
 
 @inlined
 def _raise_prices(graph, behind, active, room, price):
-    """Raise prices by the reduced distances to room, at most HORIZON; is a source within it."""
+    """Raise prices by the reduced distances to room; tell whether HORIZON reaches any load.
+
+    Nodes beyond it are raised by HORIZON + 1.
+    """
     start, head = graph.start, graph.head
     n = price.size
     raised = np.empty(n, np.int64)
     settled = np.empty(n, np.bool_)
-    # Buckets are lists of entries; an entry whose node was since found nearer is skipped.
-    # An arc makes one entry at most.
+    # Bucket d is a linked list of entries, from ``first[d]`` along ``following`` to -1; ``node`` is
+    # an entry's node. Entries of nodes settled at a lesser distance are skipped. Each node and each
+    # arc makes one entry at most.
     first = np.empty(HORIZON + 1, np.int64)
     node = np.empty(n + head.size, np.uint32)
     following = np.empty(n + head.size, np.int64)
@@ -122,15 +126,15 @@ def _raise_prices(graph, behind, active, room, price):
                 continue
             settled[v] = True
             reached = reached or active[v] > 0
-            paid = distance + price[v]
+            way_on = distance + price[v]
             for b in range(start[v], start[v + ONE]):
                 u = head[b]
-                further = paid + behind[b] - price[u]
-                if further < raised[u]:
-                    raised[u] = further
+                reduced = way_on + behind[b] - price[u]
+                if reduced < raised[u]:
+                    raised[u] = reduced
                     node[entries] = u
-                    following[entries] = first[further]
-                    first[further] = entries
+                    following[entries] = first[reduced]
+                    first[reduced] = entries
                     entries += 1
     for u in range(n):
         price[u] += raised[u]

@@ -1,17 +1,18 @@
 """The least contention of a maximum flow: push-relabel (Goldberg and Tarjan 1988), run once.
 
-First-in-first-out, with exact labels from a breadth-first search now and then. In the paper's
-network N(beta) (Minimax section 2.2) links carry at most beta that counts as contention. The
-search starts with the least beta. When a global relabelling shows nodes with load that reach no
-room, the links around them are saturated: a cut. beta then rises, by a step of Newton's method as
-in the paper's MMC01, until as much may pass through that cut as has to; flow and labels stay, as
-capacities have only grown.
+Nodes are discharged first-in-first-out, and a breadth-first search makes all labels exact now and
+then: a global relabelling. In the paper's network N(beta) (Minimax section 2.2) a link carries at
+most beta that counts as contention. The search starts at the beta it is called with. When a global
+relabelling shows that nodes with load reach no room, the links around them are saturated: a cut.
+Then beta rises by a step of Newton's method, as in the paper's MMC01, to where as much may pass
+through that cut as has to. Flow and labels stay, as capacities have only grown.
 
-There is no super source or sink: ``balance[u]`` is load to place (> 0) or room for it (< 0).
-Room looks for load against the arcs just as load looks for room along them: the run turns round
-where the other end has far fewer nodes, so that fewer labels rise until a cut shows.
+There is no super source or sink: ``balance[u]`` is load to send (> 0) or room for it (< 0). Room
+looks for load against the arcs just as load looks for room along them, so the search turns round
+where the other end has far fewer nodes: fewer labels then rise until a cut shows.
 
-The residual graph and its arrays are those of ``shared/residual.py``. All amounts are int64.
+The residual graph and its arrays are those of ``shared/residual.py``; a label is what is called a
+level there. ``N`` nodes, ``E`` links, ``A`` arcs. All amounts are int64.
 """
 
 import numpy as np
@@ -19,12 +20,12 @@ import numpy as np
 from ..shared.compiling import inlined, kernel
 from ..shared.residual import ONE, set_levels
 
-# Global relabelling after so much work: that many units a node and one an arc; a relabel costs its
-# degree + 12. Half as much or twice as much takes up to a fifth longer.
+# A global relabelling follows WORK_PER_NODE * N + A steps of work, of which relabelling one node is
+# its degree + RELABEL_COST. Half or twice as many steps take up to a fifth longer.
 WORK_PER_NODE = 6
 RELABEL_COST = 12
-# The run turns round where the other end has this many times fewer nodes: a 13-cube takes 0.43 of
-# the time of one direction alone; turning at half the nodes already, a mesh takes 1.6.
+# The search turns round where the other end has this many times fewer nodes: a 13-cube then takes
+# 0.43 of the time of one direction alone. If 2 times were enough, a mesh would take 1.6.
 FEWER = 3
 # The traffic of an arc whose contention does not count, so that beta never limits it.
 UNCOUNTED = np.int64(-(2**62))
@@ -32,7 +33,7 @@ UNCOUNTED = np.int64(-(2**62))
 
 @kernel
 def fused_search(graph, usable, base, counted, excess, room, target, beta):
-    """Find the least beta, from the one given on, at which ``target`` units pass.
+    """Find the least beta, from ``beta`` up, at which ``target`` units pass.
 
     Parameters
     ----------
@@ -43,14 +44,15 @@ def fused_search(graph, usable, base, counted, excess, room, target, beta):
     counted : (E,) bool
         Links whose contention counts.
     excess, room : (N,) int64
-        Load to give away, load a node can take.
+        Load that a node has to send, load that it can take.
 
     Returns
     -------
     (value, beta, raises, side, before, short, rho)
-        ``value`` is less than the target only where capacities forbid more. ``beta`` was rounded
-        up to whole units in each of the ``raises``; the last was made at ``before`` because the
-        cut ``side`` (N,) was ``short`` units too small, with ``rho`` arcs across that can grow.
+        ``value`` units passed, fewer than the target only where capacities forbid more. ``beta``
+        was raised ``raises`` times, each time rounded up to whole units. The last raise was from
+        ``before``, as the cut ``side`` (N,) bool was ``short`` units too small, with ``rho`` arcs
+        across it that grow with beta.
     """
     start, head, rev, link = graph
     n = start.size - 1
@@ -167,12 +169,13 @@ def _other_end_is_smaller(balance):
 
 @inlined
 def _worst_cut(graph, usable, base, beta, reverse, balance, level, slack, side, queue, part):
-    """Return (units short, arcs that grow) of the trapped parts that ask for the largest beta.
+    """Return (units short, arcs that grow) of the cut that asks for the largest beta.
 
-    The nodes that reach no room fall into connected parts, and every union of parts is a
-    saturated cut. Together they ask for an average; the parts that ask for most give a longer
-    step, and a search a quarter shorter (half on random networks). ``side`` (N,) marks the parts
-    chosen, unless no arc grows; ``queue`` and ``part`` are scratch.
+    The nodes that reach no room fall into connected parts, and every union of parts is a saturated
+    cut. A cut asks beta to rise by its units short over its arcs that grow with beta. All parts
+    together ask for an average; the union that asks for most gives a longer step, which shortens
+    the search by a quarter (by half on random networks). ``side`` (N,) marks the nodes of the parts
+    chosen, unless no arc grows; ``queue`` and ``part`` (N,) are scratch.
     """
     start, head, rev, _ = graph
     n = level.size
@@ -248,9 +251,10 @@ def _worst_cut(graph, usable, base, beta, reverse, balance, level, slack, side, 
 
 @inlined
 def _discharge(graph, ahead, behind, balance, label, queue, current, waiting, wanted):
-    """Discharge first-in-first-out until the work allowed is done; return what arrived.
+    """Discharge first-in-first-out until the work allowed is done; return the units that arrived.
 
-    The nodes to discharge are the first ``waiting`` ones of the queue, a ring of N places.
+    The nodes to discharge are the first ``waiting`` of the queue, a ring of N places. It also ends
+    once ``wanted`` units have arrived.
     """
     start, head, rev, _ = graph
     n = np.uint32(label.size)

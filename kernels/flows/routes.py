@@ -1,8 +1,9 @@
 """An acyclic flow as routes from the nodes that send to the nodes that receive.
 
 Flow decomposition (Ford and Fulkerson 1962): from every node that sends, walk along any arc that
-still carries flow until a node that receives, and take the least on the way off. ``N`` nodes,
-``E`` links, ``A`` arcs of the residual graph (``shared/residual.py``).
+still carries flow to the first node that receives, and subtract from all arcs of this route what
+all of them carry. ``N`` nodes, ``E`` links, ``A`` arcs of the residual graph
+(``shared/residual.py``), ``R`` routes. All amounts are int64.
 """
 
 import numpy as np
@@ -12,17 +13,18 @@ from ..shared.compiling import kernel
 
 @kernel
 def decompose(graph, flow):
-    """Return routes (R, source, sink, amount, end, arcs) whose amounts add up to a flow (E,).
+    """Return routes (R, source, sink, amount, end, arcs) whose amounts add up to a ``flow`` (E,).
 
-    Route ``r`` of the first R runs along ``arcs[end[r-1]:end[r]]``. A node receives what enters
-    it less what leaves it; a route ends at the first node on its way that still receives.
+    Route r < R runs along ``arcs[end[r-1]:end[r]]``. The arrays may be longer than that. A node
+    receives what enters it less what leaves it.
     """
     start, head, _, link = graph
     n = start.size - 1
     remaining = np.empty(link.size, np.int64)
     current = np.empty(n, np.int64)
+    # What a node still has to send, or < 0, to receive.
     net = np.zeros(n, np.int64)
-    used = 0
+    carrying = 0
     for u in range(n):
         current[u] = start[u]
         for a in range(start[u], start[u + 1]):
@@ -30,12 +32,13 @@ def decompose(graph, flow):
             if remaining[a] > 0:
                 net[u] += remaining[a]
                 net[head[a]] -= remaining[a]
-                used += 1
-    source = np.empty(used + n, np.int64)
-    sink = np.empty(used + n, np.int64)
-    amount = np.empty(used + n, np.int64)
-    end = np.empty(used + n, np.int64)
-    arcs = np.empty(max(4 * used, 16), np.int32)
+                carrying += 1
+    # Each route empties an arc, or ends a node's sending or receiving.
+    source = np.empty(carrying + n, np.int64)
+    sink = np.empty(carrying + n, np.int64)
+    amount = np.empty(carrying + n, np.int64)
+    end = np.empty(carrying + n, np.int64)
+    arcs = np.empty(max(4 * carrying, 16), np.int32)
     R = 0
     place = 0
     for root in range(n):

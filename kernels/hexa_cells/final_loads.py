@@ -1,21 +1,21 @@
 """Final loads of Hyper Hexa-Cell networks, one after the other (Hexa-Cell 2.1-2.3).
 
-Legend: ``B`` networks of ``N = 3 * 2**d`` nodes. The number of a node has three places of a
-triangle as its lowest digit, then two triangles of a prism, then the bits of its cell.
+Legend: ``B`` networks of ``N = 3 * 2**d`` nodes. A node's number has as its lowest digit the place
+0, 1, 2 in its triangle, then the bit of the triangle in its prism, then the bits of its cell.
 
-A part of up to ``PART`` nodes is balanced by passes that take neighbours and lay them apart. The
-first pass takes triangles, and writes their nodes in three rows; each further one takes pairs, and
-writes them in two rows:
+A part of up to ``PART`` nodes is balanced by passes that read neighbours and write them far apart.
+The first pass reads triangles, and writes their nodes to three rows; each further pass reads pairs,
+and writes them to two rows:
 
     a0 b0 c0 a1 b1 c1 a2 ..   ->   a0 a1 a2 a3 .. | b0 b1 b2 b3 .. | c0 c1 c2 c3 ..
     a0 a1 a2 a3 ..            ->   a0 a2 .. | a1 a3 ..
 
-So the lowest digit of the numbers becomes the highest, and the next one is the lowest: that of the
-prism, then the cells' bits. After all passes every load is back at its node. All of them read and
-write whole registers one after the other, and the part stays in the L1 cache.
+So each pass turns the lowest digit of the numbers into the highest: the bit of the prism comes to
+be the lowest, then the cells' bits, and after all passes every load is back at its node. Passes
+read and write whole registers one after the other, and the part stays in the L1 cache.
 
-The dimensions above a part exchange runs of consecutive loads, which are done in memory as they
-lie, two dimensions at a time, and for as long as it goes within blocks that fit the L2 cache.
+Dimensions above a part exchange runs of consecutive loads in place, two dimensions at a time, first
+within blocks that fit the L2 cache.
 """
 
 import numpy as np
@@ -27,11 +27,11 @@ from ..shared.tracing import cond, fori, traced
 from ..shared.vectors import lanes, permute
 from ..shared.views import flat, overlap
 
-# Three loads up to this and 2 add up in 32 bits.
+# The largest load of which three and 2 add up in int32.
 NARROW = (2**31 - 3) // 3
-# Nodes of 64 cells: with 512 it takes 1.1 to 1.3 times as long with AVX-512, as long with AVX2.
+# The nodes of 64 cells. With 512 cells AVX-512 takes 1.1 to 1.3 times as long, AVX2 as long.
 PART = 6 << 6
-# Without blocks 12 million nodes take 1.1 times as long.
+# Nodes of a block; without blocks 12 million nodes take 1.1 times as long.
 BLOCK = 2**16
 
 
@@ -39,8 +39,9 @@ BLOCK = 2**16
 def _balance_part(source, target, start, passes, workspace, rules):
     """Balance the part of ``source`` from ``start`` on into the same place of ``target``.
 
-    ``passes`` : of pairs, one for each bit of a triangle's number. ``workspace`` : two rows of the
-    part's size, of the dtype to compute in.
+    ``passes`` : how many passes there are over pairs, one for each bit of a triangle's number.
+    ``workspace`` (2 * nodes of a part,) : of the dtype to compute in; passes read one half and
+    write the other.
     """
     dtype, size = workspace.dtype, workspace.shape[0] // 2
 
@@ -56,6 +57,8 @@ def _balance_part(source, target, start, passes, workspace, rules):
         fori(triangles, lay_apart, step=count)
 
     def lay_pairs_apart(count, here, there, place, above):
+        """Read the workspace from ``here`` on, and write ``there`` from ``place`` on."""
+
         def lay_apart(j):
             nodes = workspace.load(here + j * 2, 2 * count)
             low, high = (permute(nodes, range(i, 2 * count, 2)) for i in range(2))
@@ -108,6 +111,7 @@ def _exchange_runs(loads, start, end, run, rules, dimensions):
 
 @inlined
 def _balance(source, target, workspace, rules):
+    """Balance all parts of networks by triangles and by the dimensions inside a part."""
     size = workspace.size // 2
     passes = 1
     while 6 << passes <= size:
@@ -118,12 +122,12 @@ def _balance(source, target, workspace, rules):
 
 @inlined
 def _dimensions(loads, N, run, rules):
-    """Balance networks of N loads by the dimensions from runs of ``run`` loads on."""
+    """Balance networks of N loads by the dimensions whose runs have ``run`` loads or more."""
     block = run
     while block < min(N, BLOCK):
         block *= 2
     while run < N:
-        # At first within blocks, then in whole networks.
+        # ``end`` loads are balanced at a time: a block at first, then a whole network.
         end = block if run < block else N
         for start in range(0, loads.size, end):
             length = run
@@ -139,10 +143,10 @@ def _dimensions(loads, N, run, rules):
 
 @kernel
 def balance(source, target, workspace, rules):
-    """Balance networks (B, N) of legal loads; ``target`` may be ``source``.
+    """Balance networks ``source`` (B, N) of legal loads to ``target`` (B, N), perhaps the same.
 
-    ``workspace`` : twice as many elements as a network, or a part of a larger one, has nodes, of
-    the dtype to compute in, which three loads and 2 fit. ``rules`` : see ``shared/hexa_cell.py``.
+    ``workspace`` (2 * min(N, PART),) : of the dtype to compute in, which three loads and 2 fit.
+    ``rules`` : see ``shared/hexa_cell.py``.
     """
     _balance(source, target, workspace, rules)
     _dimensions(target, source.shape[1], workspace.size // 2, rules)
@@ -150,21 +154,21 @@ def balance(source, target, workspace, rules):
 
 @kernel
 def balance_few(source, target, N, averaging, greedy, prism, dims):
-    """Check and balance networks of N integers, one after the other in flat arrays.
+    """Check and balance networks of N integers, ``source`` (B, N) to ``target`` (B, N).
 
-    Return 1, with nothing written, if a load lies below 0 or above ``NARROW``, or if the arrays
-    overlap without being the same.
+    The last four arguments are ``rules`` without ``polling``. Return 0; or 1, with nothing written,
+    if a load is below 0 or above ``NARROW``, or if the arrays overlap without being the same.
     """
     loads, result = flat(source), flat(target)
     highest = np.uint64(0)
     for i in range(loads.size):
-        # Without a sign what is negative is larger than all others.
+        # Read without a sign, negative loads are larger than all others.
         highest = max(highest, np.uint64(np.int64(loads[i])))
     if (highest > np.uint64(NARROW)) | overlap(source, target):
         return 1
-    room = np.empty(2 * min(N, PART), np.int32)
+    workspace = np.empty(2 * min(N, PART), np.int32)
     rules = averaging, greedy, None, prism, dims
-    _balance(loads, result, flat(room), rules)
+    _balance(loads, result, flat(workspace), rules)
     _dimensions(result, N, PART, rules)
-    # Used once more, as a flat view does not keep its array alive.
-    return 0 * room.size
+    # The flat view does not keep its array alive: the array is used once more.
+    return 0 * workspace.size

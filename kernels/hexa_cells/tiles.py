@@ -2,8 +2,8 @@
 
 Legend: ``K`` tiles of ``W`` trials side by side, ``N = 3 * 2**d`` nodes, ``B`` trials.
 
-A node is ``3 h + i``: place i of triangle h, whose lowest bit is the triangle of its prism and the
-others its cell. Prism and dimensions are thus ``d`` stages of one kind, along the bits of h:
+Node ``3 h + i`` is place i of triangle h; the lowest bit of h is the triangle in its prism, the
+others are the cell. Prism and dimensions are thus ``d`` stages of one kind, along the bits of h:
 
                      trial 0   1   2  ..  W-1
         node 0  (h=0, i=0)   |   |   |        |      the triangle of nodes 0, 1, 2
@@ -12,10 +12,10 @@ others its cell. Prism and dimensions are thus ``d`` stages of one kind, along t
         node 3  (h=1, i=0)                           stage 0: nodes 0 and 3, 1 and 4, 2 and 5, ..
         ...                                          stage 1: nodes 0 and 6, 1 and 7, ..
 
-So every exchange is one of whole registers. A tile stays in the cache while all stages pass over
-it, two at a time between four rows; the last of them leave nothing but sums and extremes of each
-lane where these suffice. Loads up to ``NARROW`` fit 16 bits, twice as many lanes a
-register: so do a triangle's total without a sign, and the sums of any four loads, or transfers.
+So whole registers exchange. A tile stays in the cache while all stages pass over it, two at a time
+between four rows. Where sums and extremes of the trials suffice, the last stages store no more.
+Loads up to ``NARROW`` are computed in 16 bits, which also hold, without a sign, a triangle's total
+and the sum of four loads or four transfers.
 """
 
 import numpy as np
@@ -33,18 +33,18 @@ from ..shared.tracing import cond, fori, traced, update
 from ..shared.vectors import add, lanes, maximum, minimum, reduce, spread
 
 NARROW, NARROW_LANES = 2**14 - 1, 32
-# Messages that the nodes of a triangle send and receive before any load: A, B and C.
+# Messages without load that the nodes of a triangle send and receive: in A, B and C.
 TRIANGLE_ENDS = (10, 8, 12)
-# Rows of ``sums``: units moved, units that never left, those on the critical path, messages with
-# load, polls and a triangle's others, and C's polls again.
+# Rows of ``sums`` (SUMS, W): units moved, units that never left their node, units on the critical
+# path, messages counted at both ends, and C's polls again.
 MOVED, LOCAL, TIME, ENDS, POLLED, SUMS = 0, 1, 2, 3, 4, 5
-# Rows of ``extremes``: the messages of the busiest node, the final loads, and the longest transfer
-# of each of two stages.
+# Rows of ``extremes`` (EXTREMES, W): messages of the busiest node, least and largest final load,
+# and the most units in one exchange, a row for each of two stages.
 BUSIEST, LEAST, LARGEST, LONGEST, EXTREMES = 0, 1, 2, 3, 5
 
 
 def _add_up(sums, row, w, register):
-    """Add a register of numbers without a sign to a row of sums, which may be of a wider dtype."""
+    """Add a register, read without a sign, to a row of sums, whose dtype may be wider."""
     unsigned = register.view(f"u{register.dtype.itemsize}")
     update(sums, (row, w), add, unsigned.astype(sums.dtype))
 
@@ -80,9 +80,9 @@ def _triangles(counted, W, rules):
 def _exchange(counted, W, first, rules, last, with_loads, stages):
     """Exchange along one or two ``stages``, the first of them along bit ``first`` of triangles.
 
-    ``counted`` : the tile, resident_min, messages, sums and extremes, or the tile and four None.
-    ``last`` : whether what is counted of the nodes is added up, and not stored; the loads are
-    stored nevertheless if this is ``with_loads``.
+    ``counted`` : the tile (N W,), resident_min, messages, sums and extremes, as ``count`` has them;
+    or the tile and four None. ``last`` : whether resident_min and messages are added up, not
+    stored. ``with_loads`` : whether the loads are stored.
     """
     tile, resident_min, messages, sums, extremes = counted
     count, rows = lanes(tile.dtype), 1 << stages
@@ -145,15 +145,16 @@ def _exchange(counted, W, first, rules, last, with_loads, stages):
 
 @traced()
 def _start_counting(sums, extremes):
+    """Set all sums and extremes to 0, the least loads to the largest number of their dtype."""
     size = lanes(np.int64)
 
     def start(w):
-        nothing, nowhere = (spread(0, rows.load(w, size)) for rows in (sums, extremes))
+        zero_sums, zero_extremes = (spread(0, rows.load(w, size)) for rows in (sums, extremes))
         for row in range(SUMS):
-            sums.store((row, w), nothing)
+            sums.store((row, w), zero_sums)
         for row in range(EXTREMES):
             most = np.iinfo(extremes.dtype).max if row == LEAST else 0
-            extremes.store((row, w), nowhere + most)
+            extremes.store((row, w), zero_extremes + most)
 
     fori(sums.shape[1], start, step=size)
 
@@ -173,17 +174,17 @@ def _end_stages(sums, extremes):
 
 
 @traced()
-def _store_counts(sums, extremes, d, known, first, out):
-    """Put sums and extremes to columns of ``out`` (8, B), from trial ``first`` on.
+def _store_counts(sums, extremes, d, loadless_ends, first, out):
+    """Store sums and extremes to columns of ``out`` (8, B), from trial ``first`` on.
 
-    ``known`` : messages of all nodes in their triangles before any load; each node has two more in
-    each of the ``d`` stages.
+    ``loadless_ends`` : see ``count``; the two that each node has in each of the ``d`` stages are in
+    neither the messages nor this number.
     """
 
     def store(w, size):
         counts = [sums.load((row, w), size).astype(np.int64) for row in range(SUMS)]
-        # Messages have two ends.
-        counts[ENDS] = ((counts[ENDS] - known) >> 1) - counts[POLLED]
+        # Every message has two ends. Those without load, and polls again, are taken off.
+        counts[ENDS] = ((counts[ENDS] - loadless_ends) >> 1) - counts[POLLED]
         tops = [extremes.load((row, w), size).astype(np.int64) for row in (BUSIEST, LEAST, LARGEST)]
         tops[BUSIEST] = tops[BUSIEST] + d * 2
         for row, numbers in enumerate(counts + tops):
@@ -197,7 +198,7 @@ def _store_counts(sums, extremes, d, known, first, out):
 
 @kernel
 def balance(tiles, d, rules):
-    """Balance tiles (K, N, W), W a multiple of the lanes of a register.
+    """Balance tiles (K, N, W) in place, W a multiple of the lanes of a register.
 
     ``tiles`` : of a dtype that three loads and 2 fit; in 16 bits, loads up to ``NARROW``.
     ``rules`` : see ``shared/hexa_cell.py``.
@@ -216,16 +217,22 @@ def balance(tiles, d, rules):
 
 
 @kernel
-def count(tiles, workspace, d, known, rules, with_loads, out):
-    """Balance tiles (K, N, W), and count; the loads are used up unless ``with_loads``.
+def count(tiles, workspace, d, loadless_ends, rules, with_loads, out):
+    """Balance tiles (K, N, W) in place, and count; the loads are used up unless ``with_loads``.
 
-    ``tiles`` : int32 or int64, of a dtype that holds a total times the ``d + 1`` stages, and 255 N;
-    or int16, where int32 holds these and loads are at most ``NARROW``. ``workspace`` : resident_min
-    (N W,) of that dtype; messages (N W,) uint8; sums (5, W) of that dtype, or int32 for int16; and
-    extremes (5, W) of that dtype. ``known`` : the messages that the nodes of all triangles send and
-    receive before any load. ``out`` (8, B) int64 receives the units moved and those that never
-    left, the units on the critical path, the messages with load, C's polls again, the most that one
-    node sends and receives, the least and the largest load.
+    Parameters
+    ----------
+    tiles : int16, int32 or int64
+        A total times the ``d + 1`` stages, and 255 N, fit the dtype of the sums; loads of int16 are
+        at most ``NARROW``.
+    workspace : (resident_min, messages, sums, extremes)
+        (N W,) of the tiles' dtype; (N W,) uint8; (SUMS, W) of the tiles' dtype, or int32 for int16;
+        (EXTREMES, W) of the tiles' dtype.
+    loadless_ends : int
+        The messages without load that the nodes of all triangles send and receive.
+    out : (8, B) int64
+        Receives the units moved, those that never left, those on the critical path, the messages
+        with load, C's polls again, the messages of the busiest node, the least and largest load.
     """
     W = tiles.shape[2]
     resident_min, messages, sums, extremes = workspace
@@ -244,4 +251,4 @@ def count(tiles, workspace, d, known, rules, with_loads, out):
             _exchange(counted, W, first, rules, last, with_loads | (not last), 2)
             _end_stages(sums, extremes)
             first += 2
-        _store_counts(sums, extremes, d, known, k * W, out)
+        _store_counts(sums, extremes, d, loadless_ends, k * W, out)

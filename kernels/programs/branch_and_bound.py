@@ -1,17 +1,18 @@
 """0-1 programs by depth-first search with exact bounds (branch and bound).
 
-Variables are decided by the size of their reduced cost, largest first, each to its preferred value
-before the other, which adds that size to the bound. The last six are a leaf: 64 patterns, one a
-lane, cheapest first, alive or not in one 64-bit word, which a row's sums over the leaf narrow down
-in one comparison.
+The program is to minimise c.x over x (n,) of 0 and 1 with A.x >= b. Variables are decided in the
+order of the size of their reduced cost, c - y.A, the largest first. Each first takes its preferred
+value, 1 if that is negative, then the other, which adds the size to the bound. The last six are a
+leaf: 64 patterns, one a lane, cheapest first. A word of 64 bits, ``alive``, tells which lanes are
+still candidates; one comparison of a row's sums over the leaf strikes out those that violate it.
 
     depth 0 .. D - 1    one variable each    D = n - 6
     depth D             a leaf: 64 patterns of the last six variables
 
-A row's ``room`` is its largest left side that is still possible less b. What a decision takes off
-it is its ``loss``; a branch ends where a room is negative or the bound exceeds what may still be a
-gain. Row multipliers in whole numbers give the bound y.b + sum min(0, c - y.A), exact in units
-of 1 / scale.
+A row's ``room`` is its largest left side that is still possible, less b; what a decision takes off
+it is its ``loss``. A branch ends where a room is negative, or the bound exceeds what a gain on the
+incumbent may cost. Row multipliers y, as whole numbers of 1 / scale, make the bound
+y.b + sum min(0, c - y.A) exact.
 """
 
 import numpy as np
@@ -28,16 +29,17 @@ NONE = np.uint64(0)
 
 @traced(returns=types.uint64)
 def _at_most(sums, row, most):
-    """Return which of 64 sums are at most a number of their dtype."""
+    """Return a word: which of the 64 numbers ``sums[row]`` are at most ``most``, of their dtype."""
     return to_word(sums.load((row, 0), LANES) <= most)
 
 
 @inlined
 def _whole_multipliers(c, A, b, y, weights):
-    """Round multipliers to whole weights (m,), as fine as int64 sums allow; return (shift, scale).
+    """Round multipliers y (m,) to whole ``weights`` (m,) of 1 / scale; return (shift, scale).
 
-    Costs of more than 44 bits are cut to that many, which leaves room for fine multipliers: of
-    40 variables with costs of 17 digits 180,000 nodes are searched instead of 71 million.
+    The scale is as fine as int64 sums allow. Costs whose sum has more than 44 bits lose the lowest
+    ``shift`` bits in the bound, which leaves bits to the multipliers: with 40 variables and costs
+    of 17 digits 180,000 nodes are searched instead of 71 million.
     """
     m, n = A.shape
     total = np.int64(0)
@@ -63,9 +65,10 @@ def _whole_multipliers(c, A, b, y, weights):
 
 @inlined
 def _order_variables(c, A, reduced, order, first, twin):
-    """Order variables by size of reduced cost; mark those that equal the one before, its twins.
+    """Fill ``order`` (n,) with variables by size of reduced cost, the largest first, and ``twin``.
 
-    Variables that are equal in cost and column stand together; first[j] is the lowest of them.
+    ``twin[k]`` tells whether the variable at place k equals the one before in cost and column.
+    Equal variables stand together; ``first[j]`` is the lowest that equals j.
     """
     m, n = A.shape
     for j in range(n):
@@ -95,7 +98,10 @@ def _order_variables(c, A, reduced, order, first, twin):
 
 @inlined
 def _order_leaf(c, last, pattern, leaf_cost):
-    """Fill pattern (64,) with all patterns of the last variables, the cheapest first."""
+    """Sort all patterns of the ``last`` six variables into ``pattern`` (64,), the cheapest first.
+
+    ``leaf_cost`` (1, 64) receives their costs.
+    """
     for number in range(LANES):
         cost = np.int64(0)
         for k in range(LOW_BITS):
@@ -114,12 +120,14 @@ def _order_leaf(c, last, pattern, leaf_cost):
 def search(c, A, b, y, rows, kind, x, cost, solved, node_limit):
     """Search a program c (n,) >= 0, A (m, n), b (m,), int64, n >= 6, depth first.
 
-    Return (cost, solved, least, nodes, complete); ``least`` is a bound where the search is not
-    complete, else 0. x (n,) int8, cost and whether ``solved`` are an incumbent; x is updated.
+    Return (cost, solved, least, nodes, complete). x (n,) int8 and its cost are the incumbent if
+    ``solved``; x is updated in place. ``nodes`` decisions are made, at most ``node_limit``;
+    ``complete`` tells whether these were enough. If not, no solution yet to be met costs less than
+    ``least``, which else is 0.
 
-    y (m,) float64 are multipliers; ``rows`` (m,) an order of the rows for the leaves, the likeliest
-    to fail first; a row that empties a leaf moves up. ``kind`` (0,) has the dtype of rows' sums.
-    After a twin that took the other value only that is tried.
+    y (m,) float64 are multipliers. ``rows`` (m,) is the order in which rows are compared in leaves,
+    those likeliest to fail first; a row that empties a leaf moves up. ``kind`` (0,) is of the dtype
+    of rows' sums. If a variable took its other value, its twin only tries that.
     """
     m, n = A.shape
     T = kind.dtype.type

@@ -1,7 +1,8 @@
 """The paper's sequential search: every sequence in turn, its cost, then its rows (More-Wu 3-4).
 
-Rows of a program are tests: row 0 holds the costs, the others the constraints. Sums of a sequence
-come from two tables (see ``shared.sums``), one look-up in each, instead of n additions.
+A sequence is a pattern of n bits, a value for each variable. Rows of a program are tests: row 0 has
+the costs, the m others are constraints, ``row . x >= b``. A row's sum for a sequence is read from
+two tables (``shared/sums.py``), one entry of each, instead of n additions.
 """
 
 from ..shared.compiling import kernel
@@ -10,11 +11,12 @@ from ..shared.sums import tabulate_subset_sums
 
 @kernel
 def count_tests(rows, b, strict, tables, counts):
-    """Fill counts (B, 5) with argmin, abandoned, violated, feasible and rows tested.
+    """Fill ``counts`` (B, 5) with argmin, -1 if no sequence is feasible, and four counts.
 
-    rows (B, m + 1, n), costs first, and b (B, m): int64; tables (2, m + 1, 2**(n - n // 2)) is
-    room. A sequence is abandoned when its cost reaches the incumbent, or only when it exceeds it
-    where ``strict``. argmin is -1 if no sequence is feasible.
+    These are the sequences abandoned, violated and feasible, and the constraints evaluated.
+    ``rows`` (B, m + 1, n), costs first, ``b`` (B, m) and ``tables`` (2, m + 1, 2**(n - n // 2)),
+    scratch, are int64. A sequence is abandoned if its cost reaches the incumbent's, or if
+    ``strict``, only if it exceeds that.
     """
     B, R, n = rows.shape
     m, lower = R - 1, n // 2

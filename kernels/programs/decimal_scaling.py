@@ -1,4 +1,7 @@
-"""Decimal floats to integers: a row times the least power of ten that makes every value whole."""
+"""Decimal floats to integers: a row times the least power of ten that makes every value whole.
+
+So programs whose coefficients are written in decimals are solved exactly, in int64.
+"""
 
 import numpy as np
 
@@ -12,10 +15,10 @@ TENS = 10 ** np.arange(19)
 
 @inlined
 def _decimals(value):
-    """Return (numerator, decimals) of a float's shortest decimal, or decimals -1 beyond 15 digits.
+    """Return (numerator, decimals) of a float's shortest decimal; decimals is -1 beyond 15 digits.
 
-    Up to 15 digits a decimal is the only one of its length that rounds to the float, and
-    both the product and the quotient are near enough for ``rint`` and exact equality.
+    Up to 15 digits only one decimal of its length rounds to the float. The product is then so exact
+    that ``rint`` returns the numerator, and the quotient is the float itself.
     """
     numerator, decimals = np.int64(0), -1
     for k in range(POWERS.size):
@@ -31,11 +34,11 @@ def _decimals(value):
 
 @kernel
 def scale(rows, numerators, decimals, codes):
-    """Fill numerators (R, W), decimals (R, W + 1) and codes (R,), int64, for float64 rows (R, W).
+    """Scale ``rows`` (R, W) float64; fill int64 numerators (R, W), decimals (R, W + 1), codes (R,).
 
-    ``rows[r] == numerators[r] / 10**decimals[r, W]`` as shortest decimals where the code is EXACT;
-    DIGITS: a value has more than 15 digits; RANGE: the numerators' absolute sum exceeds int64.
-    The first W decimals of a row are those of its values.
+    ``decimals[r, :W]`` are those of the row's values, ``decimals[r, W]`` the most of them. The code
+    is EXACT where ``rows[r] == numerators[r] / 10**decimals[r, W]`` as shortest decimals; DIGITS
+    where a value has more than 15 digits; RANGE where the sum of absolute numerators exceeds int64.
     """
     R, W = rows.shape
     for r in range(R):
@@ -49,22 +52,23 @@ def scale(rows, numerators, decimals, codes):
         decimals[r, W] = most
         if codes[r] == DIGITS:
             continue
+        # What the absolute numerators may still add up to.
         remaining = MAX_INT64
         for w in range(W):
-            more = most - decimals[r, w]
+            zeros = most - decimals[r, w]
             size = abs(numerators[r, w])
             if size == 0:
                 continue
-            if more > 18 or size > remaining // TENS[more]:
+            if zeros > 18 or size > remaining // TENS[zeros]:
                 codes[r] = RANGE
                 break
-            numerators[r, w] *= TENS[more]
-            remaining -= size * TENS[more]
+            numerators[r, w] *= TENS[zeros]
+            remaining -= size * TENS[zeros]
 
 
 @kernel
 def extremes(values):
-    """Return the least and the largest of flat int64 values, and of 0."""
+    """Return min(0, least) and max(0, largest) of ``values`` (n,) int64."""
     least = np.int64(0)
     largest = np.int64(0)
     for i in range(values.size):

@@ -1,13 +1,15 @@
 """0-1 programs by enumeration (More-Wu section 3): all sequences, 64 at a time.
 
-A sequence is a pattern of n bits; bit n - j is x_j. Patterns that share their upper bits are a
-block of 64, one a lane, alive or not in one 64-bit word. A row's sum is that of the upper bits,
-one number a block, plus that of the lower six, one a lane:
+A sequence is a pattern of n bits: bit n - j is x_j, j = 1 .. n. The 64 patterns that share all but
+the lowest six bits are a block, one pattern a lane; a word of 64 bits, ``alive``, tells which lanes
+are still candidates. A row's sum less its right-hand side b is the sum of two numbers, one for the
+block's upper bits and one for the lane's lower six:
 
-    base[row, block] + sums[row, lane]        row m holds the costs
+    base[row, block] + sums[row, lane]        row m holds the costs, where b is 0
 
-so that one comparison over all lanes strikes what falls short out of a block. Blocks start with
-the lanes alive that would be a gain, and most are empty before all rows were looked at.
+So one comparison over all lanes strikes out the patterns that violate a row. At the start of a
+block those lanes are alive that are cheaper than the best so far, and most blocks are empty before
+all rows have been compared.
 """
 
 import numpy as np
@@ -25,13 +27,16 @@ ALL = np.uint64(2**64 - 1)
 
 @traced(returns=types.uint64)
 def _at_most(sums, row, most):
-    """Return which of 64 sums are at most a number of their dtype."""
+    """Return a word: which of the 64 numbers ``sums[row]`` are at most ``most``, of their dtype."""
     return to_word(sums.load((row, 0), LANES) <= most)
 
 
 @inlined
 def _tabulate(rows, p, r, sums, base, row):
-    """Fill sums[row] for the last six coefficients of rows[p, r], base[row] for the others."""
+    """Fill ``sums[row]`` by the last six coefficients of ``rows[p, r]``, ``base[row]`` by the rest.
+
+    Each coefficient doubles what is filled, from the one entry that is there at first.
+    """
     n = rows.shape[2]
     for bit in range(max(n, LOW_BITS)):
         value = rows[p, r, n - 1 - bit] if bit < n else 0
@@ -47,14 +52,14 @@ def _tabulate(rows, p, r, sums, base, row):
 
 @kernel
 def enumerate_each(rows, b, sums, base, order, pattern, objective, feasible):
-    """Solve programs rows (B, m + 1, n), costs last, and b (B, m), int64.
+    """Solve programs ``rows`` (B, m + 1, n), costs last, and ``b`` (B, m), int64.
 
-    pattern (B,), all 0 before, becomes the least that reaches the optimum, objective (B,) the
-    optimum, 0 where feasible (B,) is not True. sums (m + 1, 64) and base (m + 1, blocks) have the
-    dtype to compute in: int16 where all sums are below 2**14, int32 below 2**30, else int64. order
-    (m,) is room.
+    ``pattern`` (B,) becomes the least that reaches the optimum, ``objective`` (B,) the optimum;
+    both are 0 where ``feasible`` (B,) is not True. ``sums`` (m + 1, 64), ``base`` (m + 1, blocks)
+    and ``order`` (m,) are scratch, the first two of the dtype to compute in: int16 where all sums
+    are below 2**14, int32 below 2**30, else int64.
 
-    Rows are tabulated when they are first needed, and one that empties a block is looked at
+    Rows are tabulated when they are first needed. One that empties a block is compared one place
     earlier in the next.
     """
     B, m = b.shape

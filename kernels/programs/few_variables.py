@@ -1,18 +1,19 @@
 """0-1 programs of few variables: many of them side by side, one a lane of a register.
 
-Lanes have the pattern that is tried in common, so that a row costs one addition for a whole
-register of programs, and nothing ever branches on what they hold. Programs are first turned into
-the lanes of a tile, whose rows go by the bits of a pattern, lowest first (bit 0 is x_n):
+All lanes try the same pattern at the same time, so that one addition does a row of a whole register
+of programs, and no branch depends on their numbers. Programs are first transposed into a tile of W
+programs, whose rows go by the bits of a pattern, lowest first (bit n - j is x_j, bit 0 x_n):
 
     row of the tile       program 0, 1, .., W - 1
-    0 .. m - 1            coefficients of the rows for bit 0
-    m                     costs for bit 0
+    0 .. m - 1            coefficients of bit 0 in the m rows of the programs
+    m                     costs of bit 0
     m + 1 ..              the same for bits 1, 2, ..
     then m + 1 rows       right-hand sides, and a 0
 
-``base`` has, for each value of the upper bits, what these and the right-hand sides add to every
-row. To that the sums of all patterns of the lowest bits are made in registers, row after row: a
-pattern is feasible where no sum was negative, which the or of all sums tells by its sign.
+``base`` (blocks, m + 1, W) has, for each pattern of the upper bits, its part in the sum of every
+row, less the right-hand side. The sums of all patterns of the LOW_BITS lowest bits are added to it
+in registers, row after row: a pattern is feasible if no sum is negative, that is, if the bitwise or
+of all sums is not.
 """
 
 import numpy as np
@@ -34,21 +35,21 @@ from ..shared.vectors import (
     spread,
 )
 
-# So many of the lowest bits give all their patterns in registers: half of those that there are.
+# The patterns of these lowest bits are tried at once: their sums fill half of the registers.
 LOW_BITS = 4 if REGISTERS == 32 else 3
 PATTERNS = 1 << LOW_BITS
-# Values are turned from programs into lanes in squares of this side, or of a register's lanes.
+# Values are transposed from programs to lanes in squares of this side, or of a register's lanes.
 SIDE = 8
 CACHE_LINE = 64
 
 
 @traced()
 def _lay_out(values, tail, inside, first, K, places, tile, extremes):
-    """Turn K values of each of W programs into rows of the tile, cut to its dtype.
+    """Transpose K values of each of W programs into rows of the tile, cut to its dtype.
 
     The first program's values begin at ``first``, in ``values`` if ``inside``, else in ``tail``.
-    places is an array of rows and where in it these begin; extremes an array and where in it SIDE
-    least values, then SIDE largest, are kept.
+    ``places`` is (an array of rows of the tile, where in it those of these values begin), and
+    ``extremes`` (an array, where in it SIDE least values, then SIDE largest are kept).
     """
     source = either(inside, values, tail)
     (places, place), (extremes, least) = places, extremes
@@ -66,9 +67,9 @@ def _lay_out(values, tail, inside, first, K, places, tile, extremes):
                 rows.append(own.astype(tile.dtype))
             extremes.store(least, low)
             extremes.store(least + SIDE, high)
-            # All at once, in fewer instructions than in rounds of pairs.
-            turned = permute(concatenate(rows), columns)
-            for i, column in enumerate(split(turned, side)):
+            # One shuffle of the whole square takes fewer instructions than rounds of pairs.
+            transposed = permute(concatenate(rows), columns)
+            for i, column in enumerate(split(transposed, side)):
                 tile.store(places[place + k + i] * width + lane, column)
 
     fori(K, squares, step=side)
@@ -76,7 +77,11 @@ def _lay_out(values, tail, inside, first, K, places, tile, extremes):
 
 @traced(returns=types.boolean)
 def _may_reach(limit, n, extremes):
-    """Tell whether n costs or coefficients and a right-hand side may add up to a limit."""
+    """Tell whether n coefficients, or costs, and a right-hand side may add up to a limit.
+
+    ``extremes`` (6 SIDE,) has SIDE least and SIDE largest of the coefficients, of the right-hand
+    sides and of the costs: kinds 0, 1 and 2.
+    """
 
     def largest(kind):
         low, high = (
@@ -92,7 +97,7 @@ def _may_reach(limit, n, extremes):
 
 @traced()
 def _fill_base(tile, base, m, n):
-    """Fill base (blocks, m + 1, W) with less the right-hand sides plus sums of the upper bits."""
+    """Fill ``base`` (blocks, m + 1, W): sums of the upper bits, less the right-hand sides."""
     width = lanes(tile.dtype)
     size = (m + 1) * width
     right = maximum(n, LOW_BITS) * size
@@ -115,7 +120,7 @@ def _fill_base(tile, base, m, n):
 
 
 def _subset_sums(start, values):
-    """Return the sums of start and the values over the bits of 0, 1, .."""
+    """Return ``start`` plus the sum of every subset of the values, bit i for value i."""
     sums = [start]
     for value in values:
         sums += [total + value for total in sums]
@@ -123,17 +128,17 @@ def _subset_sums(start, values):
 
 
 def _better(a, b):
-    """Return the cheaper of two (costs, patterns); of equals the first."""
+    """Return in each lane the cheaper of two (cost, pattern); of equals the first."""
     less = b[0] < a[0]
     return select(less, b[0], a[0]), select(less, b[1], a[1])
 
 
 @traced()
 def _try_patterns(tile, base, m, blocks, best):
-    """Try all patterns for the programs of a tile.
+    """Try all patterns for the programs of a tile, block after block of the upper bits.
 
-    best, W numbers twice, becomes the least cost, the largest number of its dtype where nothing is
-    feasible, and the lowest pattern that reaches it.
+    ``best`` (2 W,) becomes the least cost of each program, the largest number of the dtype where
+    no pattern is feasible, and then the lowest pattern that reaches it.
     """
     width = lanes(tile.dtype)
 
@@ -142,7 +147,7 @@ def _try_patterns(tile, base, m, blocks, best):
         return _subset_sums(base.load((block * (m + 1) + row) * width), values)
 
     def try_block(block, *before):
-        # Rows by twos, the last alone twice: AVX-512 joins three words in one instruction.
+        # Rows by twos, an odd last one twice: AVX-512 has an instruction for the or of three words.
         def join_rows(pair, *signs):
             even = pair << 1
             odd = select(even + 1 < m, even + 1, even)
@@ -155,7 +160,7 @@ def _try_patterns(tile, base, m, blocks, best):
             (select(sign < 0, none, cost), first + number)
             for number, (sign, cost) in enumerate(zip(signs, sums(block, m), strict=True))
         ]
-        # In pairs, so that few comparisons wait for each other.
+        # Joined in pairs, so that few comparisons wait for the one before.
         return _better(before, reduce(tried, _better))
 
     none = spread(np.iinfo(tile.dtype).max, tile.load(0))
@@ -166,15 +171,21 @@ def _try_patterns(tile, base, m, blocks, best):
 
 @kernel
 def solve_together(A, b, c, shape, places, kind, limit, results):
-    """Solve programs of flat int64 arrays A (B, m, n), b (B, m), c (B, n); return how many can be.
+    """Solve programs A (B, m, n), b (B, m), c (B, n), flat int64 arrays; return how many can be.
 
-    results are pattern (B,) int16, the least that reaches the optimum, bit n - j of it x_j, and
-    objective (B,) int64, the optimum; both are 0 where feasible (B,) is not True. With a limit,
-    not 0, -1 is returned where a sum may reach it.
-
-    ``shape`` is (m, n). places are the tile's rows of the values of A, then of b, then of c, each
-    followed by SIDE rows that hold nothing. ``kind`` (0,) has the dtype to compute in: int16
-    where all sums are below 2**14, int32 below 2**30, else int64.
+    Parameters
+    ----------
+    shape : (m, n)
+    places : (m n + m + n + 3 SIDE,) int64
+        The tile's rows for a program's values of A, of b and of c, each followed by SIDE times the
+        tile's last row, which is scratch.
+    kind : (0,)
+        Of the dtype to compute in: int16 if all sums are below 2**14, int32 below 2**30, or int64.
+    limit : int
+        If not 0, -1 is returned where a sum may reach this.
+    results : (pattern, objective, feasible)
+        (B,) int16, the least pattern that reaches the optimum; (B,) int64, the optimum; both are 0
+        where the last, (B,) bool, is not True.
     """
     m, n = shape
     pattern, objective, feasible = results
@@ -182,11 +193,11 @@ def solve_together(A, b, c, shape, places, kind, limit, results):
     W = register_lanes(kind)
     columns = max(n, LOW_BITS)
     blocks = 1 << columns - LOW_BITS
-    # One room, from the start of a cache line on.
+    # One array holds tile, base and best, from the start of a cache line on.
     rows, sums = (columns + 1) * (m + 1) + 1, blocks * (m + 1)
-    room = np.zeros((rows + sums + 2) * W + CACHE_LINE // kind.itemsize, dtype=kind.dtype)
-    start = (-room.ctypes.data & CACHE_LINE - 1) // kind.itemsize
-    tile = room[start:]
+    workspace = np.zeros((rows + sums + 2) * W + CACHE_LINE // kind.itemsize, dtype=kind.dtype)
+    start = (-workspace.ctypes.data & CACHE_LINE - 1) // kind.itemsize
+    tile = workspace[start:]
     base = tile[rows * W :]
     best = base[sums * W :]
     tail = np.zeros((W + SIDE) * max(m, 1) * max(n, 1), dtype=np.int64)
@@ -210,7 +221,8 @@ def solve_together(A, b, c, shape, places, kind, limit, results):
                 values, tail, inside, first, K, (places, place), tile, (extremes, 2 * SIDE * s)
             )
             place += K + SIDE
-        # Large numbers are mostly met at once; else what came of them is thrown away.
+        # Large numbers mostly show in the first tile. If only the last shows them, the results so
+        # far, which may have overflowed, are not used.
         if limit > 0 and (p == 0 or p + W >= B) and _may_reach(limit, n, extremes):
             return -1
         _fill_base(tile, base, m, n)

@@ -1,17 +1,25 @@
-"""A 0-1 program made smaller, and multipliers for the bound, before it is searched."""
+"""Before a 0-1 program is searched: making it smaller, and multipliers for its bound.
+
+The program is to minimise c.x over x (n,) of 0 and 1 with A.x >= b. ``reduce`` fixes variables,
+drops rows and shrinks coefficients. ``multipliers`` finds y (m,) >= 0 of a good Lagrangian bound,
+y.b + sum min(0, c - y.A), by subgradient steps.
+"""
 
 import numpy as np
 
 from ..shared.compiling import inlined, kernel
 
 FREE = -1
-# The step is halved after so many iterations without gain.
+# The step is halved after so many iterations that did not raise the bound.
 STALLS = 12
 
 
 @inlined
 def _fix_columns(c, A, active, value):
-    """Fix free variables that every active row lets take the cheaper value; return how many."""
+    """Fix free variables whose cheaper value is no worse for any active row; return how many.
+
+    c (n,) >= 0 and A (m, n) int64, active (m,) bool; value (n,) is 0, 1 or FREE.
+    """
     m, n = A.shape
     fixed = 0
     for j in range(n):
@@ -34,10 +42,11 @@ def _fix_columns(c, A, active, value):
 
 @inlined
 def _fix_by_rows(A, b, active, value):
-    """Drop rows that always hold, fix variables that a row forces; return how many, or -1.
+    """Drop rows that always hold, fix variables that a row forces; return how many changes.
 
-    A row's room is its largest possible left side less b: below 0 nothing meets it (-1), and
-    a variable whose worse value costs more than the room is fixed at its better one.
+    A row's room is its largest possible left side less b. If it is below 0 nothing meets the row,
+    and -1 is returned. A variable whose worse value takes off more than the room is fixed at its
+    better one.
     """
     m, n = A.shape
     changed = 0
@@ -69,10 +78,11 @@ def _fix_by_rows(A, b, active, value):
 
 @inlined
 def _tighten(row, size, least):
-    """Shrink a row in place to equal 0-1 solutions and a smaller box; return its new least value.
+    """Shrink the coefficients of ``row . x >= least``, in place; return the new right-hand side.
 
-    With every term counted from its worse value, the row demands a sum > 0: no term need be
-    larger than that, and all divide by their common divisor, the demand rounded up.
+    The 0-1 solutions stay the same. Each term is counted from its worse value on, so that a sum
+    ``demand`` > 0 remains: no term need be larger, and all are divided by their common divisor,
+    with the demand rounded up.
     """
     demand = least
     for j in range(size):
@@ -93,14 +103,14 @@ def _tighten(row, size, least):
 
 @kernel
 def reduce(costs, rows, right, active, value, flipped, free):
-    """Reduce a program in place; return how many rows and variables remain, or rows -1.
+    """Reduce a program in place; return how many rows and variables remain.
 
-    costs (n,), rows (m, n), right (m,) int64 become, in their first elements, the program of
-    the free variables, whose numbers are the first of ``free`` (n,): its costs, 0 or more, rows
-    one after the other without gaps, and right-hand sides. Variables with a negative cost are
-    replaced by their complement and ``flipped`` (n,). ``value`` (n,) int8 has what is decided of
-    the program's own variables, -1 where free. -1 stands for a row that nothing meets. active
-    (m,) is room.
+    These are -1 and 0 if nothing meets some row. The first elements of ``costs`` (n,), ``rows``
+    (m, n), read flat, and ``right`` (m,), int64, become the program of the free variables; their
+    numbers are the first of ``free`` (n,). Costs are then 0 or more, as variables with a negative
+    cost are replaced by their complement, and ``flipped`` (n,) bool. ``value`` (n,) int8 receives
+    the values of the variables that are fixed, in the original program, and FREE for the others.
+    ``active`` (m,) bool is scratch.
     """
     m, n = rows.shape
     for j in range(n):
@@ -147,13 +157,12 @@ def reduce(costs, rows, right, active, value, flipped, free):
 
 @kernel
 def multipliers(c, A, b, y, x, cost, solved, iterations):
-    """Replace y (m,) by row multipliers of a good Lagrangian bound, by subgradient steps.
+    """Replace y (m,) float64 by row multipliers of a good Lagrangian bound, by subgradient steps.
 
-    c (n,) >= 0, A (m, n), b (m,): int64. y is where the steps begin. x (n,) int8 with its cost is
-    the incumbent, if ``solved``; it becomes a cheaper Lagrangian solution that is feasible, if one
-    is met. Return (cost, solved). The bound is y.b + sum min(0, c - y.A); rows are normalised, a
-    direction keeps half of the last one, and the step is halved after ``STALLS`` iterations
-    without gain.
+    c (n,) >= 0, A (m, n), b (m,): int64. Steps begin at y. x (n,) int8 with its cost is the
+    incumbent, if ``solved``; if a cheaper Lagrangian solution is feasible, it takes its place.
+    Return (cost, solved). Rows are normalised, a direction keeps half of the last one, and the step
+    is halved after ``STALLS`` iterations without gain.
     """
     m, n = A.shape
     rows = np.empty((m, n))

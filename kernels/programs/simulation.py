@@ -1,26 +1,28 @@
 """Branch and bound on a simulated hypercube: every processor makes one test a unit (More-Wu 4).
 
-A sequence is a pattern of n bits, a value for each variable. It has m + 1 tests: test 0 compares
-its cost with the incumbent's, test r evaluates its row r. Processors hold queues of items; an item
-is a stretch of a sequence's tests, ``low`` up to but not including ``high``. Items are numbers:
+A sequence is a pattern of n bits, a value for each variable. It has R = m + 1 tests: test 0
+compares its cost with the incumbent's, test r evaluates row r. Each of P processors, the nodes, has
+a queue of items; an item is the tests ``low .. high - 1`` of a sequence. Items are numbers:
 
-    number      0 .. P - 1        P .. P + 2**n - 1    from there on
-    what it is  end of a queue    a whole sequence     part of a sequence, or spare
+    number      0 .. P - 1        P .. P + 2**n - 1        from there on
+    what it is  end of a queue    a sequence's first item  an item split off, or a spare one
 
-``pool`` holds what is known of items, an array each: sequence, low, high, holder (the processor),
-before and after (neighbours in the queue), chain. A queue is a ring: its end, its first item, ..,
-its last item, its end again; an item outside of queues is linked to itself. The chain leads from a
-whole sequence through all parts split off it, so that one failed test strikes them out of whatever
-queues they are in, in a few steps each.
+``pool`` is seven int64 arrays (items,): sequence, low, high, holder (the processor), before and
+after (neighbours in the queue), chain. A queue is a ring: its end, its first item, .., its last
+item, its end again; an item in no queue is linked to itself. The chain leads from a sequence's
+first item through all items split off it to NIL, so that one failed test strikes all of them out of
+their queues.
 """
 
 from ..shared.compiling import inlined, kernel
 from ..shared.sums import tabulate_subset_sums
 from ..shared.tracing import traced
 
-# Kinds of a plan's pairs.
+# Kinds of the pairs (kind, u, v) of a plan of fault-tolerant DEM (More-Wu section 2.2): u and v
+# exchange, u sends v its pegs or v registers its holes, pegs are levelled, v pays u its holes.
 EXCHANGE, REGISTER, SHIFT, REPAY = 0, 1, 2, 3
-# When to balance.
+# When to balance: never; in every ``period``-th unit, if a processor is idle; in every unit; in
+# every ``period``-th unit.
 NEVER, IDLE, ALWAYS, PERIOD = 0, 1, 2, 3
 NIL = -1
 
@@ -49,7 +51,7 @@ def _unlink(before, after, item):
 
 @inlined
 def _amount(kind, u, v, load, pegs, holes):
-    """Return (source, target, tests to send) for one pair of the plan of fault-tolerant DEM."""
+    """Return (source, target, tests to send) for one pair; load, pegs, holes (P,) are in tests."""
     amount = 0
     if kind == EXCHANGE:
         if load[u] < load[v]:
@@ -71,10 +73,11 @@ def _amount(kind, u, v, load, pegs, holes):
 
 @inlined
 def _balance(pool, spare, spares, pairs, by_row, load, traffic, pegs, holes):
-    """Carry the plan's pairs (K, 3) out; return (spare items, tests moved times links).
+    """Carry the plan's ``pairs`` (K, 3) out; return (spare items, tests moved over links).
 
-    Items go from the tail of one queue to that of another; the last one is split where ``by_row``.
-    Else less than a pair asks for may move; pegs follow what moved.
+    Items go from the tail of one queue to the tail of another, and the last one is split if
+    ``by_row``; if not, fewer tests may move than a pair asks for, and pegs follow what moved.
+    ``spare`` is a stack of ``spares`` items; load, traffic, pegs, holes (P,) are in tests.
     """
     sequence, low, high, holder, before, after, chain = pool
     moved = 0
@@ -121,7 +124,7 @@ def _balance(pool, spare, spares, pairs, by_row, load, traffic, pegs, holes):
 
 @inlined
 def _strike_out(pool, spare, spares, load, x):
-    """Take all items of a sequence out of their queues; return how many items are spare."""
+    """Take all items of sequence x out of their queues; return how many items are spare."""
     _, low, high, holder, before, after, chain = pool
     item = load.size + x
     while item != NIL:
@@ -139,19 +142,24 @@ def _strike_out(pool, spare, spares, load, x):
 
 @kernel
 def simulate(first, rows, b, pairs, rules, workspace, figures):
-    """Simulate programs rows (B, m + 1, n), costs first, and b (B, m), int64, from ``first`` on.
+    """Simulate programs ``rows`` (B, m + 1, n), costs first, ``b`` (B, m) from ``first`` on.
 
-    Return how many are done: less than B where the next one may need more spare items.
+    Return how many of the B are done: fewer than B if the next one may need more spare items.
 
-    pairs (K, 3) is the plan between nodes. ``rules`` are (trigger, period, cost of a round, cost
-    of a test moved, whether items are split by rows, whether sequences are handed out centrally);
-    the trigger is one of NEVER, IDLE, ALWAYS, PERIOD. ``workspace`` is tables (2, m + 1,
-    2**(n - n // 2)), the pool's seven arrays and the stack of spare items, (items,) each, passed
-    (2**n,), and five arrays (P,).
-
-    figures, to be filled, are time, units, moved, balances, argmin, (B,) each, and work (B, P),
-    the tests that each processor made. argmin is the incumbent at the end, -1 where nothing is
-    feasible.
+    Parameters
+    ----------
+    pairs : (K, 3) int64
+        The plan between nodes: kind, u, v.
+    rules : (trigger, period, round cost, unit cost, by_row, central)
+        One of NEVER, IDLE, ALWAYS, PERIOD; in units; the time of a round of balancing, and of each
+        test that the busiest node sends or receives in it, in units; whether items are split by
+        rows; whether sequences are handed out centrally, to idle nodes, not all at the start.
+    workspace : (tables, pool, spare, passed, nodes)
+        (2, m + 1, 2**(n - n // 2)); seven arrays (items,); (items,); (2**n,), the tests that each
+        sequence has passed; five arrays (P,).
+    figures : (time, units, moved, balances, argmin, work)
+        To be filled: (B,) each, argmin the incumbent at the end, -1 if nothing is feasible; and
+        (B, P), the tests that each processor made.
     """
     tables, pool, spare, passed, (load, traffic, pegs, holes, ended) = workspace
     sequence, low, high, holder, before, after, chain = pool

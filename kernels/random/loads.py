@@ -1,15 +1,15 @@
-"""Random loads: words of Philox, and the laws that make loads of them.
+"""Random loads: words of Philox, and the laws or tables that make loads of them.
 
 Block ``j`` of trial ``t`` is the cipher (``shared/philox.py``), keyed by a seed, of the counter
-``(1 + j, t, 0, 0)``, which is what NumPy yields from ``Philox(key=seed, counter=[0, t, 0, 0])``,
-since it counts up before it draws. A block is four 64-bit words or eight 32-bit numbers, the low
-half of each word first. So a load depends on the seed, the trial and the node alone.
+``(1 + j, t, 0, 0)``. NumPy draws the same from ``Philox(key=seed, counter=[0, t, 0, 0])``, as it
+counts up before it draws. A block is four 64-bit words, or eight 32-bit numbers, the low half of
+each word first. So a load depends on the seed, the trial and the node alone.
 
-Loads in rows, (B, N), are drawn from strips of blocks, one trial after the other; loads in tiles,
-(K, N, W), from one block of W trials side by side:
+Loads in rows (B, N) are made of strips of blocks, one trial after the other; loads in tiles
+(K, N, W) of one block of W trials at a time, word by word:
 
-    rows   strip   t0 block 0 | t0 block 1 | t1 block 0 | ..      lanes are blocks
-    tiles  words   word 0 of t0 t1 t2 .. | word 1 of t0 t1 ..     lanes are trials
+    rows   words   t0 block 0 | t0 block 1 | t1 block 0 | ..      lanes of the cipher are blocks
+    tiles  words   word 0 of t0 t1 t2 .. | word 1 of t0 t1 ..     lanes of the cipher are trials
 
 ``B`` trials, ``N`` nodes, ``K`` tiles of ``W`` trials, ``C`` cells of a table.
 """
@@ -25,34 +25,35 @@ from ..shared.tracing import traced
 from ..shared.views import flat, row
 from ..shared.wide_products import wide_product
 
-# Blocks of a strip, 2 KiB: with 32 a word takes 1.2 times as long, with 128 0.98.
+# Blocks of a strip, 2 KiB of words. With 32 blocks a word takes 1.2 times as long, with 128 0.98.
 STRIP = 64
 
 
 class Law(NamedTuple):
-    """What a load is made of; one of the spans, or neither: then a load is a word.
+    """How the load of node i follows from word i, or from number i, of its trial: ``u``.
 
-    - ``half_span``: node i takes number i, ``u``; its load is ``u * half_span >> 32``.
-    - ``span``: node i takes word i, ``u``; its load is ``u * span >> 64``,
-    - or with ``values`` what has that number among them.
+    - With ``half_span``: number i is used, and the load is ``u * half_span >> 32``.
+    - With ``span``: word i is used, and the load is ``u * span >> 64``,
+    - or with ``values``, too, ``values[u * span >> 64]``.
+    - With neither span, the load is word i itself.
     """
 
     half_span: object  # uint64, at most 2**32, or None
     span: object  # uint64 or None
-    values: object  # unsigned integers, or None: the fewer bits, the more a cache holds
+    values: object  # (span,) unsigned integers, of few bits to fit a cache, or None
 
 
 class Table(NamedTuple):
-    """Cells of neighbouring loads. Node i takes word i, ``u``.
+    """Cells of neighbouring loads: which cell, and which of its loads, word i decides for node i.
 
-    ``c`` of the thresholds are at most ``u``; the load is ``first[c] + (u & mask[c])``.
+    If c thresholds are at most the word ``u``, the load is ``first[c] + (u & mask[c])``.
     """
 
     thresholds: np.ndarray  # (C - 1,) uint64
     first: np.ndarray  # (C,) int64
     mask: np.ndarray  # (C,) uint64
-    guide: np.ndarray  # int32: guide[u >> shift] thresholds are at most the least such u
-    shift: np.uint64
+    guide: np.ndarray  # int32: guide[p] thresholds are at most ``p << shift``, for a prefix p
+    shift: np.uint64  # bits of a word below its prefix
 
 
 @traced(returns=types.int64)
@@ -63,13 +64,13 @@ def _block_loads(law):
 
 @traced(returns=types.uint64)
 def _number(words, halves, law, place):
-    """Return number ``place`` of those that a law takes; ``halves`` are those of the words."""
+    """Return the word or number at a place of ``words``, or of ``halves``, the same as uint32."""
     return words[place] if law[0] is None else halves[place]
 
 
 @traced(returns=types.uint64)
 def _part(law, word, i):
-    """Return what load i of a block is made of: its word, or the half of it where i says so."""
+    """Return the word that load i of a block is made of, or of that word's halves number i % 2."""
     return word if law[0] is None else word >> 32 * (i & 1) & 0xFFFFFFFF
 
 
@@ -89,13 +90,13 @@ def _load(law, u):
 def _cell(table, word):
     """Return how many thresholds are at most the word.
 
-    Most words need no search if beginnings are many. Searching without branches, in vectors or
-    not, takes 5 ns a load where this takes 2 to 3.
+    If the guide has many prefixes, most words need no search. A search without branches, in
+    vectors or not, takes 5 ns a load; this one takes 2 to 3.
     """
     thresholds, _, _, guide, shift = table
-    beginning = word >> shift
-    low = guide[beginning]
-    high = guide[beginning + np.uint64(1)]
+    prefix = word >> shift
+    low = guide[prefix]
+    high = guide[prefix + np.uint64(1)]
     while low < high:
         middle = (low + high) >> 1
         if thresholds[middle] <= word:
@@ -107,7 +108,10 @@ def _cell(table, word):
 
 @kernel
 def draw_rows(keys, start, law, table, out):
-    """Fill ``out`` (B, N) with the loads of the trials ``start ..``, by a law or a table."""
+    """Fill ``out`` (B, N) with the loads of the trials ``start ..``, by a law or a table.
+
+    ``keys`` (10, 2) uint64 are the cipher's (``round_keys``); the law counts if ``table`` is None.
+    """
     B, N = out.shape
     block_loads = _block_loads(law)
     blocks = (N + block_loads - 1) // block_loads
@@ -120,7 +124,7 @@ def draw_rows(keys, start, law, table, out):
     block = np.int64(0)
     for first in range(0, B * blocks, STRIP):
         count = min(STRIP, B * blocks - first)
-        # A strip is drawn in runs of blocks of one trial.
+        # A strip consists of runs of blocks of one trial: first they are drawn, then used.
         begin = np.int64(0)
         t, j = trial, block
         while begin < count:
@@ -135,16 +139,16 @@ def draw_rows(keys, start, law, table, out):
         while begin < count:
             end = min(begin + blocks - block, count)
             node = block_loads * block
-            # Places without a sign: numba then does not ask whether they count from the end.
+            # Unsigned indices, so that numba skips its check for negative ones.
             place = np.uint64(N * trial + node)
-            given = np.uint64(block_loads * begin)
-            some = np.uint64(min(block_loads * (end - begin), N - node))
+            source = np.uint64(block_loads * begin)
+            run = np.uint64(min(block_loads * (end - begin), N - node))
             if table is None:
-                for i in range(some):
-                    loads[place + i] = _load(law, _number(words, halves, law, given + i))
+                for i in range(run):
+                    loads[place + i] = _load(law, _number(words, halves, law, source + i))
             else:
-                for i in range(some):
-                    word = words[given + i]
+                for i in range(run):
+                    word = words[source + i]
                     c = _cell(table, word)
                     loads[place + i] = table.first[c] + np.int64(word & table.mask[c])
             block += end - begin
@@ -152,13 +156,16 @@ def draw_rows(keys, start, law, table, out):
             if block == blocks:
                 block = np.int64(0)
                 trial += 1
-    # The view above does not keep the array.
+    # The flat view does not keep its array alive: the array is used once more.
     return out.size
 
 
 @kernel
 def draw_tiles(keys, start, law, table, out):
-    """Fill tiles (K, N, W) of integers that every load fits: trial ``k * W + w`` in lane w."""
+    """Fill ``out`` (K, N, W), of integers that every load fits: lane w is trial ``k * W + w``.
+
+    The other arguments are those of ``draw_rows``. Room is for ``GROUP`` trials at least.
+    """
     K, N, W = out.shape
     T = out.dtype.type
     block_loads = _block_loads(law)
@@ -175,13 +182,14 @@ def draw_tiles(keys, start, law, table, out):
             if i == 0:
                 draw_side_by_side(keys, np.uint64(node // block_loads + 1), high, low, words)
             place = np.uint64(node * W)
-            given = np.uint64(4 * i // block_loads * V)
+            # Word i of the block, or the word of which number i is a half.
+            source = np.uint64(4 * i // block_loads * V)
             if table is None:
                 for w in range(np.uint64(W)):
-                    loads[place + w] = T(_load(law, _part(law, words[given + w], np.uint64(i))))
+                    loads[place + w] = T(_load(law, _part(law, words[source + w], np.uint64(i))))
             else:
                 for w in range(np.uint64(W)):
-                    word = words[given + w]
+                    word = words[source + w]
                     c = _cell(table, word)
                     loads[place + w] = T(table.first[c] + np.int64(word & table.mask[c]))
     return out.size

@@ -1,13 +1,13 @@
-"""The figures of a balancing that follow from totals, extremes and units (Wu-Shu section 6).
+"""Imbalance, cost and locality of a balancing, from whole numbers (Wu-Shu section 6).
 
-They are worked out in float64, each by one division, so that all kernels, and NumPy in
-``fastlb/exchange/result.py``, get the same bits:
+All kernels, and NumPy in ``fastlb/exchange/result.py``, work them out in float64 by the same
+operations in the same order, and so get the same bits:
 
     imbalance   largest load / mean load - 1
-    cost        units moved / total
-    locality    units that never left their node / total
+    cost        units moved, once for each link they cross / total load
+    locality    units that never left their node / total load
 
-Where there is no load at all the imbalance and the cost are 0, and the locality is 1.
+Where the total is 0, the imbalance and the cost are 0, and the locality is 1.
 """
 
 import numpy as np
@@ -18,14 +18,15 @@ from .vectors import maximum
 
 
 def ratios(total, largest_before, largest_after, moved, local, size):
-    """Return imbalance before and after, cost and locality of registers of int64.
+    """Return (imbalance before, imbalance after, cost, locality), registers of float64.
 
-    ``size`` is the number of nodes, an int64 too.
+    All arguments are int64. Registers hold a network in each lane; ``moved`` counts the units that
+    cross links, ``local`` those that never left their node, and the number ``size`` the nodes.
     """
     empty = (total == 0).astype(np.float64)
     units = maximum(total, 1).astype(np.float64)
     mean = units / size.astype(np.float64)
-    # Of no load the largest is 0 means, and less 1 it is -1: hence the addition.
+    # Without any load the ratio is 0, so that 1 is added to get an imbalance of 0, not -1.
     before, after = (
         largest.astype(np.float64) / mean - 1.0 + empty
         for largest in (largest_before, largest_after)
@@ -36,7 +37,7 @@ def ratios(total, largest_before, largest_after, moved, local, size):
 
 @traced(returns=types.UniTuple(types.float64, 4))
 def ratios_of_one(total, largest_before, largest_after, moved, local, size):
-    """Return the same of one network, from integers up to int64."""
+    """Return what ``ratios`` does, as four numbers, for one network of integers up to int64."""
     numbers = total, largest_before, largest_after, moved, local, size
     as_int64 = [
         number.astype(np.int64) if hasattr(number, "astype") else np.int64(number)

@@ -1,20 +1,20 @@
-"""The rules of the Hyper Hexa-Cell network for pairs and triangles (Hexa-Cell 2.1-2.3).
+"""Algorithms A, B and C on one triangle and one pair of nodes (Hexa-Cell sections 2.1-2.3).
 
-The functions take registers or numbers inside ``traced`` functions. What they all get is
+The functions take registers or numbers inside ``traced`` functions. The nodes of a triangle are 0,
+the coordinator, 1, on its left, and 2, on its right. All functions get the same tuple,
 
     rules = averaging, greedy, polling, prism, dims
 
-Of these None stands for "no", so that a kernel is compiled for the rules in use alone:
+in which None stands for "no", so that a kernel is compiled for the rules in use alone:
 
-    averaging   in Algorithm A left and right average first
-    greedy      an excess goes to two takers in address order, not unit by unit to the lighter
-    polling     in Algorithm C nodes with an excess poll their peers
-    prism, dims the largest odd difference in the prism, and in the cells' dimensions, of which the
-                smaller half is sent; None where it always is
+    averaging   left and right exchange before the triangle does (Algorithm A)
+    greedy      the lower address fills up first; otherwise each unit goes to the lighter node
+    polling     nodes with an excess poll their peers (Algorithm C)
+    prism, dims an odd difference up to this sends its smaller half, a larger difference its larger
+                half, in the prism and in the cells' dimensions; None: always the smaller half
 
-The algorithms differ in who tells whom what, which the messages count. The loads of B are those of
-A without averaging: A's coordinator, giving its excess or collecting the others', does just what
-B's orders say. Those of C are the greedy ones of B.
+A, B and C differ in their messages. Without averaging A has the loads of B, whose orders A's
+coordinator carries out by itself; C has those of B by the greedy rule.
 """
 
 import numpy as np
@@ -24,33 +24,34 @@ from .vectors import absolute, maximum, minimum, select
 
 
 def exchange_odd(a, b, above):
-    """Return both loads after an exchange, and the units, in which odd differences may be sent.
+    """Return (a, b, units) after an exchange that may send the larger half of an odd difference.
 
-    The larger half of an odd difference crosses if the difference is more than ``above``, never
-    if that is None. Real loads meet midway.
+    It does if the difference is more than ``above``, and never if that is None. Real loads meet
+    midway.
     """
     if above is None or a.dtype.kind == "f":
         return exchange_and_count(a, b)
     difference = a - b
     negative = difference >> 8 * difference.dtype.itemsize - 1
-    # Half of the difference is rounded towards 0, or with the other sign away from it.
+    # Half of the difference is rounded towards 0, and with ``rounding`` inverted away from it.
     rounding = negative ^ -(absolute(difference) > above).astype(difference.dtype)
     sent = (difference - rounding) >> 1
     return a - sent, b + sent, absolute(sent)
 
 
 def _average(a, b, c):
-    """Return ``(total + 2) // 3``; of real loads the mean."""
+    """Return the mean of three loads, of integers rounded up: ``(total + 2) // 3``."""
     if a.dtype.kind == "f":
         wide = [load.astype(np.float64) for load in (a, b, c)]
         mean = ((wide[0] + wide[1] + wide[2]) / 3.0).astype(a.dtype)
-        # Between the loads also where rounding says otherwise, so that equal loads stay.
+        # Kept between the loads in spite of rounding, so that three equal loads do not change.
         return minimum(maximum(mean, minimum(minimum(a, b), c)), maximum(maximum(a, b), c))
     unsigned = np.dtype(f"u{a.dtype.itemsize}")
     total = (a + b + c + 2).view(unsigned)
     if unsigned.itemsize < 8:
         return (total // 3).view(a.dtype)
-    # 2**32 and 2**16 leave 1 modulo 3: three 32-bit products, as registers have no 64-bit division.
+    # Registers have no 64-bit division: 2**32 = 3 * 0x55555555 + 1, 2**16 = 3 * 0x5555 + 1, and
+    # 0xAAAAAAAB / 2**33 is a third of numbers below 2**32.
     high, low = total >> 32, total & 0xFFFFFFFF
     rest = high + low
     middle = rest >> 16
@@ -60,7 +61,7 @@ def _average(a, b, c):
 
 
 def _share(a, b, c, greedy):
-    """Return a triangle's loads after those above the average have filled those below."""
+    """Return the loads of nodes 0, 1, 2 once those above the mean have filled those below."""
     mean = _average(a, b, c)
     if a.dtype.kind == "f":
         return mean, mean, mean
@@ -71,8 +72,9 @@ def _share(a, b, c, greedy):
         first = minimum(x + excess, mean)
         second = minimum(y + excess - (first - x), mean)
         return first, second, total - first - second
-    # Unit by unit to the lighter of two takers, who end with total - mean between them: the
-    # lower address has half of that rounded up, unless it needs or has less or more.
+    # Each unit goes to the lighter node, of equals to the lower address. The giver ends with the
+    # mean, so the others share ``both``: half each, the lower address rounded up, yet none less
+    # than it had, nor more than it had and the excess. Node 1 is what remains.
     both = total - mean
     first = maximum(x, minimum(x + excess, (both + 1) >> 1))
     last = maximum(z, minimum(z + excess, both >> 1))
@@ -80,7 +82,7 @@ def _share(a, b, c, greedy):
 
 
 def balance_triangle(loads, rules):
-    """Return the three loads of a triangle after its phase."""
+    """Return the loads of nodes 0, 1, 2 of a triangle after its phase."""
     a, b, c = loads
     averaging, greedy, *_ = rules
     if averaging is not None:
@@ -89,16 +91,16 @@ def balance_triangle(loads, rules):
 
 
 def units_between(before, after):
-    """Return the units that nodes have sent, with a sign; of real loads in float64."""
+    """Return the net units that a node has sent, < 0 if it received; of real loads in float64."""
     if before.dtype.kind == "f":
         return before.astype(np.float64) - after.astype(np.float64)
     return before - after
 
 
-def _net_flow(sent, received):
-    """Return the net units from one node to another, from what each sent in all."""
-    forth = minimum(maximum(sent, 0), maximum(-received, 0))
-    return forth - minimum(maximum(-sent, 0), maximum(received, 0))
+def _net_flow(a_sent, b_sent):
+    """Return the net units from node a to b of a triangle, from the net units that each sent."""
+    a_to_b = minimum(maximum(a_sent, 0), maximum(-b_sent, 0))
+    return a_to_b - minimum(maximum(-a_sent, 0), maximum(b_sent, 0))
 
 
 def _flags(mask, like):
@@ -107,7 +109,11 @@ def _flags(mask, like):
 
 
 def triangle_flows(loads, rules):
-    """Return a triangle's loads, net units 0 to 1, 0 to 2 and 1 to 2, and those averaged."""
+    """Return (after, flows, averaged, (b, c), sent) of the phase of a triangle.
+
+    ``flows`` are the net units 0 to 1, 0 to 2 and 1 to 2, but for ``averaged``, the units 1 to 2
+    of A's averaging, which leaves nodes 1 and 2 with b and c; each then ``sent`` net units.
+    """
     a, b, c = loads
     averaging, greedy, *_ = rules
     averaged = units_between(a, a)
@@ -122,10 +128,11 @@ def triangle_flows(loads, rules):
 
 
 def count_triangle(loads, rules):
-    """Return the loads of a triangle after its phase, and what is counted.
+    """Return (after, resident_min, messages, moved, transfers, polled) of a triangle's phase.
 
-    That is the least that each node had on the way, the messages that each sends and receives, the
-    units moved, the messages with load, and how often C polls again.
+    Of each node: its load, the least it had on the way, and the messages it sends and receives. Of
+    the triangle: the units moved, the messages with load, and how often C polls again. Messages
+    without load at nodes 0, 1, 2: A 3, 3, 4; B 4, 2, 2; C 4, 4, 4.
     """
     averaging, _, polling, _, _ = rules
     after, flows, averaged, (b, c), sent = triangle_flows(loads, rules)
@@ -161,7 +168,7 @@ def count_triangle(loads, rules):
 
 
 def count_pair(a, b, above):
-    """Return both loads after an exchange, the units that moved, and 1 where some did."""
+    """Return (a, b, units, transfers) after ``exchange_odd``; transfers is 1 if any unit moved."""
     x, y, units = exchange_odd(a, b, above)
     if a.dtype.kind == "f":
         units = absolute(units_between(a, x))
@@ -169,7 +176,7 @@ def count_pair(a, b, above):
 
 
 def odd_limit(is_prism, rules, dtype):
-    """Return what ``exchange_odd`` takes as ``above``, in the prism or in a cells' dimension."""
+    """Return ``above`` of ``exchange_odd``, in the prism or else in a dimension of the cells."""
     *_, prism, dims = rules
     if dims is None or dtype.kind == "f":
         return None

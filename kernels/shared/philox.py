@@ -5,8 +5,8 @@ what comes out with the other two words and with the round's two keys:
 
     a, b, c, d  ->  high(M1 c) ^ b ^ key 0,  low(M1 c),  high(M0 a) ^ d ^ key 1,  low(M0 a)
 
-Lanes are blocks. Several registers of each word go through the rounds at once, as a product has to
-wait for the one before it.
+Each lane of a register is a block, and a, b, c, d are a register each. Several such blocks of
+registers go through the rounds at once, so that no product has to wait for the one before it.
 """
 
 import numpy as np
@@ -22,9 +22,9 @@ WEYL_1 = 0xBB67AE8584CAA73B
 ROUNDS = 10
 
 LANES = lanes(np.uint64)
-# Registers of each word at once: with 2 words take 1.4 times as long, with 8 1.06.
+# Registers of each word at once. With 2, drawing takes 1.4 times as long; with 8, 1.06 times.
 TOGETHER = 4
-# Blocks at once.
+# Blocks drawn at once.
 GROUP = TOGETHER * LANES
 
 
@@ -36,6 +36,7 @@ def round_keys(seed):
 
 
 def _round(block, key_0, key_1):
+    """Return the four registers of a block after one round."""
     a, b, c, d = block
     high_0, low_0 = wide_product(a, MULTIPLIER_0)
     high_1, low_1 = wide_product(c, MULTIPLIER_1)
@@ -43,7 +44,7 @@ def _round(block, key_0, key_1):
 
 
 def _rounds(blocks, keys, first):
-    """Do the rounds from ``first`` on on a list of blocks."""
+    """Return a list of blocks after the rounds ``first .. 9``."""
 
     def body(r, *words):
         parts = [words[i : i + 4] for i in range(0, len(words), 4)]
@@ -55,10 +56,12 @@ def _rounds(blocks, keys, first):
 
 @traced()
 def draw_blocks(keys, numbers, trials, count, words):
-    """Write the blocks of ``numbers`` and ``trials`` (n,) one after the other to ``words`` (4 n,).
+    """Write the blocks of ``numbers`` and ``trials`` (n,) uint64 to ``words`` (4 n,), a b c d each.
 
-    The first ``count`` are drawn, rounded up to a multiple of ``GROUP``.
+    The counter of block i is ``(numbers[i], trials[i], 0, 0)``. The first ``count`` blocks are
+    drawn, rounded up to a multiple of ``GROUP``.
     """
+    # Interleave registers: a with b and c with d, then pairs of these: a0 b0 c0 d0 a1 b1 ..
     both = [n for lane in range(LANES) for n in (lane, LANES + lane)]
     fours = [n for pair in both for n in (2 * pair, 2 * pair + 1)]
 
@@ -77,20 +80,19 @@ def draw_blocks(keys, numbers, trials, count, words):
 
 @traced()
 def trial_rounds(keys, trial, place, high, low):
-    """Set ``high`` and ``low`` at a place to what two rounds make of a trial's number.
+    """Set ``high[place]`` and ``low[place]`` to a trial's part in its blocks after two rounds.
 
-    The third and fourth counter word are zero, so that c and d have a part of the block, one of
-    the trial, and no more than these, for all blocks of a trial.
+    The words c and d of the counter are 0. So after two rounds a and b depend on the block's
+    number alone, d on the trial alone, as ``low``, and c is ``high`` ^ a number of the block's.
     """
     high[place], low[place] = wide_product(trial ^ keys[0, 0], MULTIPLIER_0)
 
 
 @traced()
 def draw_side_by_side(keys, number, high, low, words):
-    """Write block ``number`` of the trials that ``trial_rounds`` knows to ``words`` (4 W,).
+    """Write block ``number`` of W trials to ``words`` (4 W,): word a of all trials, then b, c, d.
 
-    Its first words are at ``w``, the second ones at ``W + w`` and so on; W, at least ``GROUP``,
-    is the size of ``high`` and ``low``.
+    ``high``, ``low`` (W,) are what ``trial_rounds`` set for the trials; W is at least ``GROUP``.
     """
     W = high.shape[0]
     high_0, low_0 = wide_product(number, MULTIPLIER_0)
@@ -98,7 +100,7 @@ def draw_side_by_side(keys, number, high, low, words):
     a, c = high_1 ^ keys[1, 0], low_0 ^ keys[1, 1]
 
     def group(w):
-        # The last group begins where it ends with the last trial.
+        # The last group ends with the last trial, and may draw some trials once more.
         w = minimum(w, W - GROUP)
         starts = [w + LANES * i for i in range(TOGETHER)]
         blocks = []

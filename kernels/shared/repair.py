@@ -1,13 +1,18 @@
 """How a donor repairs a stuck subcube (More-Wu section 2.2), node by node.
 
-A stuck subcube has a faulty link in each of its dimensions; its donor is the fault-free subcube
-across another one. A stuck node sends its neighbour in the donor its pegs, the load above the
-neighbour's, or registers as holes what it has less. The donor levels the pegs as DEM levels loads,
-but no node sends more than its load minus its holes. Last it pays the holes. So the stuck node has
-what its neighbour had, whoever of them had more, and that one has what it held and its pegs.
+A stuck subcube has a faulty link in each of its dimensions. Its donor is the fault-free subcube
+across a further dimension, ``bit``. In a repair,
 
-The functions of notes take registers or numbers inside ``traced`` functions. ``repair_links`` is
-all of a repair on numbers, one link after the other.
+1. each stuck node takes on the load of its neighbour in the donor: what it has above that are pegs,
+   which it sends, and what it lacks are holes, which the neighbour owes it;
+2. the donor levels the pegs as DEM levels loads, but no node sends more than load minus holes;
+3. the donor's nodes pay their holes.
+
+Notes are what is kept of one node of the donor meanwhile: the numbers PEGS, negative where there
+are holes, HELD, HOLES and LOW. In an array, those of node number i begin at ``NOTES * i``.
+
+The functions without a decorator take registers or numbers inside ``traced`` functions.
+``repair_links`` is a whole repair on numbers, one link after the other.
 """
 
 from numba import types
@@ -17,19 +22,19 @@ from .exchange import exchange_by_halves, half_towards_zero
 from .tracing import traced
 from .vectors import absolute, maximum, minimum, select
 
-# What is noted of a node of the donor: its pegs, its load before them, its holes, its least load.
+# Notes: the pegs, the load before them, the holes, the least load so far; and how many notes.
 PEGS, HELD, HOLES, LOW, NOTES = 0, 1, 2, 3, 4
 MAX_INT64 = 2**63 - 1
 
 
 def notes_of(stuck, held):
-    """Return the notes of a node of the donor; ``stuck`` is the load of the stuck node."""
+    """Return the notes of a donor's node with load ``held``, and ``stuck`` its neighbour's load."""
     pegs = stuck - held
     return [pegs, held, maximum(-pegs, 0), held]
 
 
 def level_pegs(x, y):
-    """Level the pegs of two nodes in their notes; return what x sends, negative if y does."""
+    """Level the pegs of two nodes in their notes; return what x sends, < 0 if y sends."""
     sent = minimum(half_towards_zero(x[PEGS] - y[PEGS]), x[HELD] + x[PEGS])
     sent = maximum(sent, -(y[HELD] + y[PEGS]))
     x[PEGS], y[PEGS] = x[PEGS] - sent, y[PEGS] + sent
@@ -49,7 +54,7 @@ def after_repair(node):
 
 
 def count(units, moved):
-    """Return the units moved so far and these; of int64 -1 from then on when they do not fit."""
+    """Return ``units + moved``, the units moved so far; of int64, -1 once they do not fit."""
     if units.dtype.kind == "f":
         return units + moved
     fits = (units >= 0) & (units <= MAX_INT64 - moved)
@@ -64,7 +69,7 @@ def record_flow(flows, place, sent):
 
 @traced(returns=lambda loads, resident_min, flows, units, u, bit, row: units)
 def exchange_link(loads, resident_min, flows, units, u, bit, row):
-    """Let node u and its neighbour across a bit that u lacks exchange; return ``units`` and theirs.
+    """Let node u, whose ``bit`` is 0, exchange with u + bit; return ``units`` plus what moved.
 
     The flow of the link stands at ``row + u`` of ``flows``, an array of the units' dtype or None.
     """
@@ -80,14 +85,14 @@ def exchange_link(loads, resident_min, flows, units, u, bit, row):
 
 @traced(returns=lambda flows, units, row, u, v, sent: units)
 def send_along(flows, units, row, u, v, sent):
-    """Record what node u sends its neighbour v, negative if v does; return ``units`` and that."""
+    """Record what node u sends its neighbour v, < 0 if v sends; return ``units`` plus that."""
     record_flow(flows, row + select(u < v, u, v), select(u < v, sent, -sent))
     return count(units, absolute(sent))
 
 
 @traced(returns=lambda total, nodes: types.UniTuple(total, 2))
 def share_of(total, nodes):
-    """Return what each of some nodes gets of a total, and the units over, none of real loads."""
+    """Return (quota, extra): an equal share of a total, and the units over; 0 of real loads."""
     if total.dtype.kind == "f":
         return total / nodes.astype(total.dtype), total - total
     return total // nodes, total % nodes
@@ -95,7 +100,7 @@ def share_of(total, nodes):
 
 @traced(returns=lambda loads, resident_min, flows, notes, units, a, d, number, row: units)
 def send_pegs(loads, resident_min, flows, notes, units, a, d, number, row):
-    """Give stuck node a what its neighbour d in the donor has; note that one as ``number``."""
+    """Give stuck node a the load of its neighbour d, whose notes become those of ``number``."""
     held = loads[d]
     node = notes_of(loads[a].astype(units.dtype), held.astype(units.dtype))
     for note in range(NOTES):
@@ -109,10 +114,10 @@ def send_pegs(loads, resident_min, flows, notes, units, a, d, number, row):
 
 @traced(returns=lambda flows, notes, units, place, x, y, both: units)
 def level_pegs_across(flows, notes, units, place, x, y, both):
-    """Level the pegs of two nodes of the donor by their numbers; ``place`` is their link's flow.
+    """Level the pegs of the donor's nodes number x and y; the link's flow is ``flows[place]``.
 
-    ``both`` ends lower their least loads, or the one that sends alone, which of floats differs by
-    the rounding.
+    The least loads are lowered at ``both`` ends, or only at the one that sends: in floats the two
+    ways differ by rounding.
     """
     x_notes, y_notes = (
         [notes[NOTES * number + note] for note in range(NOTES)] for number in (x, y)
@@ -133,7 +138,7 @@ def pay_holes(loads, resident_min, notes, d, number, largest):
     load, low = after_repair([notes[NOTES * number + note] for note in range(NOTES)])
     loads[d] = load
     if resident_min is not None:
-        # A load may be too large for the dtype, which ``largest`` tells; no least load is.
+        # A load may exceed the dtype, as ``largest`` tells the caller; a least load never does.
         resident_min[d] = minimum(low.astype(resident_min.dtype), resident_min[d])
     return maximum(load, largest)
 
@@ -142,11 +147,13 @@ def pay_holes(loads, resident_min, notes, d, number, largest):
 def repair_links(loads, resident_min, flows, notes, units, subcube, ascending, both):
     """Repair a stuck ``subcube`` (base, free, bit), whose donor lies across the bit.
 
-    ``loads`` and ``resident_min`` (N,) are flat, as are ``flows`` (n N,), by dimension from the
-    highest bit down, and ``notes``, which have room for NOTES of each stuck node and the dtype of
-    ``units``, int64 or float64. ``resident_min`` and ``flows`` may be None. The donor is levelled
-    from its lowest bit on if ``ascending``. Return (units and what moved, the largest load of the
-    donor).
+    The stuck nodes agree with ``base`` outside the mask ``free``; ``sub`` runs through the numbers
+    of bits in ``free``, as ``(sub - free) & free`` is the next larger one, and 0 after the last.
+
+    ``loads``, ``resident_min`` (N,); ``flows`` (n N,), a row of N for each bit, the highest first;
+    ``notes`` (NOTES * stuck nodes,), of the dtype of ``units``, int64 or float64; ``resident_min``
+    and ``flows`` may be None. The donor is levelled from its lowest bit on if ``ascending``.
+    Return (``units`` plus what moved, the largest load of the donor).
     """
     base, free, bit = subcube
     donor = base ^ 1 << bit
@@ -163,6 +170,7 @@ def repair_links(loads, resident_min, flows, notes, units, subcube, ascending, b
     step, inner = (1, 0) if ascending else (count // 2, 62)
     while 1 <= step < count:
         if free >> inner & 1:
+            # ``sub`` lacks the node's bit ``inner``, and ``number`` that of the number, ``step``.
             rest, others = free ^ 1 << inner, (count - 1) ^ step
             number = sub = 0
             while True:

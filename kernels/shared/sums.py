@@ -1,8 +1,7 @@
-"""Sums over all subsets of a row's coefficients, in two tables of half of the bits each.
+"""Sums over all subsets of a row's coefficients, as sums of two table entries.
 
-A pattern of n bits names a subset: bit n - 1 - j stands for coefficient j. Its sum is that of its
-upper bits plus that of its lower n // 2 bits, so that two tables of 2**(n / 2) numbers each hold
-all 2**n sums:
+A pattern of n bits is a subset of n coefficients: bit n - 1 - j stands for coefficient j. One table
+holds the sums of the upper bits' patterns, the other those of the lower n // 2 bits:
 
     pattern   0b10_01    sum = tables[0, row, 0b10] + tables[1, row, 0b01]
 """
@@ -12,7 +11,10 @@ from .compiling import inlined
 
 @inlined
 def tabulate_subset_sums(rows, p, tables):
-    """Fill tables (2, R, 2**(n - n // 2)) with the sums of the rows (R, n) of ``rows[p]``."""
+    """Fill tables (2, R, 2**(n - n // 2)) with the subset sums of the rows (R, n) of ``rows[p]``.
+
+    Each coefficient doubles the part of its table that is filled.
+    """
     _, R, n = rows.shape
     lower = n // 2
     for half in range(2):

@@ -1,4 +1,4 @@
-"""Products of unsigned 64-bit numbers in full: 128 bits, as two words."""
+"""Full products of unsigned 64-bit numbers: 128 bits, as a high and a low word."""
 
 from llvmlite import ir
 
@@ -10,7 +10,8 @@ LOW_HALF = 0xFFFFFFFF
 def wide_product(a, b):
     """Return the high and the low word of ``a * b``, uint64; ``b`` may be a Python integer.
 
-    Registers multiply halves of words, as no processor multiplies whole ones side by side:
+    Registers multiply halves of words by long multiplication, as no instruction multiplies whole
+    words side by side; ``middle`` and ``crossed`` are the mixed products and carries:
 
         a_high a_low * b_high b_low = low + 2**32 (middle + crossed) + 2**64 high
     """
@@ -26,7 +27,7 @@ def wide_product(a, b):
 
 
 def _of_numbers(a, b):
-    """Return the same of two numbers: processors have an instruction for one product."""
+    """Return (high, low) of two numbers, for which processors have an instruction."""
     builder, double = a.builder, ir.IntType(128)
     product = builder.mul(builder.zext(a.value, double), builder.zext(b.value, double))
     high = builder.lshr(product, ir.Constant(double, 64))

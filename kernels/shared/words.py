@@ -1,4 +1,4 @@
-"""Truth values of 64 lanes as one 64-bit word: bit i is that of lane i."""
+"""The truth values of 64 lanes as one uint64, a word: bit i is the value of lane i."""
 
 import numpy as np
 from llvmlite import ir
@@ -8,7 +8,7 @@ from .vectors import Vector
 
 
 def to_word(mask):
-    """Return 64 truth values as one number, uint64."""
+    """Return a mask of 64 lanes as a word."""
     if not isinstance(mask, Vector):
         return np.packbits(mask, bitorder="little").view(np.uint64)[0]
     return Vector(mask.builder, mask.builder.bitcast(mask.value, ir.IntType(64)), np.uint64)
@@ -16,7 +16,7 @@ def to_word(mask):
 
 @inlined
 def lowest_bit(word):
-    """Return the number of the lowest bit set in a word that is not 0, inside kernels."""
+    """Return the lowest lane whose bit is set, in a word that is not 0; for kernels."""
     bit = 0
     while not word >> np.uint64(bit) & np.uint64(1):
         bit += 1

@@ -1,12 +1,11 @@
-"""Counts of float64 values, in a hash table or in bins one after the other.
+"""Counts of float64 values, in a hash table or in a row of bins.
 
-A value's key is an integer: the bits as they are stored, turned so that keys are in the order of
-the values, without the last bits that are ``dropped``. Each bin counts the values of one key:
+A value's key is an integer: its 64 bits, turned so that keys are in the order of the values, and
+shifted right by ``dropped`` bits. Each bin counts the values of one key:
 
-    table    a slot for each key, open addressing: the place that the key hashes to, or the next
-             free one; a slot is free where its count is 0
-    row      bins of the keys first, first + 1, ..: no bin is looked for, 0.4 ns a value, where
-             the table takes 1.4 to 2
+    table    open addressing: a key's bin is the slot that it hashes to, or the next free one after
+             that; a slot is free while its count is 0
+    row      bin i counts the key ``first + i``: no search, 0.4 ns a value; the table takes 1.4 to 2
 """
 
 import numpy as np
@@ -18,7 +17,7 @@ MAGNITUDE = (1 << 63) - 1
 
 @inlined
 def _ordered(bits):
-    """Return an integer in the order of the floats that these bits are; its own inverse."""
+    """Return the int64 bits of a float as an integer in the order of floats; its own inverse."""
     return bits ^ ((bits >> 63) & MAGNITUDE)
 
 
@@ -26,10 +25,11 @@ def _ordered(bits):
 def count(bits, dropped, weights, table, counts, used, limit):
     """Count values in a hash table; return how many were counted and how many slots are used.
 
-    bits (n,) int64 are values as they are stored; weights (n,) int64, or (1,) for all of them;
-    table, counts (2**k,) int64. Stops before the key that would take the slot ``limit + 1``.
+    ``bits`` (n,) int64 are the values as they are stored; ``weights`` (n,) int64, or (1,) for all;
+    ``table`` (2**k,) int64 holds keys and ``counts`` (2**k,) int64 their counts, ``used`` of them
+    above 0. Counting stops before a new key if ``limit`` slots are used.
     """
-    # Slots are unsigned, as signed ones may count from the end: a quarter of the time.
+    # Unsigned slots, so that numba skips its check for negative indices: a quarter of the time.
     mask, one = np.uint64(table.size - 1), np.uint64(1)
     for i in range(bits.size):
         key = _ordered(bits[i]) >> dropped
@@ -49,7 +49,11 @@ def count(bits, dropped, weights, table, counts, used, limit):
 
 @kernel
 def count_in_row(bits, dropped, weights, first, counts, used, limit):
-    """Do so with bins of the keys ``first, first + 1, ..``; stop before any other key, too."""
+    """Count values in a row of bins; return how many were counted and how many bins are used.
+
+    The arguments are those of ``count``; ``counts[i]`` is that of the key ``first + i``. Counting
+    stops before any key beyond the row, too.
+    """
     size = np.uint64(counts.size)
     for i in range(bits.size):
         slot = np.uint64((_ordered(bits[i]) >> dropped) - first)
@@ -66,7 +70,7 @@ def count_in_row(bits, dropped, weights, first, counts, used, limit):
 
 @kernel
 def ends(bits):
-    """Return the least and the largest key of values (n,), n at least 1, with all of its bits."""
+    """Return the least and the largest key of values ``bits`` (n,), n >= 1, with no bit dropped."""
     low = high = _ordered(bits[0])
     for i in range(bits.size):
         key = _ordered(bits[i])
@@ -77,7 +81,10 @@ def ends(bits):
 
 @kernel
 def fewest_dropped(keys, least, most):
-    """Return how many bits, at least ``least``, leave ``most`` bins of ascending keys."""
+    """Return how many bits to drop, at least ``least``, so that keys have at most ``most`` bins.
+
+    ``keys`` (n,) int64 ascend, with no bit dropped.
+    """
     dropped = least
     while True:
         bins = np.int64(keys.size > 0)
@@ -90,10 +97,10 @@ def fewest_dropped(keys, least, most):
 
 @kernel
 def entries(table, counts, keys, their_counts):
-    """Set keys and their counts, (used + 1,) each, to those in a hash table.
+    """Set ``keys`` and ``their_counts`` (used + 1,) to those in a hash table; the last is scratch.
 
-    The last of them is scratch: free slots are written, too, and overwritten by the next. Without
-    a branch that half of the slots take: a third of the time.
+    Free slots are written, too, and overwritten by the next: without a branch, which half of the
+    slots would take, this takes a third of the time.
     """
     last = keys.size - 1
     j = np.int64(0)
@@ -106,7 +113,10 @@ def entries(table, counts, keys, their_counts):
 
 @kernel
 def entries_in_row(first, counts, keys, their_counts):
-    """Do so with bins that lie in a row: a third of the time of ``flatnonzero``."""
+    """Set ``keys`` and ``their_counts`` (used + 1,) to those in a row of bins; the last is scratch.
+
+    It takes a third of the time of ``numpy.flatnonzero``.
+    """
     last = keys.size - 1
     j = np.int64(0)
     for slot in range(counts.size):

@@ -1,15 +1,15 @@
 """Exact sums of float64 values and of their squares, the same in any order and division.
 
-A finite value is a mantissa of 53 bits times a power of two, its exponent field. Mantissas and
-their squares are added up as integers, in words of 32 bits, so that no sum overflows and none is
-rounded; ``fastlb/montecarlo/tally.py`` puts the words together as Python's integers:
+A finite value is a mantissa of 53 bits times a power of two, which its exponent field tells.
+Mantissas and their squares are added up as integers, in words of 32 bits, so that no sum overflows
+and none is rounded; ``fastlb/montecarlo/tally.py`` puts the words together as Python's integers:
 
     mantissa = high 2**h + low        sum of mantissas         low word, high word
     square   = high**2 2**(2 h)       sums of low low, low high, high high, two words each
              + 2 low high 2**h + low**2
 
-Values whose exponents are near, as those of most figures are, share one unit: no value waits for
-the one before, 0.35 ns each where each exponent's own sums take 1.8.
+Values whose exponents are near, as those of most figures are, share one unit, that of the least
+exponent, and one set of sums: 0.35 ns a value. Far ones have a set for each exponent: 1.8 ns.
 """
 
 import numpy as np
@@ -21,16 +21,16 @@ IMPLICIT = 1 << 52
 EXPONENTS = 2047
 MAGNITUDE = (1 << 63) - 1
 
-# Where far values are halved: 256 products of halves of 27 and 26 bits fit an int64.
+# Far values: h, the bits of the lower half. 256 products of halves of 27 and 26 bits fit an int64.
 HALF = 26
 HALF_MASK = (1 << HALF) - 1
 STRIP = 256
 
-# Strips are added up in words of 32 bits, at which near values are halved, too.
+# Bits of a word of the sums; near values are halved there, too: h = WORD.
 WORD = 32
 WORD_MASK = (1 << WORD) - 1
 
-# Exponents so far apart leave a mantissa of 53 bits in an int64.
+# Near exponents are at most so far apart: a mantissa of 53 bits, shifted by that, fits an int64.
 NEAR = 10
 
 
@@ -38,13 +38,15 @@ NEAR = 10
 def measure(bits, ends):
     """Return what moments need of values, and set ``ends`` (2,) to the least and the largest.
 
-    ``bits`` (n,), n at most 2**24, are float64 values without -0.0 as they are stored, int64; so
-    are ``ends``. Returns the least and largest exponent field, how many values are negative and
-    how many zero, and eight words of sums in the unit of the least exponent; the last ten are 0
-    where exponents are not finite and near. Subnormals have the field 1 and zeros are left out;
-    without any other, the least is above the largest. NaN counts as beyond infinity.
+    ``bits`` (n,), n at most 2**24, and ``ends`` are int64: the bits of float64 values, among which
+    is no -0.0. NaN counts as beyond infinity.
 
-    All in one call: between two, another thread may take the interpreter.
+    Return twelve numbers: the least and the largest exponent field; how many values are negative,
+    how many zero; and eight words of sums (``_add_near``). All but the first two are 0 unless the
+    values are finite and near. Subnormals have the exponent field 1, zeros none: where all values
+    are zero, the least is above the largest.
+
+    One call does it all, as between two another thread may take the interpreter's lock.
     """
     low = np.int64(MAGNITUDE)
     high = -low
@@ -70,7 +72,8 @@ def measure(bits, ends):
 def _add_near(bits, least):
     """Add up finite values of exponent fields ``least .. least + NEAR`` and zeros.
 
-    Returns how many are negative and zero, and the words of the sums.
+    Return how many are negative and zero, and the eight words of the sums that the head of this
+    file shows: of mantissas low, high; of low low, low high (``both``) and high high, low, high.
     """
     negative = zero = np.int64(0)
     low_sum = high_sum = low_low = low_high = np.int64(0)
@@ -107,9 +110,9 @@ def _add_near(bits, least):
 def add_far(bits, least, sums, strip):
     """Add finite values to the sums of their exponents; return how many are negative and zero.
 
-    bits (n,) int64, at most 2**30; sums (E, 8) int64, row e for the exponent field ``least + e``:
-    low and high words of the signed mantissas, and of the products of their halves: low and low,
-    low and high, high and high. strip (E, 4) int64 is room for 256 values.
+    ``bits`` (n,) int64, n at most 2**30. ``sums`` (E, 8) int64, row e for the exponent field
+    ``least + e``: the low and the high word of the sums of mantissas, of low low, low high and high
+    high. ``strip`` (E, 4) int64 is scratch: the same four sums, of ``STRIP`` values.
     """
     negative = 0
     zero = 0
