@@ -36,7 +36,7 @@ LANES = 16
 AXES = 6
 # Up to so many nodes in all, one line after the other is balanced about as fast as registers of
 # lines are, and the kernel is compiled in a third of the time.
-FEW_NODES = 2**10
+FEW_NODES = 2**9
 # A trial in each lane is best for networks small enough that as many as fill a register, the least
 # loads so far and the flows stay about in the L2 cache, unless lines fill the registers anyway.
 LARGE_NETWORK = 2**13
@@ -73,8 +73,26 @@ class DdePlan:
     information: int
 
 
+class Way(NamedTuple):
+    """Which kernel balances B networks: see the table above.
+
+    Attributes
+    ----------
+    balance : callable
+        The kernel.
+    few : whether it is the one for few nodes, which computes integers in int64
+    columns : of its figures, B or B in whole registers
+    room : elements of its workspace
+    """
+
+    balance: Any
+    few: bool
+    columns: int
+    room: int
+
+
 class Counted(NamedTuple):
-    """What is worked out besides the final loads, of B rows.
+    """What is worked out besides the final loads, of B rows; all None if nothing is.
 
     Attributes
     ----------
@@ -128,10 +146,48 @@ def steps_of(shape: tuple[int, ...], wrap: tuple[bool, ...]) -> int:
     return sum(k + k // 2 if wrapped else 2 * k for k, wrapped in lines)
 
 
+def way_of(plan: DdePlan, B: int, record: str) -> Way:
+    """Return how B networks are balanced."""
+    # A line's total needs no registers of lines: its own loads lie side by side.
+    networks = kernels("dde.networks")
+    if B * plan.N <= FEW_NODES or (record == "loads" and len(plan.axes) <= 1):
+        return Way(networks.balance, True, B, int(networks.room(plan.N, plan.longest, 1)))
+    columns = -(-B // LANES) * LANES
+    if FEWEST_TRIALS <= B and 1 < plan.N <= LARGE_NETWORK and not plan.fills_registers:
+        trials = kernels("dde.trials")
+        return Way(trials.balance, False, columns, int(trials.room(plan.N, plan.longest, LANES)))
+    room = int(networks.room(plan.N, plan.longest, LANES))
+    return Way(networks.balance_wide, False, columns, room)
+
+
+def run_kernel(
+    source: NDArray[Any], target: NDArray[Any], way: Way, plan: DdePlan, T: Any, record: str,
+    top: int | None,
+) -> tuple[int, Counted]:  # fmt: skip
+    """Balance networks; return the kernel's status, and what is worked out besides the loads."""
+    B, S = source.size // plan.N, len(plan.axes)
+    workspace: NDArray[Any] = np.empty(way.room, T)
+    figures: Any = None
+    moved = rounds = recorded = flows = stages = None
+    if record != "loads":
+        unit = units_dtype(source)
+        figures = np.empty((AXES + 2 * S, way.columns), unit)
+        moved, rounds = figures[AXES : AXES + S, :B], figures[AXES + S :, :B]
+        if record == "flows":
+            flows, stages, streamed = _room_for_stages(B, S, plan.N, unit, source.dtype)
+            stream = streamed and plan.fills_registers
+            recorded = flows.reshape(-1), stages.reshape(-1), stream
+    status = way.balance(
+        source.reshape(-1), target.reshape(-1), figures, recorded, workspace, plan.axes,
+        plan.comparators, top,
+    )  # fmt: skip
+    return status, Counted(figures, moved, rounds, flows, stages)
+
+
 def balance_rows(
     rows: NDArray[Any], out: NDArray[Any], plan: DdePlan, record: str, largest: float
-) -> Counted | None:
-    """Balance legal rows (B, N) into ``out``, which may be the same; None if loads are all.
+) -> Counted:
+    """Balance legal rows (B, N) into ``out``, which may be the same.
 
     ``largest`` : the largest integer that a line adds up to, or its units.
 
@@ -140,44 +196,21 @@ def balance_rows(
     OverflowError
         If the units that move on an axis do not fit int64; then nothing is written.
     """
-    (B, N), S = rows.shape, len(plan.axes)
-    # A line's total needs no registers of lines: its own loads lie side by side.
-    few = B * N <= FEW_NODES or (record == "loads" and S <= 1)
-    T: Any = np.int64 if few and rows.dtype.kind != "f" else computing_dtype(rows, largest)
+    B, S = len(rows), len(plan.axes)
+    way = way_of(plan, B, record)
+    exact = rows.dtype.kind != "f"
+    T: Any = np.int64 if way.few and exact else computing_dtype(rows, largest)
     direct = rows.dtype == T or (rows.dtype == np.int64 and T is np.int32)
     source = rows if direct else rows.astype(T)
     # Where units may be too many, nothing is to have been written.
     fits = record == "loads" or largest * max(1, S) <= INT64_MAX
     in_place = source.dtype == out.dtype and fits
     target = out if in_place else np.empty_like(source)
-    in_lanes = FEWEST_TRIALS <= B and 1 < N <= LARGE_NETWORK and not plan.fills_registers
-    size = 1 if few else LANES
-    kernel = kernels("dde.trials" if in_lanes and not few else "dde.networks")
-    workspace: NDArray[Any] = np.empty(int(kernel.room(N, plan.longest, size)), T)
-    counted, recorded = None, None
-    figures: NDArray[Any] | None = None
+    _, counted = run_kernel(source, target, way, plan, T, record, None)
     if record != "loads":
-        unit = units_dtype(rows)
-        columns = B if few else -(-B // LANES) * LANES
-        figures = np.empty((AXES + 2 * S, columns), unit)
-        flows = stages = None
-        if record == "flows":
-            flows, stages, streamed = _room_for_stages(B, S, N, unit, source.dtype)
-            recorded = flows.reshape(-1), stages.reshape(-1)
-        of_axes = figures[AXES:, :B]
-        counted = Counted(figures, of_axes[:S], of_axes[S:], flows, stages)
-    flat = source.reshape(-1), target.reshape(-1), figures
-    tables = workspace, plan.axes, plan.comparators
-    if kernel is kernels("dde.trials"):
-        kernel.balance(*flat, recorded, *tables)
-    else:
-        stream = recorded and (*recorded, streamed and plan.fills_registers)
-        run = kernel.balance if few else kernel.balance_wide
-        run(*flat, stream, *tables, None)
-    if counted is not None:
         _refuse_units(counted.moved)
-        if counted.stages is not None and counted.stages.dtype != rows.dtype:
-            counted = counted._replace(stages=counted.stages.astype(rows.dtype))
+    if counted.stages is not None and counted.stages.dtype != rows.dtype:
+        counted = counted._replace(stages=counted.stages.astype(rows.dtype))
     if target is not out:
         np.copyto(out, target, casting="unsafe")
     return counted
@@ -209,10 +242,8 @@ def _room_for_stages(
 
 def send_first(
     rows: NDArray[Any], out: NDArray[Any], plan: DdePlan, record: str, largest: float
-) -> Counted | None:
+) -> Counted:
     """Do as ``balance_rows``, with the rounds and local units of send-before-receive."""
-    if record == "loads":
-        return balance_rows(rows, out, plan, record, largest)
     (B, N), S, unit = rows.shape, len(plan.axes), units_dtype(rows)
     kernel = kernels("dde.send_first")
     before: NDArray[Any] = rows.astype(unit)
@@ -226,7 +257,6 @@ def send_first(
     for first in range(0, max(B, 1), max(step, 1)):
         part = slice(first, first + step)
         counted = balance_rows(before[part], after[part], plan, "flows", largest)
-        assert counted is not None
         columns = -(-counted.moved.shape[1] // LANES) * LANES
         local: NDArray[Any] = np.empty(columns, unit)
         rounds: NDArray[Any] = np.empty((S, columns), unit)

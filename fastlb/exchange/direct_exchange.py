@@ -12,7 +12,7 @@ from ..accelerate import kernels
 from ..arguments import one_of
 from ..topologies.hypercube import Hypercube
 from ..topologies.topology import Grid, Topology
-from .dde_run import FEW_NODES, LANES, Counted, DdePlan, balance_rows, plan_of, send_first
+from .dde_run import Counted, DdePlan, balance_rows, plan_of, run_kernel, send_first, way_of
 from .loads import (
     RECORDS,
     Survey,
@@ -31,7 +31,6 @@ from .result import (
     INT64_MAX,
     Balance,
     figures,
-    figures_in,
     figures_of_one,
     per_batch,
     room_for_figures,
@@ -46,6 +45,13 @@ if TYPE_CHECKING:
 EXCHANGES = ("rbs", "sbr")
 # Loads that kernels take as they are.
 PLAIN = np.dtype(np.int64), np.dtype(np.int32)
+# Figures of integers, in the order of ``kernels/dde/figures.py``.
+WHOLE = (
+    "initial_difference", "difference", "moved", "local",
+    "sweeps", "steps", "rounds", "simulated_steps",
+)  # fmt: skip
+REAL = "initial_imbalance", "imbalance", "cost", "locality"
+MOVED = WHOLE.index("moved")
 
 
 def dde(
@@ -129,55 +135,78 @@ def dde(
     # A line is added up at a time, and its units are at most its length times the total.
     largest = before.total.max(initial=0).item() * plan.longest
     counted = run(source.rows, rows, plan, record, largest)
-    assert counted is not None
-    fields = _fields(topology, plan, before, counted, source.batch, source.shape, rows.dtype)
+    fields = _fields(plan, before, counted, source.batch, source.shape, rows.dtype)
     return Balance("dde", topology, record, {"loads": finished(result, rows), **fields})
 
 
 def _fields(
-    topology: Topology, plan: DdePlan, before: Survey, counted: Counted,
-    batch: tuple[int, ...], shape: tuple[int, ...], dtype: np.dtype[Any],
+    plan: DdePlan, before: Survey, counted: Counted, batch: tuple[int, ...],
+    shape: tuple[int, ...], dtype: np.dtype[Any],
 ) -> dict[str, Any]:  # fmt: skip
     """Return the figures, and where they were recorded flows and stages, of loads of this shape."""
-    B = len(before.total)
-    columns, moved, rounds = counted.columns, counted.moved, counted.rounds
-    # As rows: the sums of real units have their bits from the order of addition.
-    local, units = columns[0, :B], sum_moved(np.ascontiguousarray(moved.T))
-    if columns.dtype.kind == "f" or B == 1:
+    B, columns, rounds = len(before.total), counted.columns, counted.rounds
+    if columns.dtype.kind == "f":
         # The extremes in the dtype of the loads, to which they were rounded.
         least, most = columns[1:3, :B].astype(dtype).astype(columns.dtype)
-        shared = figures(before, Survey(before.total, least, most), plan.N, units, local)
+        # As rows: the sums of real units have their bits from the order of addition.
+        units = sum_moved(np.ascontiguousarray(counted.moved.T))
+        shared = figures(before, Survey(before.total, least, most), plan.N, units, columns[0, :B])
+        taken = rounds.sum(axis=0).astype(np.int64)
+        shared["steps"] = np.full(B, plan.steps)
+        shared["rounds"], shared["simulated_steps"] = taken, taken + plan.information
+        fields = per_batch(shared, batch)
     else:
         columns[3:6, :B] = before.total, before.smallest, before.largest
-        room = room_for_figures(B)
-        kernels("layout.figures").figures(
-            columns[3:6], columns[1:3], units, local, plan.N, 0, *room
-        )  # fmt: skip
-        shared = figures_in(room) | {"sweeps": np.ones(B, np.int64)}
-    taken = rounds.sum(axis=0).astype(np.int64)
-    shared["steps"] = np.full(B, plan.steps)
-    shared["rounds"], shared["simulated_steps"] = taken, taken + plan.information
-    fields = per_batch(shared, batch)
+        fields = _fields_of_integers(plan, batch, B, columns)
     if counted.flows is not None and counted.stages is not None:
-        ndim = topology.ndim
-        fields["stages"] = counted.stages.reshape(ndim, *shape)
-        fields["moved_per_stage"] = moved.reshape(ndim, *batch)
-        fields["rounds_per_stage"] = rounds.reshape(ndim, *batch).astype(np.int64)
-        fields["flows"] = counted.flows.reshape(*batch, ndim, *topology.shape)
+        fields |= _flows(plan, batch, shape, counted)
     return fields
+
+
+def _flows(
+    plan: DdePlan, batch: tuple[int, ...], shape: tuple[int, ...], counted: Any
+) -> dict[str, Any]:
+    """Return flows and stages, and the units and rounds of each axis, of loads of this shape."""
+    S = len(plan.axes)
+    return {
+        "stages": counted.stages.reshape(S, *shape),
+        "moved_per_stage": counted.moved.reshape(S, *batch),
+        "rounds_per_stage": counted.rounds.reshape(S, *batch).astype(np.int64, copy=False),
+        "flows": counted.flows.reshape(*batch, S, *plan.shape),
+    }
+
+
+def _fields_of_integers(
+    plan: DdePlan, batch: tuple[int, ...], B: int, columns: NDArray[np.int64]
+) -> dict[str, Any]:
+    """Return the figures of B networks from the kernels' columns, numbers without a batch."""
+    S = len(plan.axes)
+    if B == 1:
+        local, least, most, total, first_least, first_most, *of_axes = columns[:, 0].tolist()
+        moved, rounds = sum(of_axes[:S]), sum(of_axes[S:])
+        if moved > INT64_MAX:
+            sum_moved(columns[6 : 6 + S, :1].T)
+        fields = figures_of_one(
+            total, (first_least, first_most), (least, most), plan.N, moved, local
+        )
+        fields["steps"], fields["rounds"] = plan.steps, rounds
+        fields["simulated_steps"] = rounds + plan.information
+        return per_batch(fields, batch) if batch else fields
+    whole, real = room_for_figures(B, len(WHOLE))
+    kernels("dde.figures").figures(columns, plan.N, plan.steps, plan.information, whole, real)
+    if whole[MOVED].min(initial=0) < 0:
+        sum_moved(np.ascontiguousarray(columns[6 : 6 + S, :B].T))
+    values = *whole.reshape(-1, *batch), *real.reshape(-1, *batch)
+    return dict(zip(WHOLE + REAL, values, strict=True))
 
 
 @lru_cache(maxsize=256)
 def _prepare(
     topology: Topology, dtype: np.dtype[Any], shape: tuple[int, ...], record: str, exchange: str
 ) -> PreparedCall | None:
-    """Prepare calls with one network of integers whose sums fit the kernel's workspace.
-
-    It may be a batch of one, whose figures are arrays.
-    """
+    """Prepare calls with integers whose sums fit the kernel's workspace."""
     if (
         not isinstance(topology, Grid)
-        or math.prod(shape) != topology.size
         or dtype not in PLAIN
         or record not in RECORDS
         or exchange not in EXCHANGES
@@ -188,70 +217,28 @@ def _prepare(
         batch = batch_shape(shape, topology)
     except ValueError:
         return None
+    B = math.prod(batch)
+    if B == 0:
+        return None
     plan = plan_of(topology.shape, topology.wrap, None)
-    few = plan.N <= FEW_NODES
-    T: Any = np.int64 if few else np.int32
+    way = way_of(plan, B, record)
+    T: Any = np.int64 if way.few else np.int32
     # Units of all axes, or what a line adds up to, from the largest load on.
     times = plan.longest * (1 if record == "loads" else plan.N * max(1, topology.ndim))
     top = min(int(np.iinfo(T).max) // times, int(np.iinfo(dtype).max))
-    networks = kernels("dde.networks")
-    kernel = networks.balance if few else networks.balance_wide
-    workspace = int(networks.room(plan.N, plan.longest, 1 if few else LANES))
-    constants = kernel, workspace, T, plan, top
+    constants = way, plan, T, record, top
     if record == "loads":
         return PreparedCall(_balance_loads, constants)
 
-    def fields(columns: NDArray[np.int64], flows: Any, stages: Any) -> dict[str, Any]:
-        return _fields_of_one(plan, batch, shape, columns, flows, stages)
+    def fields(counted: Counted) -> dict[str, Any]:
+        figures = _fields_of_integers(plan, batch, B, counted.columns)
+        if counted.flows is not None:
+            figures |= _flows(plan, batch, shape, counted)
+        return figures
 
-    return PreparedCall(_balance_counted, (*constants, record == "flows"), fields)
-
-
-def _balance_loads(
-    source: NDArray[Any], target: NDArray[Any], kernel: Any, room: int, T: Any, plan: DdePlan,
-    top: int,
-) -> int:  # fmt: skip
-    """Balance one network; return a status as prepared calls do."""
-    workspace: NDArray[Any] = np.empty(room, T)
-    status: int = kernel(
-        source, target, None, None, workspace, plan.axes, plan.comparators, top
-    )  # fmt: skip
-    return status
+    return PreparedCall(run_kernel, constants, fields)
 
 
-def _balance_counted(
-    source: NDArray[Any], target: NDArray[Any], kernel: Any, room: int, T: Any, plan: DdePlan,
-    top: int, with_flows: bool,
-) -> tuple[Any, ...]:  # fmt: skip
-    """Balance one network; return a status, its column of figures, flows and stages."""
-    workspace: NDArray[Any] = np.empty(room, T)
-    columns = np.empty((6 + 2 * len(plan.axes), 1), np.int64)
-    record = None
-    if with_flows:
-        size = len(plan.axes) * plan.N
-        record = np.empty(size, np.int64), np.empty(size, source.dtype), False
-    status = kernel(
-        source, target, columns, record, workspace, plan.axes, plan.comparators, top
-    )  # fmt: skip
-    return status, columns, *(record[:2] if record else (None, None))
-
-
-def _fields_of_one(
-    plan: DdePlan, batch: tuple[int, ...], shape: tuple[int, ...],
-    columns: NDArray[np.int64], flows: Any, stages: Any,
-) -> dict[str, Any]:  # fmt: skip
-    """Return the figures of one network, numbers without a batch; with flows and stages if any."""
-    S = len(plan.axes)
-    local, least, most, total, first_least, first_most, *of_axes = columns[:, 0].tolist()
-    moved, rounds = sum(of_axes[:S]), sum(of_axes[S:])
-    fields = figures_of_one(total, (first_least, first_most), (least, most), plan.N, moved, local)
-    fields["steps"], fields["rounds"] = plan.steps, rounds
-    fields["simulated_steps"] = rounds + plan.information
-    if batch:
-        fields = per_batch(fields, batch)
-    if flows is not None:
-        fields["stages"] = stages.reshape(S, *shape)
-        fields["moved_per_stage"] = columns[6 : 6 + S].reshape(S, *batch)
-        fields["rounds_per_stage"] = columns[6 + S :].reshape(S, *batch)
-        fields["flows"] = flows.reshape(*batch, S, *plan.shape)
-    return fields
+def _balance_loads(*arguments: Any) -> int:
+    """Balance networks; return a status as prepared calls do."""
+    return run_kernel(*arguments)[0]

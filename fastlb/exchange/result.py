@@ -247,19 +247,19 @@ def figures(
     }
 
 
-def room_for_figures(B: int) -> FigureColumns:
-    """Return room for what ``lanes.figures`` works out, (4, B) int64 and (4, B) float64.
+def room_for_figures(B: int, whole: int = 4) -> FigureColumns:
+    """Return room for figures (4, B) int64, or of more ``whole`` numbers, and (4, B) float64.
 
     In one array: what was freed of the last is had again, whereas the pages of many small ones
     are given back, and cost a fault each. Large pages are faults and zeros for half the time, and
     threads wait less for each other's; they are taken where hardly any of the last one is wasted.
     """
-    half = len(COLUMNS) // 2
-    size = 2 * half * B * np.dtype(np.int64).itemsize
+    rows = whole + 4
+    size = rows * B * np.dtype(np.int64).itemsize
     large = -size % HUGE_PAGE <= size // 8
     memory = huge_pages(size) if large else np.empty(size, np.uint8)
-    room = memory.view(np.int64).reshape(2 * half, B)
-    return room[:half], room[half:].view(np.float64)
+    room = memory.view(np.int64).reshape(rows, B)
+    return room[:whole], room[whole:].view(np.float64)
 
 
 def figures_in(columns: FigureColumns) -> dict[str, NDArray[Any]]:

@@ -16,15 +16,14 @@ written where they belong while the next bundle is balanced.
 """
 
 import numpy as np
-from numba import types
 
 from ..shared import lines
 from ..shared.compiling import inlined, kernel
 from ..shared.medians import rows_needed
-from ..shared.rows import Rows, lines_to_rows, rows_to_lines, sum_and_extremes
+from ..shared.rows import Rows, lines_to_rows, rows_to_lines, sum_and_extremes, within
 from ..shared.tracing import cond, fori, traced
-from ..shared.vectors import lanes, maximum, minimum, reduce_lanes, spread
-from ..shared.views import CACHE_LINE, aligned
+from ..shared.vectors import lanes, maximum, minimum, reduce_lanes
+from ..shared.views import CACHE_LINE, aligned, overlap
 
 # What is said of each axis: its number, length and stride in nodes, whether it is a ring of 3 or
 # more, and which of the comparators are its own.
@@ -171,17 +170,6 @@ def _summarise(added, first, ranked, count, figures, row, b):
         figures[row + i, b] = value
 
 
-@traced(returns=types.boolean)
-def _within(source, count, top):
-    """Tell whether all elements lie between 0 and ``top``."""
-
-    def widen(i, least, most):
-        return [minimum(least, source[i]), maximum(most, source[i])]
-
-    least, most = fori(count, widen, source[0], source[0])
-    return (least >= 0) & (most <= spread(top, most))
-
-
 @inlined
 def _balance_all(source, target, figures, record, workspace, axes, comparators, top, wide):
     workspace = aligned(workspace)
@@ -191,7 +179,7 @@ def _balance_all(source, target, figures, record, workspace, axes, comparators, 
     B = source.size // N
     # Apart: numba leaves out a branch that asks for None alone.
     if top is not None:  # noqa: SIM102
-        if not _within(source, source.size, top):
+        if overlap(source, target) or not within(source, source.size, top):
             return REFUSED
     for b in range(B):
         _copy(source, b * N, workspace, 0, N)
@@ -227,7 +215,8 @@ def balance(source, target, figures, record, workspace, axes, comparators, top):
     axes : (S, COLUMNS) int64
     comparators : (C, 2) int64, see ``medians.middle``, or None if no axis is a ring
     top : int or None
-        With it, B is 1, and nothing is done if a load is above it or negative.
+        With it, nothing is done if a load is above it or negative, or ``target`` overlaps
+        ``source`` without being the same.
 
     Returns
     -------

@@ -17,14 +17,15 @@ import numpy as np
 from ..shared import lines
 from ..shared.compiling import kernel
 from ..shared.medians import rows_needed
-from ..shared.rows import Rows, lines_to_rows, rows_to_lines, sum_and_extremes
+from ..shared.rows import Rows, lines_to_rows, rows_to_lines, sum_and_extremes, within
 from ..shared.tracing import cond, fori, register_lanes, traced
 from ..shared.vectors import lanes, maximum, select
-from ..shared.views import CACHE_LINE, aligned
+from ..shared.views import CACHE_LINE, aligned, overlap
 
 # What is said of each axis, and the rows of figures: see ``networks.py``.
 NUMBER, LENGTH, STRIDE, IS_RING, FIRST, LAST = 0, 1, 2, 3, 4, 5
-LOCAL, LEAST, MOST, AXES = 0, 1, 2, 6
+LOCAL, LEAST, MOST, BEFORE, AXES = 0, 1, 2, 3, 6
+BALANCED, REFUSED = 0, 1
 
 
 def room(N, longest, size):
@@ -120,17 +121,20 @@ def _store(workspace, row, N, target, first, step, last):
 
 
 @traced()
-def _summarise(workspace, N, figures, begins, trial):
-    """Set the rows of figures that tell of the loads at the end; ``begins`` as above."""
+def _summarise(workspace, N, figures, row, begins, trial):
+    """Set three rows of figures: local units, least and largest load; ``begins`` as above.
+
+    Local units are all units at the beginning.
+    """
     size = lanes(workspace.dtype)
     loads = Rows(workspace, 0, size, size)
     least = Rows(workspace, select(begins, N - N, N) * size, size, size)
-    for i, row in enumerate(sum_and_extremes(least, loads, N)):
-        figures.store((LOCAL + i, trial), row)
+    for i, value in enumerate(sum_and_extremes(least, loads, N)):
+        figures.store((row + i, trial), value)
 
 
 @kernel
-def balance(source, target, figures, record, workspace, axes, comparators):
+def balance(source, target, figures, record, workspace, axes, comparators, top):
     """Balance networks, rows of ``source`` (B * N,), into ``target``, which may be the same.
 
     Arguments are those of ``networks.balance``; figures (AXES + 2 S, ..) have as many columns as
@@ -141,9 +145,15 @@ def balance(source, target, figures, record, workspace, axes, comparators):
     for s in range(S):
         N = max(N, axes[s, LENGTH] * axes[s, STRIDE])
     B = source.size // N
+    # Apart: numba leaves out a branch that asks for None alone.
+    if top is not None:  # noqa: SIM102
+        if overlap(source, target) or not within(source, source.size, top):
+            return REFUSED
     for trial in range(0, B, size):
         last = min(size, B - trial) - 1
         _load(source, trial * N, last, N, workspace)
+        if figures is not None and top is not None:
+            _summarise(workspace, N, figures, BEFORE, True, trial)
         begins = True
         for s in range(S):
             if axes[s, LENGTH] > 1:
@@ -154,13 +164,14 @@ def balance(source, target, figures, record, workspace, axes, comparators):
             else:
                 _stay(workspace, N, axes, s, figures, record, trial)
             if record is not None:
-                flows, stages = record
+                flows, stages, _ = record
                 flow_at = (trial * S + axes[s, NUMBER]) * N
                 _store(workspace, 2 * N, N, flows, flow_at, S * N, last)
                 _store(workspace, 0, N, stages, (s * B + trial) * N, N, last)
         if figures is not None:
-            _summarise(workspace, N, figures, begins, trial)
+            _summarise(workspace, N, figures, LOCAL, begins, trial)
         _store(workspace, 0, N, target, trial * N, N, last)
+    return BALANCED
 
 
 @kernel
@@ -183,4 +194,4 @@ def balance_tiles(tiles, figures, workspace, axes, comparators):
                 begins = False
             else:
                 _stay(workspace, N, axes, s, figures, None, trial)
-        _summarise(workspace, N, figures, begins, trial)
+        _summarise(workspace, N, figures, LOCAL, begins, trial)

@@ -9,9 +9,11 @@ Lines that lie side by side in an array are rows there as they are, ``step`` ele
 are copied to rows and back, in squares that are transposed in registers.
 """
 
-from .tracing import cond, fori
+from numba import types
+
+from .tracing import cond, fori, traced
 from .transposition import transpose
-from .vectors import lanes, maximum, minimum, split
+from .vectors import lanes, maximum, minimum, split, spread
 
 
 def store(memory, at, vector, stream=None):
@@ -61,6 +63,17 @@ def sum_and_extremes(added, ranked, count):
         return [total + added[i], minimum(least, value), maximum(most, value)]
 
     return fori(count, join, added[0], ranked[0], ranked[0], start=1)
+
+
+@traced(returns=types.boolean)
+def within(source, count, top):
+    """Tell whether all elements lie between 0 and ``top``."""
+
+    def widen(i, least, most):
+        return [minimum(least, source[i]), maximum(most, source[i])]
+
+    least, most = fori(count, widen, source[0], source[0])
+    return (least >= 0) & (most <= spread(top, most))
 
 
 def lines_to_rows(source, first, step, last, count, rows):
