@@ -49,7 +49,7 @@ SMALL_TOP = 2**14 - 1
 # A float lane holds a load with this added: floats from there on are one apart up to twice as much.
 BIAS = {4: 2**23, 8: 2**52}
 # Bytes of the lanes of a block, which is balanced in the L1 cache.
-BLOCK_BYTES = 2**13
+BLOCK_BYTES = 2**14
 # Nodes whose bytes are balanced while they are in the L2 cache.
 CHUNK = 2**19
 # What a byte holds for a load that equals its base. After k bits the loads of 2**k nodes differ by
