@@ -133,9 +133,14 @@ def dde(
     result, rows = output_rows(out, loads, source)
     run = send_first if exchange == "sbr" else balance_rows
     # A line is added up at a time, and its units are at most its length times the total.
-    largest = before.total.max(initial=0).item() * plan.longest
-    counted = run(source.rows, rows, plan, record, largest)
+    total = before.total.max(initial=0).item()
+    # The units of all lines may turn out not to fit: then nothing is to have been written.
+    limit = INT64_MAX if rows.dtype.kind != "f" else np.finfo(np.float64).max
+    balanced = rows if total <= limit // (topology.size + 1) else np.empty_like(rows)
+    counted = run(source.rows, balanced, plan, record, total * plan.longest)
     fields = _fields(plan, before, counted, source.batch, source.shape, rows.dtype)
+    if balanced is not rows:
+        np.copyto(rows, balanced)
     return Balance("dde", topology, record, {"loads": finished(result, rows), **fields})
 
 
