@@ -214,7 +214,7 @@ BALANCING: dict[str, _Run] = {
         dem, [Hypercube(3), Hypercube(7), Hypercube(9)], [Hypercube(14), Hypercube(20)]
     ),
     "gde": _balancing(gde, [Mesh(3, 4), Mesh(8, 8)], [Mesh(16, 16, 16)]),
-    "dde": _balancing(dde, [Mesh(3, 4), Ring(5)], [Torus(16, 16, 16), Ring(2**14)]),
+    "dde": _balancing(dde, [Mesh(3, 4), Ring(5), Torus(5, 3)], [Torus(16, 16, 16), Ring(2**14)]),
     "hexa_cell": _hexa_cell,
     "fault_tolerant_dem": _balancing(
         fault_tolerant_dem,
