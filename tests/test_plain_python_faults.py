@@ -17,9 +17,10 @@ FILES = [
 ]
 
 
-def test_the_same_integers() -> None:
+def test_the_same_integers(full: bool) -> None:
+    profile = f"--hypothesis-profile={'fastlb' if full else 'plain'}"
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *FILES],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", profile, *FILES],
         cwd=ROOT,
         env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
         capture_output=True,
