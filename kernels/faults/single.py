@@ -18,9 +18,9 @@ from ..shared.repair import NOTES, exchange_link, repair_links
 from ..shared.views import flat, row
 
 SPLIT, WHOLE = 0, 1
-# Real loads are summed up in this order: blocks of 2**OUTER positions are balanced one by one, and
-# in each those of 2**INNER. ``fastlb/exchange/fault_passes.py`` has the same numbers.
-OUTER, INNER = 12, 5
+# Real loads are summed up in this order: blocks of 2**OUTER_BITS positions are balanced one by one,
+# and in each those of 2**INNER_BITS. ``fastlb/exchange/fault_passes.py`` has the same numbers.
+OUTER_BITS, INNER_BITS = 12, 5
 
 
 @kernel
@@ -181,9 +181,9 @@ def balance_blocks(loads, resident_min, units, base, free, rotated):
     """Balance a fault-free subcube of positions in blocks; return ``units`` plus what moved.
 
     The lowest r bits of positions are all in ``free``. First come the bits above these; then, in
-    each stretch of 2**r positions, the bits from OUTER up; then, in each block of 2**OUTER, the
-    rest: ``rotated``, or down to INNER and then in each block of 2**INNER. This order fixes the
-    sums of real loads: whatever else adds them up keeps to it.
+    each stretch of 2**r positions, those of the r that are no bits of blocks; then, in each block
+    of 2**OUTER_BITS, the rest: ``rotated``, or down to INNER_BITS and then in each block of
+    2**INNER_BITS. This order fixes sums of real loads: whatever else adds them up keeps to it.
     """
     r = 0
     while free >> r & 1:
@@ -193,8 +193,8 @@ def balance_blocks(loads, resident_min, units, base, free, rotated):
         bit = 62 - down
         if bit >= r and free >> bit & 1:
             units = exchange_links(loads, resident_min, None, units, base, free, bit)
-    k = min(r, OUTER)
-    inner = INNER if k > INNER else 0
+    k = min(r, OUTER_BITS)
+    inner = INNER_BITS if k > INNER_BITS else 0
     outer = free ^ low
     sub = 0
     while True:

@@ -38,8 +38,8 @@ from ..shared.vectors import (
 )
 
 SPLIT, WHOLE = 0, 1
-# A block has 2**BLOCK positions.
-BLOCK = 12
+# A block has 2**BLOCK_BITS positions.
+BLOCK_BITS = 12
 
 
 def lanes_within(row, base, free):
@@ -166,7 +166,7 @@ def balance_subcube(loads, resident_min, units, base, free, bits):
     First come the bits above blocks, then in each block the other bits of rows and those of lanes.
     """
     lane_bits = np.int64(register_lanes(loads) - 1)
-    block = np.int64((1 << BLOCK) - 1)
+    block = np.int64((1 << BLOCK_BITS) - 1)
     balance_bits(loads, resident_min, units, base, free, bits & ~block)
     blocks, inside, sub = free & ~block, free & block, np.int64(0)
     while bits & block:

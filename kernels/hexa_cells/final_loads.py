@@ -32,7 +32,7 @@ NARROW = (2**31 - 3) // 3
 # The nodes of 64 cells. With 512 cells AVX-512 takes 1.1 to 1.3 times as long, AVX2 as long.
 PART = 6 << 6
 # Nodes of a block; without blocks 12 million nodes take 1.1 times as long.
-BLOCK = 2**16
+BLOCK_NODES = 2**16
 
 
 @traced()
@@ -124,7 +124,7 @@ def _balance(source, target, workspace, rules):
 def _dimensions(loads, N, run, rules):
     """Balance networks of N loads by the dimensions whose runs have ``run`` loads or more."""
     block = run
-    while block < min(N, BLOCK):
+    while block < min(N, BLOCK_NODES):
         block *= 2
     while run < N:
         # ``end`` loads are balanced at a time: a block at first, then a whole network.

@@ -26,7 +26,7 @@ from ..shared.views import flat, row
 from ..shared.wide_products import wide_product
 
 # Blocks of a strip, 2 KiB of words. With 32 blocks a word takes 1.2 times as long, with 128 0.98.
-STRIP = 64
+STRIP_BLOCKS = 64
 
 
 class Law(NamedTuple):
@@ -115,15 +115,15 @@ def draw_rows(keys, start, law, table, out):
     B, N = out.shape
     block_loads = _block_loads(law)
     blocks = (N + block_loads - 1) // block_loads
-    numbers = np.empty(STRIP, np.uint64)
-    trials = np.empty(STRIP, np.uint64)
-    words = np.empty(4 * STRIP, np.uint64)
+    numbers = np.empty(STRIP_BLOCKS, np.uint64)
+    trials = np.empty(STRIP_BLOCKS, np.uint64)
+    words = np.empty(4 * STRIP_BLOCKS, np.uint64)
     halves = words.view(np.uint32)
     loads = flat(out)
     trial = np.int64(0)
     block = np.int64(0)
-    for first in range(0, B * blocks, STRIP):
-        count = min(STRIP, B * blocks - first)
+    for first in range(0, B * blocks, STRIP_BLOCKS):
+        count = min(STRIP_BLOCKS, B * blocks - first)
         # A strip consists of runs of blocks of one trial: first they are drawn, then used.
         begin = np.int64(0)
         t, j = trial, block

@@ -22,13 +22,13 @@ EXPONENTS = 2047
 MAGNITUDE = (1 << 63) - 1
 
 # Far values: h, the bits of the lower half. 256 products of halves of 27 and 26 bits fit an int64.
-HALF = 26
-HALF_MASK = (1 << HALF) - 1
-STRIP = 256
+HALF_BITS = 26
+HALF_MASK = (1 << HALF_BITS) - 1
+STRIP_VALUES = 256
 
-# Bits of a word of the sums; near values are halved there, too: h = WORD.
-WORD = 32
-WORD_MASK = (1 << WORD) - 1
+# Bits of a word of the sums; near values are halved there, too: h = WORD_BITS.
+WORD_BITS = 32
+WORD_MASK = (1 << WORD_BITS) - 1
 
 # Near exponents are at most so far apart: a mantissa of 53 bits, shifted by that, fits an int64.
 NEAR = 10
@@ -86,18 +86,18 @@ def _add_near(bits, least):
         mantissa <<= (max(1, exponent) - least) & 63
         sign = b >> 63
         low = mantissa & WORD_MASK
-        high = mantissa >> WORD
+        high = mantissa >> WORD_BITS
         low_sum += (low ^ sign) - sign
         high_sum += (high ^ sign) - sign
         square = np.uint64(low) * np.uint64(low)
         low_low += np.int64(square & np.uint64(WORD_MASK))
-        low_high += np.int64(square >> np.uint64(WORD))
+        low_high += np.int64(square >> np.uint64(WORD_BITS))
         both = low * high
         both_low += both & WORD_MASK
-        both_high += both >> WORD
+        both_high += both >> WORD_BITS
         square_high = high * high
         high_low += square_high & WORD_MASK
-        high_high += square_high >> WORD
+        high_high += square_high >> WORD_BITS
         negative -= sign & (nothing - 1)
         zero += nothing
     return (
@@ -112,15 +112,15 @@ def add_far(bits, least, sums, strip):
 
     ``bits`` (n,) int64, n at most 2**30. ``sums`` (E, 8) int64, row e for the exponent field
     ``least + e``: the low and the high word of the sums of mantissas, of low low, low high and high
-    high. ``strip`` (E, 4) int64 is scratch: the same four sums, of ``STRIP`` values.
+    high. ``strip`` (E, 4) int64 is scratch: the same four sums, of ``STRIP_VALUES`` values.
     """
     negative = 0
     zero = 0
-    for start in range(0, bits.size, STRIP):
+    for start in range(0, bits.size, STRIP_VALUES):
         for e in range(sums.shape[0]):
             for j in range(4):
                 strip[e, j] = 0
-        for i in range(start, min(start + STRIP, bits.size)):
+        for i in range(start, min(start + STRIP_VALUES, bits.size)):
             b = bits[i]
             exponent = (b >> 52) & EXPONENTS
             mantissa = b & MANTISSA
@@ -132,7 +132,7 @@ def add_far(bits, least, sums, strip):
             else:
                 exponent = 1
             low = mantissa & HALF_MASK
-            high = mantissa >> HALF
+            high = mantissa >> HALF_BITS
             e = exponent - least
             strip[e, 1] += low * low
             strip[e, 2] += low * high
@@ -144,5 +144,5 @@ def add_far(bits, least, sums, strip):
         for e in range(sums.shape[0]):
             for j in range(4):
                 sums[e, 2 * j] += strip[e, j] & WORD_MASK
-                sums[e, 2 * j + 1] += strip[e, j] >> WORD
+                sums[e, 2 * j + 1] += strip[e, j] >> WORD_BITS
     return negative, zero
