@@ -223,12 +223,12 @@ def _run_to_end(kernel: Callable[..., bool], *arguments: Any, width: int) -> Non
 
     ``width`` : loads of a tile.
     """
-    place = np.zeros(3, np.int64)
+    progress = np.zeros(3, np.int64)
     # Units that do not fit turn negative or infinite, of which plain Python would warn.
     with np.errstate(over="ignore"):
         while True:
-            place[2] = SWEPT_AT_ONCE // (width + 1024) + 1
-            if kernel(*arguments, place):
+            progress[2] = SWEPT_AT_ONCE // (width + 1024) + 1
+            if kernel(*arguments, progress):
                 return
             check_ended()
 

@@ -1,4 +1,11 @@
-"""Task exchange along lines of any flows, round by round (Wu-Shu Figs 5 and 6)."""
+"""Task exchange along one line of any flows, round by round (Wu-Shu Figs 5 and 6).
+
+Link i joins node i with i + 1 mod k; on a chain the last link has no flow. All ports work at once,
+full duplex; what arrives is usable in the next round. The flow of a link is sent whole:
+
+    receive-before-send (Fig. 5)    once all that its node awaits has arrived
+    send-before-receive (Fig. 6)    once its node holds as much; over the lower link first
+"""
 
 import numpy as np
 
@@ -7,7 +14,7 @@ from ..shared.compiling import inlined, kernel
 
 @inlined
 def _may_send(held, flow, receive_first, strict, slack):
-    """Tell whether a link's whole ``flow`` may be sent by a node with nothing to wait for."""
+    """Tell whether a node that holds ``held`` and need not wait may send ``flow`` over a link."""
     if flow <= 0:
         return False
     if strict:
@@ -17,14 +24,13 @@ def _may_send(held, flow, receive_first, strict, slack):
 
 @kernel
 def exchange(held, resident, pending, receive_first, strict, slack):
-    """Carry out ``pending`` (k,), link i from node i to i + 1 mod k; return the rounds made.
+    """Carry out the flows ``pending`` (k,), link i's positive towards i + 1; return the rounds.
 
-    ``held`` (k,) become the final loads, ``resident`` (k,) the units that never left; all are int64
-    or all float64. With ``receive_first`` a node sends once all its arrivals are in, else a
-    link's flow once it holds as much, ``strict`` more; the lower link first. What is still pending
-    afterwards is deadlocked. All ports work at once, full duplex; what arrives is usable in the
-    next round. ``slack`` forgives rounding of floats. Only nodes whose state has changed are looked
-    at, so the work grows with nodes and transfers alone.
+    ``held`` (k,) become the final loads, ``resident`` (k,), the loads at first, the units that
+    never left; all are int64 or all float64. ``receive_first`` : receive-before-send. ``strict`` :
+    a node must hold more than it sends, as printed. ``slack`` : by how much less it may hold, for
+    rounding of floats. What is still pending afterwards is deadlocked. A node is looked at again
+    once something has come, so the work grows with nodes and transfers alone.
     """
     k = held.size
     changed = np.arange(k)
@@ -34,6 +40,7 @@ def exchange(held, resident, pending, receive_first, strict, slack):
     listed = np.zeros(k, np.int64)
     to = np.empty(2 * k, changed.dtype)
     amount = np.empty(2 * k, held.dtype)
+    # How many arrivals each node has yet to receive.
     awaited = np.zeros(k, np.int64)
     for i in range(k):
         if pending[i] > 0:

@@ -2,16 +2,17 @@
 
 Legend: ``B`` trials, ``N`` nodes, ``S`` axes in the order balanced, ``k`` length of a line.
 
-A node sends a link's whole flow once it holds as much, its lower link's before its upper one's,
-and gives away foreign units first. What arrives is usable in the next round. Flows of DDE never
-deadlock. (What receive-before-send makes of them is known without this: see ``shared/lines.py``.)
+A node sends a link's whole flow once it holds as much, its lower link's before its upper one's.
+Units that have come to it leave before its own. What arrives is usable in the next round. Flows of
+DDE never deadlock. (Rounds of receive-before-send follow from the flows: ``shared/lines.py``.)
 
-Row i of a workspace holds node i of as many trials as a register has lanes; of a line, only the
-nodes are looked at again to which something has come in one of the trials.
+Row i of each part of a workspace holds node i of as many trials as a register has lanes; a line of
+an axis is a row every ``stride`` rows. Only the nodes of a line are looked at again to which
+something has come in one of the trials.
 """
 
 from ..shared.compiling import kernel
-from ..shared.lines import rounding
+from ..shared.lines import noise_level
 from ..shared.rows import Rows, lines_to_rows, sum_and_extremes
 from ..shared.tracing import cond, fori, register_lanes, traced, while_loop
 from ..shared.vectors import any_lane, lanes, maximum, minimum, select
@@ -21,31 +22,36 @@ from ..shared.views import CACHE_LINE, aligned
 def room(N, longest, size):
     """Return how many elements of workspace the kernel needs, with ``size`` lanes.
 
-    Rows of what is held, least loads so far and flows; then those of a line of what arrives.
+    N rows each of loads, of least loads so far and of flows, then a line's rows of arrivals.
     """
     return (3 * N + longest) * size + CACHE_LINE
 
 
 def _simulate(held, least, pending, arrived, changed, k):
-    """Send the flows ``pending`` of lines of k nodes; return the rounds.
+    """Send the flows ``pending`` of lines of k nodes; return the rounds, a lane for each trial.
 
-    ``changed`` (3 k,) lists the nodes to look at now and in the next round, from 0 or k on, and
-    from 2 k on in which round each was last listed.
+    The others are Rows of k rows: ``held``, the loads, ``least``, those so far, and ``arrived``,
+    what has come in this round. ``changed`` (3 k,) int64 is one array in three parts of k elements:
+    the nodes to look at now and those of the next round, which change places after each round, and
+    in which round each node was last listed.
     """
-    slack = rounding(held, k)
+    slack = noise_level(held, k)
     zero = held[0] - held[0]
-    none = k - k
+    # Loops carry values of the kernel: an integer 0, and no trial.
+    start, no_trial = k - k, zero < zero
 
     def begin(i):
         changed[i] = i
-        changed[2 * k + i] = none
+        changed[2 * k + i] = start
         arrived[i] = zero
 
-    def make_round(count, made, now, rounds):
+    def make_round(count, round_number, now, rounds):
+        """Look at the ``count`` nodes listed from ``changed[now]`` on; ``now`` is 0 or k."""
         following = k - now
-        made = made + 1
+        round_number = round_number + 1
 
         def visit(c, reached, sending):
+            """Let a node send; return how many nodes are reached, and which trials send."""
             node = changed[now + c]
             below = select(node > 0, node - 1, k - 1)
             above = select(node < k - 1, node + 1, 0)
@@ -62,10 +68,10 @@ def _simulate(held, least, pending, arrived, changed, k):
                     held[node] = held[node] - sent
                     pending[link] = select(goes, 0, remaining)
                     arrived[to] = arrived[to] + sent
-                    first_to_come = changed[2 * k + to] < made
+                    first_to_come = changed[2 * k + to] < round_number
 
                     def list_node():
-                        changed[2 * k + to] = made
+                        changed[2 * k + to] = round_number
                         changed[following + reached] = to
 
                     cond(first_to_come, list_node)
@@ -77,30 +83,33 @@ def _simulate(held, least, pending, arrived, changed, k):
             least[node] = minimum(least[node], maximum(held[node], 0))
             return [reached, sending]
 
-        reached, sending = fori(count, visit, none, zero < zero)
+        reached, sending = fori(count, visit, start, no_trial)
 
         def arrive(c):
             node = changed[following + c]
             held[node], arrived[node] = held[node] + arrived[node], zero
 
         fori(reached, arrive)
-        return [reached, made, following, select(sending, rounds + 1, rounds)]
+        return [reached, round_number, following, select(sending, rounds + 1, rounds)]
 
     fori(k, begin)
-    _, _, _, rounds = while_loop(lambda count, *_: count > 0, make_round, k, none, none, zero)
+    _, _, _, rounds = while_loop(lambda count, *_: count > 0, make_round, k, start, start, zero)
     return rounds
 
 
 @traced()
 def _load(source, first, step, last, N, workspace, row):
-    """Copy networks, lines of ``source``, to rows of the workspace from number ``row`` on."""
+    """Copy networks, lines of ``source``, to N rows of the workspace from number ``row`` on.
+
+    Where they begin in ``source`` tell ``first``, ``step`` and ``last``: see ``lines_to_rows``.
+    """
     size = lanes(workspace.dtype)
     lines_to_rows(source, first, step, last, N, Rows(workspace, row * size, size, size))
 
 
 @traced()
 def _send_axis(workspace, changed, N, k, stride, s, trial, rounds):
-    """Send along all lines of an axis; set the rounds of the trials."""
+    """Send along all lines of axis s; set ``rounds[s]`` of the trials from ``trial`` on."""
     size = lanes(workspace.dtype)
     zero = workspace.load(0, size) - workspace.load(0, size)
 
@@ -110,8 +119,8 @@ def _send_axis(workspace, changed, N, k, stride, s, trial, rounds):
             Rows(workspace, (part * N + node) * size, stride * size, size) for part in range(3)
         )
         arrived = Rows(workspace, 3 * N * size, size, size)
-        made = _simulate(held, least, pending, arrived, changed, k)
-        return [maximum(longest, made)]
+        line_rounds = _simulate(held, least, pending, arrived, changed, k)
+        return [maximum(longest, line_rounds)]
 
     (longest,) = fori(N // k, send_line, zero)
     rounds.store((s, trial), longest)
@@ -119,7 +128,7 @@ def _send_axis(workspace, changed, N, k, stride, s, trial, rounds):
 
 @traced()
 def _sum_up(workspace, N, trial, local):
-    """Set the sums of the least loads of the trials."""
+    """Set ``local`` of the trials from ``trial`` on to the sums of their least loads."""
     size = lanes(workspace.dtype)
     least = Rows(workspace, N * size, size, size)
     local.store(trial, sum_and_extremes(least, least, N)[0])

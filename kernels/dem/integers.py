@@ -2,23 +2,24 @@
 
 No load grows past the largest, so what fits at first fits throughout. Loads are computed in
 
-    below 2**14               16-bit integers: half of a difference is one rounded product
-    below 2**23 (32 bits)     floats: an exchange is three operations (``_exchange_floats``)
-    below 2**52 (64 bits)     the same
-    others                    their own dtype, 16-bit loads in 32 bits
+    below 2**14                        16-bit integers: half of a difference is a rounded product
+    below 2**23, of 32-bit loads       float32: an exchange is three operations (_exchange_floats)
+    below 2**52, of 64-bit loads       float64, likewise
+    others                             their own dtype, 16-bit loads in 32 bits
 
-Cubes are balanced block by block in the L1 cache: low bits in registers, the others up to a block
-between rows of them (``balance``). In larger cubes (``balance_in_bytes``) the loads of a block now
-differ by its bits at most. They become bytes: by how much they exceed a base, the block's first.
+Cubes lie one after another, node 0 first. They are balanced block by block in the L1 cache: low
+bits in registers, the others up to a block between rows of registers (``balance``). In larger cubes
+(``balance_in_bytes``) the loads of a block then differ by the number of its bits at most. They
+become bytes: by how much a load exceeds the block's base, which is its first load.
 
-    block     0        1        2        3      ..      each: base, and a byte a node
-    link        base 0 - base 1   base 2 - base 3       bit 0 between blocks
-                   base 01     -      base 23           bit 1
+    block      0        1        2        3     ..      each has a base, and a byte a node
+    offset      base 0 - base 1   base 2 - base 3       along bit 0 of the blocks' numbers
+    offset         base 01     -      base 23           along bit 1
 
-Two blocks meet about the mean of their bases, which becomes the base of both: an exchange of bytes
-needs only the difference of both bases, their link. So a register holds 64 nodes and memory an
-eighth: chunks are balanced in the L2 cache, then the rest between chunks, in one pass for every
-three bits, and bytes become loads again.
+Two blocks that exchange get the mean of their bases as the base of both, so that an exchange of
+bytes needs only the difference of both bases, their offset. A register of 64 bytes holds 64 nodes,
+and memory passes an eighth: chunks of blocks are balanced in the L2 cache, then the bits between
+chunks, in one pass for every three bits, and bytes become loads again.
 """
 
 import numpy as np
@@ -42,32 +43,36 @@ from ..shared.vectors import (
 )  # fmt: skip
 from ..shared.views import overlap
 
-# The status of arrays that overlap without being the same.
+# The status for arrays that overlap without being the same.
 OVERLAP = -(2**63)
 # Loads up to here fit 16-bit lanes.
 SMALL_TOP = 2**14 - 1
-# A float lane holds a load with this added: floats from there on are one apart up to twice as much.
+# A float lane of so many bytes holds a load plus this. Between it and twice as much neighbouring
+# floats are 1 apart: the bits of such a float are those of the bias, with the load or'ed to them.
 BIAS = {4: 2**23, 8: 2**52}
 # Bytes of the lanes of a block, which is balanced in the L1 cache.
 BLOCK_BYTES = 2**14
-# Nodes whose bytes are balanced while they are in the L2 cache.
-CHUNK = 2**19
-# What a byte holds for a load that equals its base. After k bits the loads of 2**k nodes differ by
-# k at most, so that bytes are 1 at least in blocks of up to 15 bits, and grow by one a bit at most.
-RAISED = 16
-# More than two bytes of a cube that fits a memory differ by. Bases further apart than that are as
-# good as FAR apart, or FAR + 1 if their difference is odd.
+# Nodes of a chunk: their bytes are balanced while they are in the L2 cache.
+CHUNK_NODES = 2**19
+# The byte of a load that equals its base. After k bits the loads of 2**k nodes differ by k at most,
+# so that bytes are 1 at least in blocks of up to 15 bits, and grow by one a bit at most.
+BYTE_OF_BASE = 16
+# Two bytes of one cube differ by less than this. An exchange between bases further apart moves
+# bytes as between bases FAR apart, or FAR + 1 if the difference is odd.
 FAR = 64
-# Bytes of a register, which holds as many nodes of a block.
+# Bytes of a register, which holds as many nodes of a block: one byte each.
 BYTES = REGISTER_BYTES
 # Float lanes need a fused multiply-add: elsewhere it is a call of the C library for every lane.
 FUSED = not config.DISABLE_JIT and not {"+fma", "+neon"}.isdisjoint(features())
 # Bits balanced between registers at a time.
-PASS_BITS = 4 if REGISTERS == 32 else 3
+BITS_A_PASS = 4 if REGISTERS == 32 else 3
 
 
 def _exchange_small(a, b):
-    """Exchange 16-bit loads up to SMALL_TOP: half of d is ``((d * SMALL_TOP >> 14) + 1) >> 1``."""
+    """Exchange 16-bit loads up to SMALL_TOP.
+
+    Half of d = a - b towards 0 is ``((d * SMALL_TOP >> 14) + 1) >> 1``, one instruction.
+    """
     sent = rounded_product(a - b, SMALL_TOP)
     return a - sent, b + sent
 
@@ -76,8 +81,9 @@ def _exchange_floats(a, b):
     """Exchange floats ``2**p + load``, p = 23 or 52, with two fused multiply-adds.
 
     ``d = a - b`` is exact; h is the float below 1/2, ``1/2 - 2**-(p+2)``. So ``a - h d`` is the
-    mean and ``d / 2**(p+2)``, less than 1/4, rounded once, to an integer: an even d gives the mean,
-    an odd one half a unit more if a is the larger, else less; ``b + h d`` the reverse.
+    mean plus ``d / 2**(p+2)``, which is less than 1/4, rounded once, to an integer: for an even d
+    the mean, for an odd one half a unit more if a is the larger, else half a unit less. ``b + h d``
+    is the reverse.
     """
     half = np.nextafter(a.dtype.type(0.5), 0, dtype=a.dtype).item()
     d = a - b
@@ -85,7 +91,7 @@ def _exchange_floats(a, b):
 
 
 def _rule(dtype):
-    """Return the exchange of lanes of a dtype."""
+    """Return the rule of exchange for lanes of a dtype; see ``cubes``."""
     if dtype.kind == "f":
         return _exchange_floats
     return _exchange_small if dtype.itemsize == 2 else exchange
@@ -108,16 +114,16 @@ def _to_loads(values, dtype):
 
 
 def _registers(dtype):
-    """Return how many registers are balanced at a time: more do not fit, fewer wait."""
+    """Return how many registers are balanced at a time; fewer would wait for each other."""
     return 8 if dtype.itemsize == 2 else REGISTERS // 2
 
 
 @traced()
 def _low(source, base, target, place, like, n):
-    """Balance the low n bits of some registers' nodes, in lanes of the dtype of ``like``.
+    """Balance the low n bits of the next ``2**register_bits(like)`` nodes, in registers.
 
-    They are loads of ``source`` from ``base`` on, and loads or lanes of ``target`` from ``place``
-    on.
+    Loads of ``source`` from index ``base`` on become lanes or loads of ``target``, by its dtype,
+    from index ``place`` on. Lanes are of the dtype of ``like``.
     """
     width = lanes(like.dtype)
     starts = range(0, width * _registers(like.dtype), width)
@@ -129,19 +135,21 @@ def _low(source, base, target, place, like, n):
 
 @traced("bits")
 def _across(scratch, start, first, target, place, size, bits):
-    """Exchange along ``bits`` bits of lanes, from bit ``first`` on, between rows in registers.
+    """Exchange along bits ``first`` to ``first + bits - 1`` of the nodes, between registers.
 
-    ``size`` lanes of ``scratch`` become lanes or loads of ``target`` from ``place`` on.
+    ``size`` lanes of ``scratch`` from ``start`` on become lanes or loads of ``target``, by its
+    dtype, from ``place`` on.
     """
     rule, width = _rule(scratch.dtype), lanes(scratch.dtype)
 
     def columns(i):
+        # Node i of those that have none of these bits.
         base = ((i >> first) << (first + bits)) | (i & ((1 << first) - 1))
         places = [base + (r << first) for r in range(1 << bits)]
         rows = balance_rows([scratch.load(start + at, width) for at in places], rule)
         for at, row in zip(places, rows, strict=True):
             if target.dtype != scratch.dtype:
-                # The place of the next block's row.
+                # What is written four turns later.
                 target.prefetch(place + at + 4 * width, width, to_write=True)
             target.store(place + at, _to_loads(row, target.dtype))
 
@@ -150,7 +158,7 @@ def _across(scratch, start, first, target, place, size, bits):
 
 @traced()
 def _pack(scratch, octets, place, bases, block):
-    """Turn a block of lanes into bytes from ``place`` on, and set its base."""
+    """Turn a block of lanes, ``scratch``, into bytes from ``place`` on; set ``bases[block]``."""
     width, size = lanes(scratch.dtype), scratch.shape[0]
     dtype = bases.dtype if scratch.dtype.kind == "f" else scratch.dtype
     first = lane(_to_loads(scratch.load(0), dtype), 0)
@@ -158,7 +166,7 @@ def _pack(scratch, octets, place, bases, block):
 
     def pack(i):
         rows = [_to_loads(scratch.load(i + at), dtype) for at in range(0, BYTES, width)]
-        parts = [(row - spread(first, row) + RAISED).astype(np.uint8) for row in rows]
+        parts = [(row - spread(first, row) + BYTE_OF_BASE).astype(np.uint8) for row in rows]
         octets.store(place + i, concatenate(parts))
 
     fori(size, pack, step=BYTES)
@@ -166,7 +174,11 @@ def _pack(scratch, octets, place, bases, block):
 
 @traced()
 def _unpack(octets, place, target, start, base, nodes):
-    """Turn bytes from ``place`` on into loads, the highest first: they overwrite bytes."""
+    """Turn the bytes of a cube from ``place`` on into loads of ``target`` from ``start`` on.
+
+    Both begin at the same address, so the highest node comes first: its load overwrites bytes of
+    nodes whose loads are there already.
+    """
     width = lanes(target.dtype)
 
     def unpack(i):
@@ -175,33 +187,34 @@ def _unpack(octets, place, target, start, base, nodes):
         for at, part in zip(range(0, BYTES, width), parts, strict=True):
             load = part.astype(target.dtype)
             target.prefetch(start + low + at - 512, width, to_write=True)
-            target.store(start + low + at, load + spread(base, load) - RAISED)
+            target.store(start + low + at, load + spread(base, load) - BYTE_OF_BASE)
 
     fori(nodes, unpack, step=BYTES)
 
 
 @traced("bits")
-def _across_bytes(octets, base, stride, table, bits):
-    """Exchange along ``bits`` bits between rows of ``stride`` bytes from ``base`` on.
+def _across_bytes(octets, base, stride, offsets, bits):
+    """Exchange along ``bits`` bits between ``2**bits`` blocks of ``stride`` bytes from ``base`` on.
 
-    ``table`` holds the links of the first bit, then those of the next.
+    ``offsets`` (7,) int8 holds those of the first bit, 2**(bits - 1), then those of the next.
     """
 
-    def raises(number):
-        """Return what a link adds to both bytes before an exchange, and what is taken off after."""
-        link = spread(table[number], octets.load(base).view(np.int8))
-        ahead = maximum(link, spread(0, link)).view(np.uint8)
-        behind = maximum(-link, spread(0, link)).view(np.uint8)
+    def terms(number):
+        """Return what is added to either byte before an exchange, and what is subtracted after."""
+        offset = spread(offsets[number], octets.load(base).view(np.int8))
+        ahead = maximum(offset, spread(0, offset)).view(np.uint8)
+        behind = maximum(-offset, spread(0, offset)).view(np.uint8)
         return ahead, behind, (ahead + behind) >> 1
 
     pairs = [(r, s, bit) for bit in range(bits) for r, s in links(bits, bit)]
+    # Pairs along a bit whose lower bits alone differ have one offset: these blocks have met.
     numbers = [(1 << bits) - (1 << bits - bit) + (r >> bit + 1) for r, _, bit in pairs]
-    raised = {number: raises(number) for number in sorted(set(numbers))}
+    terms_of = {number: terms(number) for number in sorted(set(numbers))}
 
     def columns(i):
         rows = [octets.load(base + r * stride + i) for r in range(1 << bits)]
         for (r, s, _), number in zip(pairs, numbers, strict=True):
-            rows[r], rows[s] = _exchange_bytes(rows[r], rows[s], *raised[number])
+            rows[r], rows[s] = _exchange_bytes(rows[r], rows[s], *terms_of[number])
         for r, row in enumerate(rows):
             octets.store(base + r * stride + i, row)
 
@@ -211,7 +224,9 @@ def _across_bytes(octets, base, stride, table, bits):
 def _exchange_bytes(a, b, ahead, behind, half):
     """Exchange bytes of two blocks; both then count from the mean of the blocks' bases.
 
-    The larger keeps an odd unit: half the sum, rounded up, after b has lost one where it is larger.
+    ``ahead`` or ``behind`` is 0, the other one by how much the bases differ: with them added, both
+    bytes count from the lower base. The larger keeps an odd unit: a becomes half the sum, rounded
+    up, with b one less where b is the larger.
     """
     a, b = a + ahead, b + behind
     lower = maximum(minimum(a, b), b - 1)
@@ -221,10 +236,10 @@ def _exchange_bytes(a, b, ahead, behind, half):
 
 @inlined
 def _survey(source, target, largest):
-    """Return 0 if loads may be balanced: legal, up to ``largest``, and not overlapping the target.
+    """Return 0 if loads may be balanced: from 0 to ``largest``, 2**p - 1, and no arrays overlap.
 
-    Otherwise the bitwise or of all loads, as wide as the largest and negative if any load is, or
-    ``OVERLAP``.
+    Otherwise ``OVERLAP``, or the bitwise or of all loads: it has as many bits as the largest load,
+    and is negative if any load is.
     """
     result = source.dtype.type(0)
     for i in range(source.size):
@@ -236,11 +251,11 @@ def _survey(source, target, largest):
 
 @inlined
 def _between_rows(scratch, start, low, n, target, place, nodes):
-    """Balance the bits from ``low`` to below n of lanes; the last three of them into ``target``."""
+    """Balance bits ``low`` to n - 1 of lanes; the last four or fewer of them into ``target``."""
     bit = low
-    while bit + PASS_BITS < n:
-        _across(scratch, start, bit, scratch, start, nodes, PASS_BITS)
-        bit += PASS_BITS
+    while bit + BITS_A_PASS < n:
+        _across(scratch, start, bit, scratch, start, nodes, BITS_A_PASS)
+        bit += BITS_A_PASS
     if n - bit == 4:
         _across(scratch, start, bit, target, place, nodes, 4)
     elif n - bit == 3:
@@ -255,10 +270,10 @@ def _between_rows(scratch, start, low, n, target, place, nodes):
 def balance(source, target, like, n, largest):
     """Balance all cubes of ``source`` (B * N,) into ``target`` (B * N,), bits 0 .. n-1 in order.
 
-    ``target`` may be ``source``. Lanes are of the dtype of ``like``, which is the target seen as
-    that if they are as wide as loads. A cube is no larger than a block, ``2**n * like.itemsize <=
-    BLOCK_BYTES``. Returns what ``_survey`` tells of loads up to ``largest``, which lanes must hold;
-    writes nothing unless that is 0. With ``largest`` 0 loads are not looked at.
+    ``target`` may be ``source``. Lanes are of the dtype of ``like``: a view of the target if they
+    are as wide as loads, else any array of another size. A cube is no larger than a block, ``2**n *
+    like.itemsize <= BLOCK_BYTES``. Returns what ``_survey`` does for loads up to ``largest``, which
+    lanes must hold, and writes nothing unless that is 0. With ``largest`` 0 loads are not surveyed.
     """
     status = _survey(source, target, largest) if largest > 0 else np.int64(0)
     if status != 0:
@@ -291,7 +306,11 @@ def balance(source, target, like, n, largest):
 
 @kernel
 def balance_in_bytes(source, target, like, n, largest):
-    """Do the same with cubes larger than a block. Their bytes lie in front of their loads."""
+    """Do the same with cubes larger than a block.
+
+    The bytes of a cube lie at the beginning of its memory in ``target``: where target is source,
+    over loads that have been read.
+    """
     status = _survey(source, target, largest) if largest > 0 else np.int64(0)
     if status != 0:
         return status
@@ -302,11 +321,11 @@ def balance_in_bytes(source, target, like, n, largest):
     while 1 << block_bits < block:
         block_bits += 1
     nodes = 1 << n
-    chunk = min(nodes, CHUNK)
+    chunk = min(nodes, CHUNK_NODES)
     scratch = np.empty(block, like.dtype)
     bases = np.empty(chunk // block, target.dtype)
     roots = np.empty(nodes // chunk, target.dtype)
-    table = np.empty(7, np.int8)
+    offsets = np.empty(7, np.int8)
     for start in range(0, source.size, nodes):
         place = start * target.itemsize
         for c in range(roots.size):
@@ -316,37 +335,40 @@ def balance_in_bytes(source, target, like, n, largest):
                     _low(source, start + at + base, scratch, base, like, low_bits)
                 _between_rows(scratch, 0, low_bits, block_bits, scratch, 0, block)
                 _pack(scratch, octets, place + at, bases, b)
-            _between_blocks(octets, place + c * chunk, block, bases, table)
+            _between_blocks(octets, place + c * chunk, block, bases, offsets)
             roots[c] = bases[0]
-        _between_blocks(octets, place, chunk, roots, table)
+        _between_blocks(octets, place, chunk, roots, offsets)
         _unpack(octets, place, target, start, roots[0], nodes)
     return status
 
 
 @kernel
-def _between_blocks(octets, place, stride, bases, table):
-    """Balance bytes between blocks of ``stride`` nodes; the first base becomes that of all."""
+def _between_blocks(octets, place, stride, bases, offsets):
+    """Balance bytes between all blocks of ``stride`` nodes, from ``place`` on.
+
+    ``bases`` (blocks,) are theirs; the first becomes that of all.
+    """
     count = bases.size
     while count > 1:
         bits = 3 if count >= 8 else 2 if count == 4 else 1
         for s in range(count >> bits):
-            _set_links(bases, s, bits, table)
+            _set_offsets(bases, s, bits, offsets)
             base = place + s * (stride << bits)
             if bits == 3:
-                _across_bytes(octets, base, stride, table, 3)
+                _across_bytes(octets, base, stride, offsets, 3)
             elif bits == 2:
-                _across_bytes(octets, base, stride, table, 2)
+                _across_bytes(octets, base, stride, offsets, 2)
             else:
-                _across_bytes(octets, base, stride, table, 1)
+                _across_bytes(octets, base, stride, offsets, 1)
         stride <<= bits
         count >>= bits
 
 
 @inlined
-def _set_links(bases, group, bits, table):
-    """Set the links of ``2**bits`` blocks, bit by bit, and the base of their group.
+def _set_offsets(bases, group, bits, offsets):
+    """Set the offsets of ``2**bits`` blocks, bit by bit, and the base of their group.
 
-    A link is by how much the first base is the larger, or as far and as odd as that.
+    An offset is by how much the first of two bases is the larger, or FAR and as odd as that.
     """
     one, far = bases.dtype.type(1), bases.dtype.type(FAR)
     first, number, half = group << bits, 0, 1 << bits - 1
@@ -356,8 +378,8 @@ def _set_links(bases, group, bits, table):
             lower = min(a, b)
             apart = max(a, b) - lower
             bases[first + m] = lower + (apart >> one)
-            link = np.int8(apart if apart < far else far + (apart & one))
-            table[number + m] = link if a > b else -link
+            offset = np.int8(apart if apart < far else far + (apart & one))
+            offsets[number + m] = offset if a > b else -offset
         number += half
         half >>= 1
     bases[group] = bases[first]
@@ -365,5 +387,5 @@ def _set_links(bases, group, bits, table):
 
 @traced(returns=types.int64)
 def register_bits(like):
-    """Return the bits of as many nodes as are balanced in registers at a time."""
+    """Return how many low bits are balanced in registers at a time, in lanes of a dtype."""
     return (lanes(like.dtype) * _registers(like.dtype)).bit_length() - 1

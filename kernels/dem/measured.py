@@ -1,13 +1,15 @@
-"""Dimension exchange (Wu-Shu Fig. 1) of rows of loads, with units that move and units that stay.
+"""Dimension exchange (Wu-Shu Fig. 1) of rows of loads, with the units that move and that stay.
 
 Legend: ``B`` networks, a row of ``N = 2**n`` nodes each, ``S`` dimensions in the order balanced.
 
 ``balance`` is the general kernel, pair by pair: any dtype, any order of dimensions, faulty links.
 ``balance_integers`` is for large cubes and passes memory less often: all bits that the lanes of a
 register hold at once, then three bits at a time between eight registers, each with the running
-minimum of its loads: the units that never left.
+minimum of its loads, the units that never left. With 8 lanes, bits 3, 4 and 5 are exchanged between
 
-    register   lanes: nodes 0 .. 7      row r   nodes r * 2**k .. r * 2**k + 7, and so on
+    row 0   nodes  0 ..  7      row 1   nodes  8 .. 15      ..      row 7   nodes 56 .. 63
+
+and bits 6, 7 and 8 between nodes 0 .. 7, 64 .. 71, .., 448 .. 455, then 8 .. 15, 72 .. 79, ..
 """
 
 import numpy as np
@@ -19,18 +21,19 @@ from ..shared.tracing import cond, fori, traced
 from ..shared.vectors import add, lanes, minimum, permute, reduce, reduce_lanes
 from ..shared.views import row
 
-# Bits balanced between registers at a time, and the largest cube that is summed up turned.
+# Bits balanced between registers at a time.
 BITS_A_PASS = 3
+# Cubes of up to so many bits are summed up in turned order, see ``balance``.
 TURNED_BITS = 12
-# From this distance on between neighbours, units of real loads are added up run by run.
+# The least distance, in nodes, from which on units of real loads are added up run by run.
 LEAST_RUN = 16
-# The fewest nodes that registers of 32 and 64 bits a load take.
+# The fewest nodes of ``balance_integers``: they fill a register of 32-bit loads, or two of 64 bits.
 LEAST_NODES = lanes(np.int32)
 
 
 @traced(returns=lambda loads, *_: loads.dtype)
 def _exchange_pair(loads, resident_min, u, v):
-    """Exchange between nodes u and v; return the units that move."""
+    """Exchange between nodes u and v of a cube (N,); return the units that move."""
     loads[u], loads[v], units = exchange_and_count(loads[u], loads[v])
     resident_min[u] = minimum(resident_min[u], loads[u])
     resident_min[v] = minimum(resident_min[v], loads[v])
@@ -41,25 +44,27 @@ def _exchange_pair(loads, resident_min, u, v):
 def balance(loads, resident_min, bits, faults, moved):
     """Balance every row of ``loads`` (B, N) in place and record what stays and what moves.
 
-    ``resident_min`` (B, N) is the running minimum of each node's load. ``bits`` (S,) are the
-    dimensions in order. ``faults`` (F, 2) are faulty links as (bit, lower node), which exchange
-    nothing. ``moved`` (B, S) receives the units of each dimension.
+    ``resident_min`` (B, N) is the running minimum of each node's load, the load itself at first.
+    ``bits`` (S,) are the dimensions in order. ``faults`` (F, 2) are faulty links as (bit, lower
+    node), which exchange nothing. ``moved`` (B, S) receives the units of each dimension.
     """
     B, N = loads.shape
     S = bits.size
     # The order in which units of real loads are added up decides their last bits. In a small cube
-    # it is that of a cube whose node numbers turn right by one bit from dimension to dimension.
+    # it is that of a cube whose node numbers are rotated right by one bit a dimension. In others
+    # pairs go by their lower node, and where these come in runs, each run is added up by itself.
     turned = faults.shape[0] == 0 and 2 <= S <= TURNED_BITS and 1 << S == N
     for s in range(S):
         turned = turned and bits[s] == s
     for b in range(B):
-        own, least = row(loads, b), row(resident_min, b)
+        cube, least = row(loads, b), row(resident_min, b)
         for s in range(S):
             bit = bits[s]
             below = (1 << bit) - 1
             run = below + 1 if below + 1 >= LEAST_RUN and not turned else N
             total = part = moved.dtype.type(0)
             for p in range(N // 2):
+                # The lower node of pair p: a 0 is put into p as bit ``bit``.
                 u = ((p & ~below) << 1) | (p & below)
                 if turned:
                     u = ((p << bit + 1) & (N - 1)) | (p >> S - 1 - bit)
@@ -68,7 +73,7 @@ def balance(loads, resident_min, bits, faults, moved):
                 for f in range(faults.shape[0]):
                     is_faulty |= (faults[f, 0] == bit) & (faults[f, 1] == u)
                 if not is_faulty:
-                    part += moved.dtype.type(_exchange_pair(own, least, u, v))
+                    part += moved.dtype.type(_exchange_pair(cube, least, u, v))
                 if (p + 1) & (run - 1) == 0:
                     total += part
                     part = moved.dtype.type(0)
@@ -79,8 +84,8 @@ def balance(loads, resident_min, bits, faults, moved):
 def balance_integers(loads, resident_min, n, moved):
     """Do the same with signed integers, bits 0 .. n-1 in order and no faults.
 
-    ``2**n`` loads fill a register at least. ``moved`` (B,) receives the units of all dimensions,
-    which fit int64 together.
+    ``N = 2**n`` loads fill a register at least. ``moved`` (B,) receives the units of all dimensions
+    together, which fit int64.
     """
     for b in range(loads.shape[0]):
         moved[b] = _balance_row(row(loads, b), row(resident_min, b), n)
@@ -88,7 +93,7 @@ def balance_integers(loads, resident_min, n, moved):
 
 @traced(returns=types.int64)
 def _balance_row(loads, resident_min, n):
-    """Balance a cube along bits 0 .. n-1 in place; return the units that move."""
+    """Balance a cube (N,) along bits 0 .. n-1 in place; return the units that move."""
     size, width = loads.shape[0], lanes(loads.dtype)
     lane_bits = width.bit_length() - 1
 
@@ -102,20 +107,23 @@ def _balance_row(loads, resident_min, n):
         resident_min.store(i, least)
         return [moved]
 
-    none = permute(loads.load(0).astype(np.int64), range(width)) * 0
-    (twice,) = fori(size, in_register, none, step=width)
-    # Both ends of a link within a register count what is sent.
+    zeros = permute(loads.load(0).astype(np.int64), range(width)) * 0
+    # Within a register both ends of a link count what is sent.
+    (twice,) = fori(size, in_register, zeros, step=width)
     passes = (n - lane_bits + BITS_A_PASS - 1) // BITS_A_PASS
 
     def one_pass(p, moved):
         return [_pass(loads, resident_min, n, lane_bits + BITS_A_PASS * p, moved)]
 
-    (moved,) = fori(passes, one_pass, none)
+    (moved,) = fori(passes, one_pass, zeros)
     return (reduce_lanes(twice, add) >> 1) + reduce_lanes(moved, add)
 
 
 def _pass(loads, resident_min, n, first, moved):
-    """Exchange along up to three bits from ``first`` on; return what moves added to ``moved``."""
+    """Exchange along up to three bits from bit ``first`` on, those below n.
+
+    Returns ``moved``, a register of int64, with the units that move added in each lane.
+    """
 
     def along(bits):
         def columns(i, moved):

@@ -7,8 +7,10 @@ and all nodes end with the last one: a tree over neighbours whose leaves are the
     bit 0    (a+b)/2 (c+d)/2 (e+f)/2 (g+h)/2 ..        half as many numbers
     bit 1        (ab+cd)/2      (ef+gh)/2    ..        a quarter
 
-Memory is read once: 16 registers become one, what is left of a block is halved in the L1 cache,
-and loads are looked at on the way. Then memory is written once, unless a load is not legal.
+Cubes lie one after another, node 0 first. Memory is read once, block by block: 16 registers become
+one of means, which are halved further in the L1 cache, and loads are checked on the way. The means
+of blocks are the leaves of the rest of the tree. Then memory is written once, unless a load is not
+legal.
 """
 
 import numpy as np
@@ -18,14 +20,14 @@ from ..shared.tracing import fori, register_lanes, traced, update
 from ..shared.vectors import lanes, maximum, reduce, shuffle, spread
 from ..shared.views import overlap
 
-# Registers whose means fill one, and the bits that are balanced so.
+# So many registers become one of means, along so many bits.
 ROWS, ROW_BITS = 16, 4
-# Nodes of a block, as bits.
+# A block is 2**BLOCK_BITS nodes.
 BLOCK_BITS = 12
 
 
 def _means(a, b):
-    """Return the means of neighbours in two registers, in order."""
+    """Return the means of neighbours, lanes 0 and 1, 2 and 3, .., of two registers, in order."""
     even = shuffle(a, b, range(0, 2 * a.size, 2))
     odd = shuffle(a, b, range(1, 2 * a.size, 2))
     return (even + odd) * 0.5
@@ -33,10 +35,11 @@ def _means(a, b):
 
 @traced()
 def _read(loads, base, count, means, peaks, first):
-    """Set ``count`` registers of means, of loads from ``base`` on; raise ``peaks``.
+    """Set registers ``first .. first + count - 1`` of ``means``, ``ROWS`` registers of loads each.
 
-    ``peaks`` are the largest loads seen as unsigned numbers, by their bits: all that are negative,
-    infinite or NaN are above all others; -0.0 counts as 0.0.
+    The loads begin at index ``base``. ``peaks``, a register, becomes the largest load of each lane
+    with their bits read as unsigned integers: what is negative or NaN comes above all legal loads.
+    -0.0 counts as 0.0.
     """
     width = lanes(loads.dtype)
     unsigned = np.dtype(f"u{loads.dtype.itemsize}")
@@ -52,7 +55,7 @@ def _read(loads, base, count, means, peaks, first):
 
 @traced()
 def _halve(means, count):
-    """Set ``count`` registers to the means of neighbours, which take twice as many."""
+    """Set the first ``count`` registers to the means of neighbours in twice as many registers."""
     width = lanes(means.dtype)
 
     def halve(i):
@@ -64,7 +67,7 @@ def _halve(means, count):
 
 @traced()
 def _fill(target, base, nodes, load):
-    """Set so many loads, a multiple of those in a register."""
+    """Set ``nodes`` loads from index ``base`` on, whole registers, to one load."""
     row = spread(load, target.load(base))
     fori(nodes, lambda i: target.store(base + i, row), step=row.size)
 
@@ -82,7 +85,7 @@ def balance(source, target, n, largest):
     size, width = source.size, register_lanes(source)
     low = min(n, BLOCK_BITS)
     block, tree = 1 << BLOCK_BITS, ROWS * width
-    # A register more than a block leaves, as whole registers are halved.
+    # Whole registers are halved, so that up to two beyond the means of a block are read.
     means = np.zeros((block >> ROW_BITS) + 2 * width, source.dtype)
     peaks = np.zeros(width, source.dtype)
     rest = np.zeros(tree, source.dtype)
@@ -101,7 +104,7 @@ def balance(source, target, n, largest):
             roots[(start >> low) + c] = means[c]
     illegal = 0
     for lane in range(width):
-        # Negated, so that NaN counts.
+        # Comparisons with NaN are false, so that NaN is illegal, too.
         illegal += not (peaks[lane] >= 0 and peaks[lane] <= largest)
     if illegal > 0:
         return 1

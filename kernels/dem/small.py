@@ -21,14 +21,15 @@ from ..shared.tracing import cond, fori, stack, traced
 from ..shared.vectors import lanes, maximum, reduce_lanes, select, spread
 from ..shared.views import overlap
 
-# Bits that one pass balances: rows fill half of the registers.
+# Bits that one pass balances: its rows fill half of the registers.
 BITS_A_PASS = 4 if REGISTERS == 32 else 3
+# Bytes that are balanced while they are in the L2 cache.
 CHUNK_BYTES = 2**19
 
 
 @traced(returns=types.int64)
 def _balance(source, target, n, largest):
-    """Balance cubes and return 0, or return 1 and write nothing where a load is not legal."""
+    """Balance cubes (B * N,) and return 0; with an illegal load return 1 and write nothing."""
     size, width = source.shape[0], lanes(source.dtype)
     whole = size // width * width
     # Loads that do not fill a register are balanced in one on the stack.
@@ -36,13 +37,13 @@ def _balance(source, target, n, largest):
     for lane in range(width):
         rest[lane] = 0
 
-    def take(i):
+    def copy_in(i):
         rest[i] = source[whole + i]
 
-    def put(i):
+    def copy_out(i):
         target[whole + i] = rest[i]
 
-    fori(size - whole, take)
+    fori(size - whole, copy_in)
     illegal = _find_illegal(source, whole, rest, largest)
 
     def balance_all():
@@ -51,7 +52,7 @@ def _balance(source, target, n, largest):
 
         fori(whole, in_register, step=width)
         rest.store(0, *balance_registers([rest.load(0)], n))
-        fori(size - whole, put)
+        fori(size - whole, copy_out)
         _balance_between(target, 0, size, width, n - (width.bit_length() - 1))
 
     cond(illegal == 0, balance_all)
@@ -59,9 +60,12 @@ def _balance(source, target, n, largest):
 
 
 def _find_illegal(source, whole, rest, largest):
-    """Return 1 if a load is negative, too large or NaN, else 0."""
+    """Return 1 if a load is negative, above ``largest`` or NaN, else 0.
 
-    def look(i, illegal, memory=source):
+    Loads are the first ``whole`` of ``source`` and the register ``rest``. Integers have no largest.
+    """
+
+    def check(i, illegal, memory=source):
         load = memory.load(i)
         legal = load >= 0
         if load.dtype.kind == "f":
@@ -70,41 +74,47 @@ def _find_illegal(source, whole, rest, largest):
 
     if source.dtype.kind == "u":
         return whole * 0
-    (illegal,) = look(0, spread(0, rest.load(0)), rest)
-    (illegal,) = fori(whole, look, illegal, step=lanes(source.dtype))
+    (illegal,) = check(0, spread(0, rest.load(0)), rest)
+    (illegal,) = fori(whole, check, illegal, step=lanes(source.dtype))
     return reduce_lanes(illegal, maximum).astype(np.int64)
 
 
 def _balance_between(loads, start, size, stride, bits):
-    """Balance ``bits`` bits of the numbers of rows, ``stride`` loads each, from ``start`` on."""
+    """Balance rows of ``stride`` loads each along the low ``bits`` bits of the rows' numbers.
+
+    The rows are the ``size`` loads from index ``start`` on. Pass p goes along the next bits of the
+    numbers, between places that are ``apart`` loads from each other.
+    """
 
     def one_pass(p):
-        first, left = stride << BITS_A_PASS * p, bits - BITS_A_PASS * p
+        apart, remaining_bits = stride << BITS_A_PASS * p, bits - BITS_A_PASS * p
 
         def along(count):
-            def balance_set(s):
+            """Return what balances ``count`` bits: group after group, column after column."""
+
+            def balance_group(g):
                 def balance_columns(column):
-                    base = start + s * (first << count) + column
-                    places = [base + r * first for r in range(1 << count)]
+                    base = start + g * (apart << count) + column
+                    places = [base + r * apart for r in range(1 << count)]
                     rows = balance_rows([loads.load(place) for place in places])
                     for place, row in zip(places, rows, strict=True):
                         loads.store(place, row)
 
-                fori(first, balance_columns, step=lanes(loads.dtype))
+                fori(apart, balance_columns, step=lanes(loads.dtype))
 
-            return lambda: fori(size // (first << count), balance_set)
+            return lambda: fori(size // (apart << count), balance_group)
 
-        # One less at the end, and so on.
-        fewer = along(1)
+        # The last pass has 1 to BITS_A_PASS bits; each number of bits is a branch of its own.
+        balance_pass = along(1)
         for count in range(2, BITS_A_PASS + 1):
-            fewer = _at_least(left, count, along(count), fewer)
-        fewer()
+            balance_pass = _at_least(remaining_bits, count, along(count), balance_pass)
+        balance_pass()
 
     fori((bits + BITS_A_PASS - 1) // BITS_A_PASS, one_pass)
 
 
 def _at_least(number, least, then, otherwise):
-    """Return what runs one of two functions, as a number is not less than another one or is."""
+    """Return a function that runs ``then`` if ``number >= least``, else ``otherwise``."""
     return lambda: cond(number >= least, then, otherwise)
 
 
@@ -125,10 +135,11 @@ def balance(source, target, n, largest):
 
 @kernel
 def balance_side_by_side(loads, width):
-    """Balance cubes side by side, a cube in every column, in place.
+    """Balance cubes side by side, in place.
 
-    ``loads`` (B, N * width) holds a network a row, in it ``N`` nodes of ``width`` cubes; ``width``
-    is a multiple of a register's lanes. Chunks are balanced while they are in the L2 cache.
+    A row of ``loads`` (B, N * width) holds ``width`` cubes: node 0 of each of them, then node 1 of
+    each, .., up to ``N - 1``. ``width`` is a multiple of a register's lanes. The low bits are
+    balanced chunk by chunk, the others, ``high``, between chunks.
     """
     whole = loads.shape[1]
     chunk, low = width, 0

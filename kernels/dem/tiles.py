@@ -21,31 +21,35 @@ from ..shared.tracing import cond, either, fori, traced, update
 from ..shared.vectors import add, lanes, maximum, minimum, reduce
 from ..shared.views import row
 
-# Dimensions balanced at a time: a register for each row's loads and one for their minima.
-TOGETHER = 3 if REGISTERS == 32 else 2
-# The largest load of 16-bit lanes; four of them add up in 16 bits without a sign.
-NARROW, ADDED = 2**14 - 1, 4
+# Dimensions balanced at a time: each row takes a register for its loads and one for their minima.
+DIMENSIONS_A_PASS = 3 if REGISTERS == 32 else 2
+# The largest load of 16-bit lanes, and how many such loads add up in 16 bits without a sign.
+NARROW, ADDED_AT_ONCE = 2**14 - 1, 4
 # Trials side by side in 16-bit lanes are a multiple of this.
 NARROW_LANES = lanes(np.int16)
-# Rows of what the lanes add up to.
+# Rows of ``sums``: of each trial the units that move and that never leave, least and largest load.
 MOVED, LOCAL, LEAST, MOST, SUMS = 0, 1, 2, 3, 4
 
 
 def _add(sums, at, parts):
-    """Add loads or units to a row of sums, as many at a time as add up in their own dtype."""
+    """Add registers of loads or units to those of ``sums`` at an index (row, lane).
+
+    As many at a time are added in their own dtype as fit it.
+    """
     unsigned = np.dtype(f"u{parts[0].dtype.itemsize}")
-    for i in range(0, len(parts), ADDED):
-        total = reduce(parts[i : i + ADDED], add)
+    for i in range(0, len(parts), ADDED_AT_ONCE):
+        total = reduce(parts[i : i + ADDED_AT_ONCE], add)
         update(sums, at, add, total.view(unsigned).astype(sums.dtype))
 
 
 @traced("bits")
 def _across(tile, resident_min, sums, node, strides, ends, bits):
-    """Balance ``bits`` dimensions of a tile between rows of ``2**bits`` nodes from ``node`` on.
+    """Balance ``bits`` dimensions of a tile (N * W,) between the rows of ``2**bits`` nodes.
 
-    The neighbour along dimension d is ``strides[d]`` nodes further. ``ends`` tells whether these
-    dimensions are the first, before which the minima are the loads, and the last, after which the
-    lanes of ``sums`` (SUMS, W) receive minima and extremes.
+    The lowest is ``node``; the neighbour along dimension d is ``strides[d]`` nodes further.
+    ``resident_min`` (N * W,) holds the minima. ``ends`` tells whether these dimensions are the
+    first, before which the minima are the loads, and the last, after which ``sums`` (SUMS, W)
+    receives minima and extremes.
     """
     first, last = ends
     W = sums.shape[1]
@@ -87,8 +91,8 @@ def _across(tile, resident_min, sums, node, strides, ends, bits):
 def balance(tiles, resident_min, sums, bits, faults, totals):
     """Balance every cube of ``tiles`` (K, N, W) int16, int32 or int64 in place.
 
-    ``W`` fills whole registers. Each total and what is moved of it fit the dtype of ``sums`` (SUMS,
-    W) int32 or int64, no narrower than the tiles'; 16-bit loads are at most ``NARROW``.
+    ``W`` fills whole registers. The totals and the units that move fit the dtype of ``sums`` (SUMS,
+    W), int32 or int64, no narrower than the tiles'; 16-bit loads are at most ``NARROW``.
     ``resident_min`` (N W,) is workspace of the tiles' dtype. ``bits`` (S,) are the dimensions in
     order, ``faults`` (F, 2) faulty links as (bit, lower node), which exchange nothing. ``totals``
     (4, B) int64 receives the units that move, all dimensions together, those that never leave, and
@@ -96,7 +100,7 @@ def balance(tiles, resident_min, sums, bits, faults, totals):
     """
     K, N, W = tiles.shape
     S, F = bits.size, faults.shape[0]
-    passes = max(1, S if F > 0 else (S + TOGETHER - 1) // TOGETHER)
+    passes = max(1, S if F > 0 else (S + DIMENSIONS_A_PASS - 1) // DIMENSIONS_A_PASS)
     for k in range(K):
         tile = row(tiles, k)
         for w in range(W):
@@ -109,7 +113,7 @@ def balance(tiles, resident_min, sums, bits, faults, totals):
             first = 1 << bits[s] if count > 0 else 0
             second = 1 << bits[s + 1] if count > 1 else 0
             third = 1 << bits[s + 2] if count > 2 else 0
-            # Nodes below all those that exchange: numbers with bits of ``others`` alone.
+            # Groups of nodes that exchange, by the lowest: its number has bits of ``others`` alone.
             others = (N - 1) & ~(first | second | third)
             strides = first, second, third
             node = 0
@@ -118,6 +122,7 @@ def balance(tiles, resident_min, sums, bits, faults, totals):
                 for f in range(F):
                     is_faulty |= (faults[f, 0] == bits[s]) & (faults[f, 1] == node)
                 if count == 0 or is_faulty:
+                    # The ends of a faulty link, or all nodes without a dimension, are summed alone.
                     for end in range(node, node + first + 1, max(1, first)):
                         _across(tile, resident_min, sums, end, strides, ends, 0)
                 elif count == 1:
@@ -128,6 +133,7 @@ def balance(tiles, resident_min, sums, bits, faults, totals):
                     _across(tile, resident_min, sums, node, strides, ends, 3)
                 if node == others:
                     break
+                # The next number that has bits of ``others`` alone.
                 node = (node - others) & others
         for w in range(min(W, totals.shape[1] - k * W)):
             for which in range(SUMS):

@@ -1,10 +1,15 @@
 """Edge colouring of any simple graph with at most one colour more than the largest degree.
 
-Misra and Gries (1992): one link after the other is coloured. Around one of its ends a fan of links
-is built, each of a colour that is free at the far end of the one before. Two colours are swapped
-along a path, after which the fan's colours move on by one link, and one is free for the last.
+Misra and Gries (1992): one link after the other is coloured. A colour is free at a node if none of
+its links has it. At one end of the new link, the centre, a fan of links is built that begins with
+it, each of a colour that is free at the far end of the one before. Two colours, c and d, are
+swapped along a path, after which each link of the fan can take the colour of the next one:
 
-The links at node i are ``link[first[i]:first[i + 1]]``; ``colours[e]`` is -1 while e has none.
+    fan       new link   1st link   2nd link   3rd link        c is free at the centre, d at the
+    before       -          p          q          r            far end of the last link
+    after        p          q          r          d
+
+The links at node i are ``incident[first[i]:first[i + 1]]``; ``colours[e]`` is -1 while e has none.
 """
 
 import numpy as np
@@ -15,8 +20,8 @@ NONE = np.int64(-1)
 
 
 @inlined
-def _list_links(links, first, link):
-    """Fill the list of links at each node; ``first`` (n + 2,) holds zeros before."""
+def _list_links(links, first, incident):
+    """Fill ``first`` (n + 2,), zeros before, and ``incident`` (2 E,), the links at each node."""
     # Counted one place further on, so that each count grows into the first place of its node.
     for e in range(links.shape[0]):
         for side in range(2):
@@ -26,7 +31,7 @@ def _list_links(links, first, link):
     for e in range(links.shape[0]):
         for side in range(2):
             node = links[e, side] + 1
-            link[first[node]] = e
+            incident[first[node]] = e
             first[node] += 1
 
 
@@ -36,24 +41,24 @@ def _other_end(links, e, node):
 
 
 @kernel
-def _link_of_colour(node, colour, first, link, colours, except_link):
+def _link_of_colour(node, colour, first, incident, colours, except_link):
     """Return the link of a colour at a node other than ``except_link``, or ``NONE``."""
     result = NONE
     for a in range(first[node], first[node + 1]):
-        if colours[link[a]] == colour and link[a] != except_link:
-            result = link[a]
+        if colours[incident[a]] == colour and incident[a] != except_link:
+            result = incident[a]
     return result
 
 
 @inlined
-def _free_colour(node, first, link, colours, used):
-    """Return the least colour of no link at the node; ``used`` is scratch."""
+def _free_colour(node, first, incident, colours, used):
+    """Return the least colour that is free at the node; ``used`` is workspace."""
     degree = first[node + 1] - first[node]
     for colour in range(degree + 1):
         used[colour] = False
     for a in range(first[node], first[node + 1]):
-        if 0 <= colours[link[a]] <= degree:
-            used[colours[link[a]]] = True
+        if 0 <= colours[incident[a]] <= degree:
+            used[colours[incident[a]]] = True
     result = 0
     while used[result]:
         result += 1
@@ -61,15 +66,15 @@ def _free_colour(node, first, link, colours, used):
 
 
 @inlined
-def _swap_path(node, c, d, links, first, link, colours):
-    """Swap c and d along the path of these colours that starts at ``node`` with d."""
-    other_colour = c
-    e = _link_of_colour(node, d, first, link, colours, NONE)
+def _swap_path(node, c, d, links, first, incident, colours):
+    """Swap c and d along the path of links of these colours that starts at ``node`` with d."""
+    new_colour = c
+    e = _link_of_colour(node, d, first, incident, colours, NONE)
     while e >= 0:
         node = _other_end(links, e, node)
-        following = _link_of_colour(node, other_colour, first, link, colours, e)
-        colours[e] = other_colour
-        other_colour = c + d - other_colour
+        following = _link_of_colour(node, new_colour, first, incident, colours, e)
+        colours[e] = new_colour
+        new_colour = c + d - new_colour
         e = following
 
 
@@ -78,8 +83,8 @@ def misra_gries(links, n):
     """Return a proper edge colouring (E,) of simple links (E, 2) on n nodes."""
     E = links.shape[0]
     first = np.zeros(n + 2, np.int64)
-    link = np.empty(2 * E, np.int64)
-    _list_links(links, first, link)
+    incident = np.empty(2 * E, np.int64)
+    _list_links(links, first, incident)
     largest = 0
     for i in range(n):
         largest = max(largest, first[i + 1] - first[i])
@@ -91,19 +96,20 @@ def misra_gries(links, n):
     fan = np.empty(largest + 1, np.int64)
     for e in range(E):
         centre = links[e, 0]
-        c = _free_colour(centre, first, link, colours, used)
+        c = _free_colour(centre, first, incident, colours, used)
+        # The fan grows until no link can follow, or c is free at its last end; then d is c.
         fan[0] = in_fan_of[e] = e
         length = 1
         end = _other_end(links, e, centre)
         growing = True
-        while growing and _link_of_colour(end, c, first, link, colours, NONE) >= 0:
+        while growing and _link_of_colour(end, c, first, incident, colours, NONE) >= 0:
             growing = False
             for a in range(first[centre], first[centre + 1]):
-                candidate = link[a]
+                candidate = incident[a]
                 colour = colours[candidate]
                 if colour < 0 or in_fan_of[candidate] == e or growing:
                     continue
-                if _link_of_colour(end, colour, first, link, colours, NONE) < 0:
+                if _link_of_colour(end, colour, first, incident, colours, NONE) < 0:
                     fan[length] = candidate
                     in_fan_of[candidate] = e
                     length += 1
@@ -112,15 +118,15 @@ def misra_gries(links, n):
                 end = _other_end(links, fan[length - 1], centre)
         d = c
         if not growing:
-            d = _free_colour(end, first, link, colours, used)
+            d = _free_colour(end, first, incident, colours, used)
         if c != d:
-            _swap_path(centre, c, d, links, first, link, colours)
-        # The swap may have spoilt the fan further on: its first link with d free at the end
-        # comes before that.
+            _swap_path(centre, c, d, links, first, incident, colours)
+        # The swap may have changed colours in the fan. Up to its first link with d free at the
+        # far end it still is one.
         chosen = 0
         while True:
             end = _other_end(links, fan[chosen], centre)
-            if _link_of_colour(end, d, first, link, colours, NONE) < 0:
+            if _link_of_colour(end, d, first, incident, colours, NONE) < 0:
                 break
             chosen += 1
         for f in range(chosen):

@@ -3,9 +3,10 @@
 Legend: ``B`` networks, ``N`` nodes, ``E`` links, ``W`` networks of a tile, of which there are
 ``K``.
 
-A tile holds W networks side by side, node by node, as in ``tiles``; a single network is a tile of
-its own. Every network has its own share: it is set to 0 once all neighbours are near enough, and
-then exchanges change nothing any more. A tile is swept until all of its shares are 0.
+A tile holds W networks side by side, node by node, as in ``tiles.py``; a single network is a tile
+of its own. ``exchange_share`` is the paper's rule. Every network has its own share: it is set to 0
+once all neighbours are near enough, and then exchanges change nothing any more. A tile is swept
+until all of its shares are 0.
 """
 
 import numpy as np
@@ -15,16 +16,17 @@ from ..shared.shares import exchange_share
 from ..shared.tracing import each_register, fori, traced, update
 from ..shared.vectors import absolute, add, maximum, minimum, select, spread
 
-# Flags of a network, as in ``tiles``.
+# Flags of a network, as in ``tiles.py``.
 STALLED, APART = 1, 2
 
 
 @traced()
 def _sweep(tile, resident_min, record, u, v, share, moved, moving):
-    """Let all links exchange, one after the other, in all networks.
+    """Let all links (u, v) exchange, one after the other, in all networks of ``tile`` (N * W,).
 
     Adds what each network sends to ``moved`` (W,), and sets ``moving`` (W,) to 1 where a load
-    changes. ``record`` : (flows (B, E) or None, scratch (W,), the first network, their number).
+    changes. ``share`` is (W,). ``record`` : (flows (B, E) or None, workspace (W,), the number of
+    the tile's first network, how many of its W are networks).
     """
     W = share.shape[0]
     flows, scratch, first, count = record
@@ -58,7 +60,7 @@ def _sweep(tile, resident_min, record, u, v, share, moved, moving):
 
 @traced()
 def _largest_steps(tile, u, v, steps):
-    """Set ``steps`` (W,) to the largest difference between neighbours of each network."""
+    """Set ``steps`` (W,) to each network's largest difference between neighbours u and v."""
     W = steps.shape[0]
 
     def measure(w, size):
@@ -75,7 +77,7 @@ def _largest_steps(tile, u, v, steps):
 
 @traced()
 def _sum_nodes(tile, sums, nodes):
-    """Set ``sums`` (W,) to the total of each network of a tile, added node by node."""
+    """Set ``sums`` (W,) to the total of each network of a tile, from node 0 on."""
     W = sums.shape[0]
 
     def add_up(w, size):
@@ -91,7 +93,7 @@ def _sum_nodes(tile, sums, nodes):
 
 
 @kernel
-def gde(tiles, resident_min, flows, links, lam, tol, max_sweeps, out, state, place):
+def gde(tiles, resident_min, flows, links, lam, tol, max_sweeps, out, state, progress):
     """Balance tiles until the neighbours of each network are within its ``tol`` (B,).
 
     A network stalls when a sweep changes nothing, or when rounding has kept its largest difference
@@ -99,31 +101,33 @@ def gde(tiles, resident_min, flows, links, lam, tol, max_sweeps, out, state, pla
 
     Parameters
     ----------
-    tiles : (K, N, W) float64, balanced in place
+    tiles : (K, N, W) float64, balanced in progress
         W is a multiple of a register's lanes, or 1.
-    resident_min : (N * W,), scratch
+    resident_min : (N * W,) float64, workspace: the least load of each node so far
     flows : (B, E) zeros, receives the net flows; or None
     links : (u, v) (E,) in the order of the colours
     lam : share of a difference that is sent, above 0
-    out : (4, B), receives moved, local, sweeps and flags
-    state : (8, W), where the networks of the tile in hand stand
-    place : (3,) int64: that tile, its sweeps, and after how many more to come back
+    out : (4, B) float64, receives moved, local, sweeps and flags
+    state : (8, W) float64, of the networks of the tile in hand, row by row:
+        Units moved, share, least of the largest differences so far, sweeps since that fell,
+        sweeps, flags, whether the last sweep changed a load, largest difference.
+    progress : (3,) int64: that tile and its sweeps, 0 at first, and after how many to come back
 
     Returns
     -------
     bool
-        Whether all is done; else call again with the same arguments, ``place[2]`` set anew.
+        Whether all is done; else call again with the same arguments, ``progress[2]`` set anew.
     """
     K, N, W = tiles.shape
     u, v = links
     moved, share, least, waited = state[0], state[1], state[2], state[3]
     sweeps, flags, moving, largest = state[4], state[5], state[6], state[7]
     scratch = np.empty(W)
-    while place[0] < K:
-        tile = tiles[place[0]].reshape(-1)
-        first = place[0] * W
+    while progress[0] < K:
+        tile = tiles[progress[0]].reshape(-1)
+        first = progress[0] * W
         count = min(W, out.shape[1] - first)
-        if place[1] == 0:
+        if progress[1] == 0:
             for i in range(tile.size):
                 resident_min[i] = tile[i]
             for w in range(W):
@@ -137,21 +141,21 @@ def gde(tiles, resident_min, flows, links, lam, tol, max_sweeps, out, state, pla
                 waited[w] = 0.0 if largest[w] < least[w] else waited[w] + 1.0
                 least[w] = min(least[w], largest[w])
                 apart = largest[w] > tol[first + w]
-                still = place[1] > 0 and moving[w] == 0.0
-                if share[w] != 0.0 and (not apart or still or waited[w] > 2 * N + 64):
+                motionless = progress[1] > 0 and moving[w] == 0.0
+                if share[w] != 0.0 and (not apart or motionless or waited[w] > 2 * N + 64):
                     share[w] = 0.0
                     flags[w] = STALLED | APART if apart else 0
                 active = active or share[w] != 0.0
-            if not active or place[1] >= max_sweeps:
+            if not active or progress[1] >= max_sweeps:
                 break
             for w in range(W):
                 sweeps[w] += share[w] != 0.0
                 moving[w] = 0.0
             record = flows, scratch, first, count
             _sweep(tile, resident_min, record, u, v, share, moved, moving)
-            place[1] += 1
-            place[2] -= 1
-            if place[2] == 0:
+            progress[1] += 1
+            progress[2] -= 1
+            if progress[2] == 0:
                 return False
         _sum_nodes(resident_min, scratch, N)
         for w in range(count):
@@ -159,6 +163,6 @@ def gde(tiles, resident_min, flows, links, lam, tol, max_sweeps, out, state, pla
             out[1, first + w] = scratch[w]
             out[2, first + w] = sweeps[w]
             out[3, first + w] = flags[w] if share[w] == 0.0 else APART
-        place[0] += 1
-        place[1] = 0
+        progress[0] += 1
+        progress[1] = 0
     return True

@@ -2,9 +2,10 @@
 
 Legend: ``N`` nodes, ``E`` links, in the order of their colours.
 
-A host program that balances in every step has one network at a time. For it one call checks the
-loads, sweeps link by link over all of them until nothing moves, and works out the figures. A link
-takes 2.5 ns, less than plain C that divides, on any graph and any processor.
+A program that balances in every one of its steps has one network at a time. For it one call checks
+the loads, sweeps over all links, one after the other, until nothing moves, and works out the
+figures. ``exchange_share`` is the paper's rule. A link takes 2.5 ns, less than plain C that
+divides, on any graph and any processor.
 """
 
 import numpy as np
@@ -16,19 +17,19 @@ from ..shared.shares import exchange_share, two_units_move
 from ..shared.tracing import fori, traced
 from ..shared.vectors import minimum
 
-# The status that ``balance`` returns: all is done; or loads are negative, or sums of them or of
-# what moves may not fit int64, or it takes so long that Ctrl-C should be heard meanwhile.
+# The status that ``balance`` returns. It refuses negative loads, loads whose total or units moved
+# may not fit int64, and what takes so long that Ctrl-C should be heard meanwhile.
 DONE, REFUSED = 0, 1
 MAX_INT64 = 2**63 - 1
-# Links that one call may sweep over, some milliseconds.
+# How many exchanges one call may make, all sweeps together: some milliseconds.
 LINKS_AT_ONCE = 2**22
 
 
 @traced(returns=types.int64)
 def _sweep(loads, resident_min, u, v, share):
-    """Let all links exchange, one after the other; return the units moved.
+    """Let all links (u, v) exchange, one after the other; return the units moved.
 
-    ``resident_min`` (N,) is the least load that each node has had.
+    ``loads`` (N,) int64; ``resident_min`` (N,) is the least load that each node has had.
     """
 
     def link(e, moved):
@@ -51,8 +52,9 @@ def balance(source, out, u, v, share, colours, max_sweeps):
     ----------
     source, out : (N,) integers
         Loads, and where final ones go: nowhere unless the status is ``DONE``.
-    u, v : (E,)
+    u, v : (E,) ends of the links, in the order of their colours
     share : three numbers, see ``shared.shares``
+    colours, max_sweeps : int, how many there are, and the most sweeps to make
 
     Returns
     -------
@@ -65,12 +67,13 @@ def balance(source, out, u, v, share, colours, max_sweeps):
     resident_min = np.empty(N, np.int64)
     least, most = np.int64(MAX_INT64), np.int64(-1)
     for i in range(N):
-        # Loads of uint64 beyond int64 turn negative, and are refused as such.
+        # Loads of uint64 that int64 does not hold turn negative, and are refused as such.
         loads[i] = resident_min[i] = source[i]
         least = min(least, loads[i])
         most = max(most, loads[i])
     status, moved, sweeps, going = REFUSED, np.int64(0), 0, True
-    # The links of a colour move no more than all loads, so that what one sweep moves fits int64.
+    # The links of a colour share no node and move no more than the total, so that what one sweep
+    # moves fits int64.
     if least >= 0 and most <= MAX_INT64 // (N * max(1, colours)):
         status = DONE
         while going and sweeps < max_sweeps:
@@ -91,7 +94,7 @@ def balance(source, out, u, v, share, colours, max_sweeps):
             local += resident_min[i]
             least_after = min(least_after, loads[i])
             most_after = max(most_after, loads[i])
-    # Nodes that are still are balanced, if a difference of two moves something.
+    # Where nothing moves neighbours are within one, if a difference of two moves something.
     apart = False
     if status == DONE and (going or not two_units_move(share)):
         for e in range(u.size):

@@ -7,16 +7,16 @@ A tile holds W networks side by side, node by node; a single network is a tile o
 
     node 0    load in network 0, 1, .. W-1
     node 1    load in network 0, 1, .. W-1
-    ..
+     ..
 
 An exchange between two nodes takes a register of each row, so that the same instructions balance
 as many networks as a register has lanes (``exchange_share`` is the paper's rule). A sweep
 exchanges over the links of one colour after the other. In a network that is balanced nothing
-moves any more, so a tile is swept until all of its networks are still.
+moves any more, so a tile is swept until nothing moves in any of its networks.
 
 On a grid whose colours come axis by axis a line of nodes goes through all colours of its axis
-before the next line begins. Lines share no node, so the loads are the same, and each node is read
-and written once an axis instead of once a link.
+before the next line begins. Lines of an axis share no node, so the results are the same, and each
+node is read and written once an axis instead of once a link.
 """
 
 import numpy as np
@@ -30,19 +30,20 @@ from ..shared.vectors import absolute, add, lanes, maximum, minimum, select, spr
 # Flags of a network: the last sweep moved nothing although neighbours differ by more than one;
 # neighbours differ by more than one; the units moved do not fit int64.
 STALLED, APART, OVER = 1, 2, 4
-# Registers of each node that pass along a line together: 64 bytes where 32 bytes are a register.
+# Registers of each node that pass along a line together; two of 32 bytes fill a cache line.
 LINE_REGISTERS = 1 if REGISTERS == 32 else 2
 # Lines whose nodes lie further apart than so many bytes exchange link by link instead: their rows
-# fall into the same few sets of the cache (16x16x16 mesh: 27 ns a node along all lines for 17).
+# fall into the same few sets of the cache (16x16x16 mesh: 27 ns a node line by line instead of 17).
 NEAR_BYTES = 2048
 
 
 @traced()
 def _sweep_links(tile, resident_min, record, units, u, v, start, end, share):
-    """Let links ``start .. end-1`` exchange, of one colour, in all networks.
+    """Let links ``start .. end-1``, of one colour, exchange in all networks of ``tile`` (N * W,).
 
-    Adds what each network sends to the first row of ``units`` (3, W). ``resident_min`` may be
-    None. ``record`` : (flows (B, E) or None, scratch (W,), the first network, their number).
+    Adds what each network sends to the first row of ``units`` (3, W). ``resident_min`` (N * W,)
+    may be None. ``record`` : (flows (B, E) or None, workspace (W,), the number of the tile's first
+    network, how many of its W are networks).
     """
     W = units.shape[1]
     flows, scratch, first, count = record
@@ -73,15 +74,15 @@ def _sweep_links(tile, resident_min, record, units, u, v, start, end, share):
 
 
 def _sweep_line(exchange, load, store, length, wrap, even, odd, closing):
-    """Let a line of nodes exchange over all of its links.
+    """Let a line of nodes exchange over all of its links; return the units that each kind moves.
 
-    Its even links come first, then the odd ones, then that of the ends, if there is one:
+    Its even links come first, then the odd ones, then that of the ends, if there is one (``wrap``):
 
         nodes    0 --- 1     2 --- 3     4 --- 5     even links, pair by pair
                        1 ~~~ 2     3 ~~~ 4           odd links, as soon as both pairs are done
 
-    so that what a node has stays in registers between its exchanges. ``even``, ``odd`` and
-    ``closing`` count the units that each of these move; they are returned.
+    so that what a node has stays in registers between its exchanges: ``carried`` is the last node
+    that has met its even link. ``even``, ``odd`` and ``closing`` are the units so far.
     """
     first, carried, even = exchange(load(0), load(1), even)
 
@@ -122,7 +123,7 @@ def _sweep_lines(tile, resident_min, units, lines, start, end, share):
     """
     W = units.shape[1]
     size = LINE_REGISTERS * lanes(tile.dtype)
-    # A node in hand is a list of its loads and, with metrics, the least that these have been.
+    # A node in hand is a list of one or two registers: its loads, and the least so far if recorded.
     memories = [memory for memory in (tile, resident_min) if memory is not None]
 
     def exchange(low, high, total):
@@ -155,10 +156,10 @@ def _sweep_lines(tile, resident_min, units, lines, start, end, share):
 
 @traced()
 def _count(units, colours, moved, overflow, moving):
-    """Add the first rows of ``units`` (3, W) to what each network has moved, and empty them.
+    """Add the first ``colours`` rows of ``units`` (3, W) to ``moved`` (W,), and set them to 0.
 
-    A sum that does not fit int64 turns negative, and so does ``overflow`` then. ``moving``
-    collects the bits of all units.
+    A sum that does not fit int64 turns negative, and so does ``overflow`` (W,) for good. ``moving``
+    (W,) collects the bits of all units: it stays 0 where nothing moves.
     """
 
     def count(w, size):
@@ -178,7 +179,7 @@ def _count(units, colours, moved, overflow, moving):
 
 @traced()
 def _mark_apart(tile, u, v, marks):
-    """Set ``marks`` (W,) where neighbours of a network differ by more than one."""
+    """Set ``marks`` (W,) to 1 where neighbours of a network differ by more than one, else to 0."""
     W = marks.shape[0]
 
     def mark(w, size):
@@ -209,49 +210,50 @@ def _sum_nodes(tile, sums, nodes):
 
 
 @kernel
-def gde(tiles, resident_min, flows, links, share, max_sweeps, out, state, place):
+def gde(tiles, resident_min, flows, links, share, max_sweeps, out, state, progress):
     """Balance tiles until nothing moves or ``max_sweeps`` sweeps are made.
 
     Parameters
     ----------
     tiles : (K, N, W) int32 or int64, in which every total fits; balanced in place
         W is a multiple of 16, or 1.
-    resident_min : (N * W,) of the same dtype, scratch; None if only loads are wanted
+    resident_min : (N * W,) of the same dtype, workspace; None where only loads are worked out
     flows : (B, E) int64 zeros, receives the net flows; or None
     links : (u, v, starts, lines, axes)
-        ``u``, ``v`` (E,) in the order of the colours, ``starts`` (C + 1,); the same links as
-        ``lines`` (L, 4), see ``_sweep_lines``, and of each of the ``axes`` (A, 4) first and end of
-        its lines and first and end of its colours.
+        ``u``, ``v`` (E,) in the order of the colours, colour c from ``starts[c]`` (C + 1,) on;
+        the same links as ``lines`` (L, 4), see ``_sweep_lines``, and of each of the ``axes`` (A, 4)
+        first and end of its lines and first and end of its colours.
     share : see ``shared.shares``
     out : (4, B) int64, receives moved, local, sweeps and flags
-    state : (4, W) int64, where the networks of the tile in hand stand
-    place : (3,) int64: that tile, its sweeps, and after how many more to come back
+    state : (4, W) int64, of the networks of the tile in hand, row by row:
+        Units moved, those negative once they overflow, sweeps, bits of what the last sweep moved.
+    progress : (3,) int64: that tile and its sweeps, 0 at first, and after how many to come back
 
     Returns
     -------
     bool
-        Whether all is done; else call again with the same arguments, ``place[2]`` set anew.
+        Whether all is done; else call again with the same arguments, ``progress[2]`` set anew.
     """
     K, N, W = tiles.shape
     u, v, starts, lines, axes = links
     moved, overflow, sweeps, moving = state[0], state[1], state[2], state[3]
     units = np.zeros((3, W), tiles.dtype)
     flow = np.empty(W, tiles.dtype)
-    while place[0] < K:
-        tile = tiles[place[0]].reshape(-1)
-        first = place[0] * W
+    while progress[0] < K:
+        tile = tiles[progress[0]].reshape(-1)
+        first = progress[0] * W
         count = min(W, out.shape[1] - first)
-        if place[1] == 0:
+        if progress[1] == 0:
             for w in range(W):
                 moved[w] = overflow[w] = sweeps[w] = 0
             if resident_min is not None:
                 for i in range(tile.size):
                     resident_min[i] = tile[i]
         going = True
-        while going and place[1] < max_sweeps:
-            if place[2] == 0:
+        while going and progress[1] < max_sweeps:
+            if progress[2] == 0:
                 return False
-            place[2] -= 1
+            progress[2] -= 1
             for w in range(W):
                 moving[w] = 0
             for a in range(axes.shape[0]):
@@ -270,8 +272,8 @@ def gde(tiles, resident_min, flows, links, share, max_sweeps, out, state, place)
             for w in range(W):
                 going |= moving[w] != 0
                 sweeps[w] += moving[w] != 0
-            place[1] += going
-        # Networks that are still are balanced, if a difference of two moves something.
+            progress[1] += going
+        # Where nothing moves neighbours are within one, if a difference of two moves something.
         check = going or not two_units_move(share)
         if check:
             _mark_apart(tile, u, v, moving)
@@ -287,6 +289,6 @@ def gde(tiles, resident_min, flows, links, share, max_sweeps, out, state, place)
             out[3, first + w] = APART * apart + STALLED * stalled + OVER * (overflow[w] < 0)
         for w in range(W):
             units[0, w] = 0
-        place[0] += 1
-        place[1] = 0
+        progress[0] += 1
+        progress[1] = 0
     return True

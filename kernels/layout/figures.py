@@ -1,18 +1,18 @@
 """Totals and extremes of trials that lie side by side in tiles, and the figures that follow.
 
 Legend: ``K`` tiles of ``W`` trials side by side, ``N`` nodes, ``B`` trials, ``K W >= B``. Trial
-``k W + w`` is lane w of tile k; lanes beyond the last trial are not looked at. ``W`` is a multiple
-of ``LANES``.
+``k W + w`` is lane w of tile k; lanes beyond the last trial have no results. ``W`` is a
+multiple of ``LANES``.
 
-                 trial 0   1   2  ..  W-1
-        node 0       |   |   |        |
-        node 1       v   v   v        v       a tile: one row a node
-        ...
+        trial    0   1   2  ..  W-1
+        node 0   |   |   |       |
+        node 1   v   v   v       v       a tile: one row a node
+         ..
         node N-1
 
-``survey`` walks down the nodes with the sums and extremes of some lanes in registers, as many as
-fit: 64 lanes of 32 bits with AVX-512 (0.04 ns a load; lanes of one register take 1.5 times as long,
-as each addition waits for the one before).
+``survey`` walks down the nodes with the sums and extremes of as many lanes in registers as fit: 64
+lanes of 32 bits with AVX-512 (0.04 ns a load; the lanes of one register take 1.5 times as long, as
+each addition waits for the one before).
 """
 
 import numpy as np
@@ -24,14 +24,15 @@ from ..shared.tracing import cond, fori, stack, traced
 from ..shared.vectors import lanes, maximum, minimum, spread
 from ..shared.views import flat
 
+# Trials side by side in a tile are a multiple of the first; the second are the most at a time.
 LANES = 16
 MOST_LANES = 64
-# The dtype in which fewer than 2**15 loads of a dtype are added up.
+# By the bytes of a load, the dtype in which fewer than 2**15 loads are added up.
 SUMMED_AS = {2: np.int32, 4: np.int64, 8: np.int64}
 
 
 def _lanes_at_a_time(dtype):
-    """Return how many lanes, with a sum and two extremes each, leave a quarter of registers."""
+    """Return how many lanes, with a sum and two extremes each, leave a quarter of all registers."""
     bytes_a_lane = np.dtype(SUMMED_AS[dtype.itemsize]).itemsize + 2 * dtype.itemsize
     fitting = REGISTERS * REGISTER_BYTES * 3 // 4 // bytes_a_lane
     return min(MOST_LANES, 1 << fitting.bit_length() - 1)
@@ -42,6 +43,7 @@ def _survey_tile(tile, W, first, out):
     """Set columns of ``out`` (3, B) from ``first`` on to total, least and largest of each lane."""
 
     def survey_lanes(w, size):
+        # Lanes w .. w + size - 1, which may go on beyond the last trial.
         def add_node(node, total, least, largest):
             loads = tile.load(node * W + w, size)
             total = total + loads.astype(total.dtype)
@@ -57,12 +59,12 @@ def _survey_tile(tile, W, first, out):
                 out.store((figure, trial), result)
 
         def store_some():
-            room = stack(tile, np.int64, size)
+            lanes_of_result = stack(tile, np.int64, size)
             for figure, result in enumerate(results):
-                room.store(0, result)
+                lanes_of_result.store(0, result)
 
                 def copy(lane, figure=figure):
-                    out[figure, trial + lane] = room[lane]
+                    out[figure, trial + lane] = lanes_of_result[lane]
 
                 fori(B - trial, copy)
 
@@ -94,6 +96,7 @@ def survey(tiles, out):
 
 @traced()
 def _figures(rows, size, first, whole, real):
+    """Do as ``figures``; ``rows`` are totals, extremes and units, (B,) each, ``size`` is N."""
     total, least, largest, least_after, largest_after, moved, local = rows
 
     def trials(b, count):
@@ -118,10 +121,11 @@ def _figures(rows, size, first, whole, real):
 def figures(before, after, moved, local, size, first, whole, real):
     """Work out the figures of trials that follow from totals, extremes and units.
 
-    ``before`` : total, least and largest load, (3, B) or more of them; ``after`` : least and
-    largest, (2, B); ``moved``, ``local`` (B,), the units that moved and those that never left; all
-    int64. From trial ``first`` on ``whole`` (4, ..) receives the differences before and after,
-    moved and local, ``real`` (4, ..) the imbalances before and after, cost and locality.
+    ``before`` : total, least and largest load, in the first three of its rows (.., B); ``after`` :
+    least and largest, (2, B); ``moved``, ``local`` (B,), the units that moved and those that never
+    left; all int64. ``size`` : nodes. From column ``first`` on ``whole`` (4, ..) int64 receives the
+    differences before and after, moved and local, ``real`` (4, ..) float64 the imbalances before
+    and after, cost and locality; see ``shared/figures.py``.
     """
     rows = (
         flat(before[0]), flat(before[1]), flat(before[2]), flat(after[0]), flat(after[1]),

@@ -10,13 +10,13 @@ from ..shared.compiling import kernel
 def survey(rows, totals, smallest, largest):
     """Set ``totals``, ``smallest`` and ``largest`` (B,) to those of ``rows`` (B, N), N positive.
 
-    Totals are int64 or float64. Integers wrap: their caller has to tell from the largest whether
-    they may. Floats are added up from the first node to the last.
+    Totals are int64 or float64. Those of int64 wrap: the caller sees from the largest loads whether
+    they may have. Floats are added up from the first node to the last.
     """
-    nothing = totals.dtype.type(0)
+    zero = totals.dtype.type(0)
     wide = totals.dtype.type
     for b in range(rows.shape[0]):
-        total = nothing
+        total = zero
         least = most = rows[b, 0]
         for i in range(rows.shape[1]):
             load = rows[b, i]

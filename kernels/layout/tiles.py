@@ -11,15 +11,15 @@ is a multiple of 16. ``place`` (N,) is the row of a tile in which each node stan
       d0 d1 d2 d3 ..                       a3 b3 c3 d3 ..
 
 Squares of as many networks as nodes are transposed in registers, in the narrower of both dtypes:
-0.3 ns a load, where a loop over loads takes 1.2. Of networks with few nodes two go side by side in
-each register, and half as many registers make up the square. Squares go along all nodes of their
-networks, then to the next networks: rows are read, or written, from beginning to end.
+0.3 ns a load, where a loop over loads takes 1.2. Where networks have few nodes, two lie side by
+side in each register, and half as many registers make up the square. Squares go along all nodes of
+their networks, then to the next networks: rows are read, or written, from beginning to end.
 
-Where the nodes do not fill whole squares, the last one of a network runs over the end of its rows.
-In rows it is written first, so that the squares after it, or the next networks, put right what it
-spoils; in tiles what lies beyond the last node goes to that node's row before its own loads do.
-Networks that do not fill a square, or whose rows end where the array does, go through
-``workspace``.
+Where the nodes do not fill whole squares, the last square of a network reaches into the next row.
+In rows that square is written first, so that the squares of the next nodes or networks overwrite
+what does not belong there; in tiles what lies beyond the last node goes to that node's row before
+its own loads do. Networks that do not fill a square, or whose last square would reach beyond the
+array, go through ``workspace``.
 """
 
 import numpy as np
@@ -30,9 +30,10 @@ from ..shared.tracing import cond, either, fori, traced, update
 from ..shared.transposition import transpose
 from ..shared.vectors import concatenate, lanes, maximum, minimum, select, split
 
+# The most networks of a square.
 SIDE = 16
-# Where the rows of a square take so many bytes, those of the next are fetched meanwhile: 0.8 of
-# the time of loads that are in no cache. Longer rows the processor fetches by itself.
+# Where the rows of a square take up to so many bytes, those of the next one are fetched meanwhile:
+# 0.8 of the time of loads that are in no cache. The processor fetches longer rows by itself.
 FETCHED_BYTES = 2**13
 
 
@@ -41,11 +42,11 @@ def _bitwise_or(a, b):
 
 
 @traced("to_tile")
-def _copy_tile(rows, tiles, t, place, workspace, seen, to_tile):
-    """Copy the networks of tile t to it, or from it.
+def _copy_tile(rows, tiles, t, place, workspace, bits_seen, to_tile):
+    """Copy the networks of tile t from ``rows`` to it, or back unless ``to_tile``.
 
-    ``workspace`` : 16 N + 16 elements of the rows' dtype. ``seen`` (16,) receives the bits of all
-    loads that are copied to the tile, unless it is None.
+    ``workspace`` : 16 N + 16 elements of the rows' dtype. ``bits_seen`` (16,) receives the bits of
+    all loads that are copied to the tile, or'ed lane by lane, unless it is None.
     """
     B, N = rows.shape
     W = tiles.shape[2]
@@ -53,7 +54,10 @@ def _copy_tile(rows, tiles, t, place, workspace, seen, to_tile):
     side = min(SIDE, lanes(narrow), REGISTERS // 2)
 
     def copy_square(source, start, i, w, along):
-        """Copy ``along`` nodes from i on, the first one's load at ``start``, lanes from w on."""
+        """Copy ``along`` nodes from i on of ``side`` networks, lanes w .. w + side - 1 of the tile.
+
+        The first network's load of node i is ``source[start]``.
+        """
         networks = [start + N * r for r in range(side)]
         nodes = [(t * N + place[minimum(i + c, N - 1)]) * W + w for c in range(along)]
 
@@ -69,9 +73,9 @@ def _copy_tile(rows, tiles, t, place, workspace, seen, to_tile):
                 source.store(network, parts[r % along][r // along])
             return
         loads = [source.load(network, along) for network in networks]
-        if seen is not None:
+        if bits_seen is not None:
             for row in loads:
-                update(seen, 0, _bitwise_or, row)
+                update(bits_seen, 0, _bitwise_or, row)
         loads = [row.astype(narrow) for row in loads]
         square = transpose([concatenate(loads[r::along]) for r in range(along)])
 
@@ -79,15 +83,18 @@ def _copy_tile(rows, tiles, t, place, workspace, seen, to_tile):
             for c in order:
                 tiles.store(nodes[c], square[c])
 
-        # What lies beyond the last node goes to that node's row, and is overwritten by it.
+        # What lies beyond the last node goes to that node's row: in reverse, so that it is
+        # overwritten by that node's own loads.
         cond(i + along > N, lambda: store(range(along)[::-1]), lambda: store(range(along)))
 
     def copy_networks(w, along):
+        """Copy all nodes of the networks in lanes w .. w + side - 1, ``along`` at a time."""
+        # ``last`` is the first node of the last square, ``loads`` how many loads there are.
         first, last = t * W + w, (N - 1) // along * along
         loads = minimum(B - first, side) * N
-        apart = (first + side - 1) * N + last + along > B * N
-        source = either(apart, workspace, rows)
-        start = select(apart, 0, first * N)
+        beyond = (first + side - 1) * N + last + along > B * N
+        source = either(beyond, workspace, rows)
+        start = select(beyond, 0, first * N)
 
         def fill():
             def copy(j):
@@ -110,15 +117,15 @@ def _copy_tile(rows, tiles, t, place, workspace, seen, to_tile):
             copy_square(source, start + i, i, w, along)
 
         if to_tile:
-            cond(apart, fill)
+            cond(beyond, fill)
         fori(last + along, square, step=along)
         if not to_tile:
-            cond(apart, copy_back)
+            cond(beyond, copy_back)
 
     def copy_all(along):
         fori(W, lambda w: copy_networks(w, along), step=side)
 
-    # Networks of so few nodes lie two a register, for which half as many registers do.
+    # Where half a square holds all nodes, two networks lie in each register.
     cond(side // 2 >= N, lambda: copy_all(side // 2), lambda: copy_all(side))
 
 
@@ -136,16 +143,16 @@ def load(rows, tiles, place):
 
 @kernel
 def load_within(rows, tiles, place, top):
-    """Do the same for integers; return False, at the first such tile, if some lack in ``0 .. top``.
+    """Do the same for integers; return whether all loads lie between 0 and ``top``.
 
-    ``top`` is one less than a power of two.
+    ``top`` is one less than a power of two. Nothing is copied after the first tile with others.
     """
     workspace = np.empty(SIDE * (rows.shape[1] + 1), rows.dtype)
-    seen = np.zeros(SIDE, rows.dtype)
+    bits_seen = np.zeros(SIDE, rows.dtype)
     for t in range(tiles.shape[0]):
-        _copy_tile(rows, tiles, t, place, workspace, seen, True)
+        _copy_tile(rows, tiles, t, place, workspace, bits_seen, True)
         for lane in range(SIDE):
-            if seen[lane] < 0 or seen[lane] > top:
+            if bits_seen[lane] < 0 or bits_seen[lane] > top:
                 return False
     return True
 

@@ -1,9 +1,10 @@
-"""How kernels are compiled: ``kernel`` for functions, ``inlined`` for pieces of them.
+"""How kernels are compiled: ``kernel`` for functions of their own, ``inlined`` for parts of others.
 
 numba's cache on disk watches one file: that in which a function is defined. A kernel that takes
 code from another file would keep the old code after an upgrade. So kernels share code through this
 folder alone, and ``kernel`` stamps its cache entries with a hash of every file in this folder, too:
-when a file here changes, all kernels are compiled again; when a kernel changes, only that one.
+when a file here changes, all kernels are compiled again; when a file of kernels changes, only those
+in it.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ SHARED_HASH = _hash_of_this_folder()
 
 
 class _Cache(FunctionCache):
-    """The cache of one function; an entry that cannot be read or written is done without."""
+    """The cache of one function; what cannot be read is compiled, what cannot be written is not."""
 
     def __init__(self, function):
         super().__init__(function)
@@ -58,6 +59,7 @@ def kernel(function):
 
     Where no folder for the cache can be written, every process compiles for itself.
     """
+    # A kernel is never called back from C, so numba need not compile a wrapper for that.
     compiled = njit(nogil=True, no_cfunc_wrapper=True)(function)
     if not config.DISABLE_JIT:
         # numba raises RuntimeError where it finds no folder.
@@ -69,8 +71,8 @@ def kernel(function):
 def inlined(function):
     """Make a function part of every kernel that calls it.
 
-    A function that is compiled on its own is optimised alone and again in each caller, 0.2 to
-    0.5 s each. One that is inlined costs a third of that at each place that calls it: use it for
-    what one or two places call.
+    numba optimises a function of its own alone and once more in each caller, 0.2 to 0.5 s each
+    time. Inlined, it costs a third of that at each place that calls it: use this for what one or
+    two places call.
     """
     return njit(inline="always", nogil=True)(function)

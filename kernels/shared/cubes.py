@@ -1,9 +1,11 @@
 """Exchanges along the dimensions of cubes whose nodes lie in registers.
 
-A register of 2**k lanes holds 2**k nodes next to each other. Links along their low k bits join
-lanes; links along higher bits join the same lanes of two registers:
+A register of 2**k lanes holds 2**k nodes next to each other; ``rows`` is a list of registers that
+follow each other. Links along the low k bits of the nodes' numbers join lanes of one register;
+links along higher bits join the same lanes of two registers. With 4 lanes, k is 2:
 
-    bit 0: lanes 0-1, 2-3, ..   bit 1: lanes 0-2, 1-3, ..   bit k: registers 0-1, 2-3, ..
+    rows[0]   node 0  1  2  3        bit 0: lanes 0-1 and 2-3 of each      bit 2: rows 0-1 and 2-3
+    rows[1]   node 4  5  6  7        bit 1: lanes 0-2 and 1-3 of each      bit 3: rows 0-2 and 1-3
 
 ``rule`` is what two neighbours have after an exchange, such as ``exchange.exchange``: a function of
 two vectors that returns two, and the same two, swapped, for swapped arguments.
@@ -15,17 +17,17 @@ from .vectors import permute
 
 
 def exchange_lanes(rows, bit, rule=exchange):
-    """Exchange along a bit of the lanes' numbers in each of some registers.
+    """Exchange along a bit of the lanes' numbers, in each register by itself.
 
-    Each register meets itself with both ends of all links swapped, and becomes what the first of
-    two loads becomes.
+    A register meets itself with the two ends of every link swapped; each lane becomes what the
+    first of two loads becomes.
     """
     swapped = [lane ^ 1 << bit for lane in range(rows[0].size)]
     return [rule(row, permute(row, swapped))[0] for row in rows]
 
 
 def exchange_rows(rows, bit, rule=exchange):
-    """Exchange along a bit of the registers' numbers, which are 2, 4, 8, ..."""
+    """Exchange along a bit of the numbers of 2, 4, 8, .. registers."""
     rows = list(rows)
     for r, s in links(len(rows).bit_length() - 1, bit):
         rows[r], rows[s] = rule(rows[r], rows[s])
@@ -40,9 +42,10 @@ def balance_rows(rows, rule=exchange):
 
 
 def balance_registers(rows, n, rule=exchange):
-    """Exchange along those of the low ``n`` bits that registers hold: of lanes, then of rows.
+    """Exchange along bits 0 .. n-1 of the nodes, or those of them that all registers hold.
 
-    ``n`` may be a number that is known only when the kernel runs.
+    The bits of the lanes come first, then those of the registers. ``n`` may be a number that is
+    known only when the kernel runs.
     """
     lane_bits = rows[0].size.bit_length() - 1
     for bit in range(lane_bits + len(rows).bit_length() - 1):

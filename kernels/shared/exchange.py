@@ -1,11 +1,15 @@
 """What two neighbours have after an exchange: the one rule of dimension exchange (Wu-Shu Fig. 1).
 
 The higher of two loads sends half of the difference, rounded down, and so keeps an odd unit; real
-loads meet midway. Loads are not negative, so that differences of signed ones fit their dtype;
-unsigned ones are exchanged without a difference, up to the dtype's largest value.
+loads (floats) meet midway:
 
-The functions take registers or numbers inside ``traced`` functions. ``exchange_numbers`` and
-``measured_exchange`` are the same for numbers in kernels.
+    7, 2 -> 5, 4        2, 7 -> 4, 5        3, 2 -> 3, 2        3.0, 2.0 -> 2.5, 2.5
+
+Loads are not negative, so that differences of signed ones fit their dtype; unsigned ones are
+exchanged without a difference, up to the dtype's largest value.
+
+The functions take two registers, or two numbers, of one dtype inside ``traced`` functions.
+``exchange_numbers`` and ``measured_exchange`` are the same for numbers in kernels.
 """
 
 from numba import types
@@ -18,8 +22,9 @@ def half_towards_zero(difference):
     """Return half of signed differences, rounded towards 0; of real ones, half."""
     if difference.dtype.kind == "f":
         return difference * difference.dtype.type(0.5).item()
-    negative = difference >> 8 * difference.dtype.itemsize - 1
-    return (difference - negative) >> 1
+    # A shift by all bits but one leaves the sign: -1 or 0. A shift by one alone rounds down.
+    sign = difference >> 8 * difference.dtype.itemsize - 1
+    return (difference - sign) >> 1
 
 
 def exchange(a, b):
@@ -30,9 +35,9 @@ def exchange(a, b):
     if a.dtype.kind == "u":
         # The mean without the carry that a + b may have: common bits and half of the others.
         differing = a ^ b
-        low, odd = (a & b) + (differing >> 1), differing & 1
-        up = select(a > b, odd, 0)
-        return low + up, low + (odd - up)
+        mean, odd = (a & b) + (differing >> 1), differing & 1
+        odd_of_a = select(a > b, odd, 0)
+        return mean + odd_of_a, mean + (odd - odd_of_a)
     sent = half_towards_zero(a - b)
     return a - sent, b + sent
 
@@ -43,11 +48,24 @@ def exchange_and_count(a, b):
         sent = half_towards_zero(a - b)
         return a - sent, b + sent, absolute(sent)
     after_a, after_b = exchange(a, b)
+    # The absolute value of a - after_a, which may not be negative in an unsigned dtype.
     return after_a, after_b, maximum(a, after_a) - minimum(a, after_a)
 
 
+def exchange_by_halves(a, b):
+    """Return both loads after the exchange, and the units that moved.
+
+    As ``exchange_and_count``, but real loads are halved before they are added, so that no sum
+    passes the largest float.
+    """
+    if a.dtype.kind != "f":
+        return exchange_and_count(a, b)
+    mean = half_towards_zero(a) + half_towards_zero(b)
+    return mean, mean, maximum(a, mean) - minimum(a, mean)
+
+
 def links(bits, bit):
-    """Return both ends (r, s) of all links along a bit of the numbers 0 .. 2**bits - 1."""
+    """Return both ends of all links along a bit of ``bits``; of (2, 1) they are (0, 2), (1, 3)."""
     return [(r, r | 1 << bit) for r in range(1 << bits) if not r >> bit & 1]
 
 
@@ -61,14 +79,3 @@ def exchange_numbers(a, b):
 def measured_exchange(a, b):
     """Return two loads after the exchange, and the units that moved, in the loads' dtype."""
     return exchange_and_count(a, b)
-
-
-def exchange_by_halves(a, b):
-    """Return both loads after the exchange, and the units that moved.
-
-    As ``exchange_and_count``, but halves of real loads are added, which no two loads overflow.
-    """
-    if a.dtype.kind != "f":
-        return exchange_and_count(a, b)
-    mean = half_towards_zero(a) + half_towards_zero(b)
-    return mean, mean, maximum(a, mean) - minimum(a, mean)

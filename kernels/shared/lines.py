@@ -2,15 +2,19 @@
 
 A line of k nodes with total T is a chain or a ring. Node i gets the quota ``T // k``, and one unit
 more if i is below ``T % k``; of real loads, the mean. The flow from node i to i + 1 is what the
-nodes up to i have beyond their quotas (Fig. 3). A ring subtracts from all flows the middle one,
-x_m, if that is not 0, which leaves the fewest units to move (Fig. 8).
+nodes up to i have beyond their quotas, negative if they lack it (Fig. 3). A ring shifts all flows
+by the middle one of them, x_m, which leaves the fewest units to move (Fig. 8):
+
+    loads            9  7  4  1  4  6  1  5     flows of the chain     4  6  5  1  0  2 -1  0
+    quotas           5  5  5  5  5  4  4  4     flows of the ring      2  4  3 -1 -2  0 -3 -2
 
 Receive-before-send takes as many rounds as the longest run of flows in one direction: a node
 passes on what comes along its line in the round after, and runs do not hinder each other. On a
 ring a run may go on over the wrap link; no ring has all its flows in one direction.
 
-The functions are called inside ``traced`` ones, on ``Rows``: a register of lines, or one line with
-numbers for rows, are balanced by the same text. Integers are int32 or int64, real loads float64.
+The functions are called inside ``traced`` ones, on ``Rows``: row i holds node i of as many lines as
+a register has lanes, or of one line, a number then. Integers are int32 or int64, real loads
+float64. Results are rows, too: registers with a lane for each line, or numbers.
 """
 
 from typing import Any, NamedTuple
@@ -19,79 +23,87 @@ from .medians import middle
 from .tracing import fori
 from .vectors import absolute, lane, maximum, minimum, reduce_lanes, select, spread
 
-# Sums are compensated, so what remains is the rounding of the mean and of load - mean: flows up to
-# this part of the total are none.
+# Real flows up to this part of the line's total count as 0. Sums are compensated, so that only the
+# mean and load - mean are rounded.
 NOISE = 4 * 2.0**-52
 
 
 class Ring(NamedTuple):
-    """What a bundle of rings needs besides: rows for the flows, and see ``medians.middle``."""
+    """What a bundle of rings needs besides: ``rows``, workspace for flows, as ``middle`` has it."""
 
-    rows: Any
-    comparators: Any
+    rows: Any  # Rows, medians.rows_needed(k) of them
+    comparators: Any  # (C, 2), of which those from ``first`` to before ``last`` are of k values
     first: Any
     last: Any
     in_registers: bool
 
 
 def _add(total, errors, value):
-    """Return a sum with a value added; of reals also the rounding errors so far (Neumaier)."""
-    both = total + value
+    """Return a sum and its errors with a value added: of reals, the rounding errors (Neumaier)."""
+    new_total = total + value
     if value.dtype.kind == "f":
-        added = both - total
-        errors = errors + ((total - (both - added)) + (value - added))
-    return both, errors
+        added = new_total - total
+        errors = errors + ((total - (new_total - added)) + (value - added))
+    return new_total, errors
 
 
 def _quotas(rows, k):
-    """Return the total of lines, the quota of their last nodes, and how many have one unit more."""
+    """Return of each line the total T, ``T // k`` and ``T % k``; of reals T, the mean and 0.
+
+    Processors do not divide registers of integers: the quotients come from floats.
+    """
     zero = spread(0, rows[0])
     total, errors = fori(k, lambda i, *sums: _add(*sums, rows[i]), zero, zero)
     if total.dtype.kind == "f":
         total = total + errors
         return total, total / spread(k, total), zero
-    width, part = spread(k, total), 1.0 / k.astype("float64")
+    length, reciprocal = spread(k, total), 1.0 / k.astype("float64")
     if total.dtype.itemsize == 4:
-        # No quotient of 32 bits is so near to a whole number that half a unit more is off.
-        average = ((total.astype("float64") + 0.5) * part).astype(total.dtype)
-        return total, average, total - average * width
-    # Beyond 2**53 the quotient in floats may be far off; that of the remainder is off by one.
-    average = (total.astype("float64") * part).astype(total.dtype)
-    remainder = total - average * width
-    more = (remainder.astype("float64") * part).astype(total.dtype)
-    average, remainder = average + more, remainder - more * width
+        # With half a unit added no quotient is within 1 / 2k of a whole number, and rounding of
+        # 32-bit ones is less than that.
+        average = ((total.astype("float64") + 0.5) * reciprocal).astype(total.dtype)
+        return total, average, total - average * length
+    # Beyond 2**53 the quotient in floats may be far off; that of what remains is off by one.
+    average = (total.astype("float64") * reciprocal).astype(total.dtype)
+    remainder = total - average * length
+    correction = (remainder.astype("float64") * reciprocal).astype(total.dtype)
+    average, remainder = average + correction, remainder - correction * length
     low = remainder < 0
     average, remainder = (
         select(low, average - 1, average),
-        select(low, remainder + width, remainder),
+        select(low, remainder + length, remainder),
     )
-    high = remainder >= width
-    return total, select(high, average + 1, average), select(high, remainder - width, remainder)
+    high = remainder >= length
+    return total, select(high, average + 1, average), select(high, remainder - length, remainder)
 
 
 def _next_quota(average, remainder):
-    """Return the quota of a node, and how many of the nodes after it have one unit more."""
+    """Return the quota of a node, and how many of the nodes after it have one unit more.
+
+    ``remainder`` is how many have from this node on; it falls below 0 in the end.
+    """
     if average.dtype.kind == "f":
         return average, remainder
     return select(remainder > 0, average + 1, average), remainder - 1
 
 
-def share(rows, k):
-    """Give every node of lines its quota; no flow is worked out."""
+def set_to_quotas(rows, k):
+    """Set the k nodes of lines to their quotas; no flow is worked out."""
     _, average, remainder = _quotas(rows, k)
 
-    def give(i, remainder):
+    def set_node(i, remainder):
         rows[i], remainder = _next_quota(average, remainder)
         return [remainder]
 
-    fori(k, give, remainder)
+    fori(k, set_node, remainder)
 
 
 def _count_flow(flow, units, beyond, up, down, longest):
-    """Return the counts of a line with one more flow.
+    """Return the counts of a line with one more flow: those after ``flow``, in that order.
 
-    ``beyond`` is negative once units have passed int64; ``up`` and ``down`` are the lengths of the
-    runs of flows in either direction that end here.
+    ``units`` is the sum of what moves; ``beyond`` is negative once that has passed int64, as it
+    collects the sign. ``up`` and ``down`` are the lengths of the runs of flows in either direction
+    that end here, ``longest`` that of the longest run so far.
     """
     units = units + absolute(flow)
     if flow.dtype == "int64":
@@ -105,12 +117,13 @@ def balance(rows, k, outs, flow_outs=(), *, ring=None, resident=None):
 
     Parameters
     ----------
-    rows, outs, flow_outs : Rows, and sequences of Rows
-        Loads; where quotas and flows go, the flow of row i from node i to the next one.
+    rows, outs, flow_outs : Rows of loads, and sequences of Rows
+        All of ``outs``, maybe ``rows`` among them, receive the quotas, which are the loads
+        afterwards; all of ``flow_outs`` the flows, that from node i to the next one in row i.
     ring : Ring, optional
-        Lines are rings of 3 or more nodes.
-    resident : pair of Rows, optional
-        Least loads of the nodes so far, maybe the loads themselves, and where they go then.
+        With it lines are rings of 3 or more nodes, else chains.
+    resident : (before, after), Rows, optional
+        ``before`` holds the least load of each node so far, ``after`` receives the new one.
     """
     total, average, remainder = _quotas(rows, k)
     zero = spread(0, total)
@@ -137,28 +150,30 @@ def balance(rows, k, outs, flow_outs=(), *, ring=None, resident=None):
             out[i] = flow
         return [surplus, errors, remainder, *_count_flow(flow, *counts)]
 
-    _, _, _, *counts = fori(k, pass_on, zero, zero, remainder, *[zero] * 5)
+    no_counts = [zero] * 5
+    _, _, _, *counts = fori(k, pass_on, zero, zero, remainder, *no_counts)
     if ring:
-        counts = _turn(ring, k, without_noise, flow_outs, zero)
+        counts = _shift_flows(ring, k, without_noise, flow_outs, zero)
     units, beyond, _, _, longest = counts
     if total.dtype == "int64":
         units = select(beyond < 0, -1, units)
     return [units, longest]
 
 
-def _turn(ring, k, without_noise, flow_outs, zero):
-    """Subtract from a ring's flows their shift x_m; return the counts of its lines (Fig. 8).
+def _shift_flows(ring, k, without_noise, flow_outs, zero):
+    """Subtract x_m from the flows of each ring; return the counts of its lines (Fig. 8).
 
-    The paper's rule in terms of the two middle flows: the upper one if more than half of the
-    flows are positive, that is if the lower one is; the lower one if more than half are
-    negative; else 0.
+    The paper's rule in terms of the two middle flows: if the lower one is positive, more than half
+    of all flows are, and x_m is the upper one; if the upper one is negative, more than half are,
+    and x_m is the lower one; else it is 0.
     """
     # The chain has no flow on the wrap link; sums of reals may leave some noise there.
     ring.rows[k - 1] = zero
     lower, upper = middle(ring.rows, k, ring.comparators, ring.first, ring.last, ring.in_registers)
     shift = select(lower > 0, upper, select(upper < 0, lower, 0))
 
-    def settle(i, all_up, all_down, first_up, first_down, *counts):
+    # ``all_up``: whether all flows so far are positive; ``first_up``: how many are, from node 0 on.
+    def shift_flow(i, all_up, all_down, first_up, first_down, *counts):
         flow = without_noise(ring.rows[i] - shift)
         for out in flow_outs:
             out[i] = flow
@@ -169,21 +184,23 @@ def _turn(ring, k, without_noise, flow_outs, zero):
         first_up, first_down = select(all_up, up, first_up), select(all_down, down, first_down)
         return [all_up, all_down, first_up, first_down, *counts]
 
-    always = zero <= zero
-    _, _, first_up, first_down, *counts = fori(k, settle, always, always, *[zero] * 7)
+    true, no_counts = zero <= zero, [zero] * 5
+    _, _, first_up, first_down, *counts = fori(
+        k, shift_flow, true, true, zero, zero, *no_counts
+    )  # fmt: skip
     units, beyond, up, down, longest = counts
     up, down = select(up > 0, up + first_up, 0), select(down > 0, down + first_down, 0)
     return [units, beyond, up, down, maximum(longest, maximum(up, down))]
 
 
 def add_units(a, b):
-    """Return the sum of units of int64 that may be -1, for beyond int64; so may the sum be."""
+    """Return the sum of units, of int64 -1 if it passes int64 or one of both is -1 already."""
     total = a + b
     return select((a | b | total) < 0, -1, total) if total.dtype == "int64" else total
 
 
 def sum_of_lanes(total, units):
-    """Return a total with the units of each lane added, of real ones in the lanes' order."""
+    """Return a total, a number, with the units of each lane added; reals in the lanes' order."""
     if units.dtype.kind != "f":
         return add_units(total, reduce_lanes(units, add_units))
     for u in range(units.size):
@@ -191,7 +208,7 @@ def sum_of_lanes(total, units):
     return total
 
 
-def rounding(rows, k):
-    """Return the greatest flow of real loads that is but rounding, of each line; of integers 0."""
+def noise_level(rows, k):
+    """Return the largest flow of each line that is rounding alone; of integers 0."""
     total, _, _ = _quotas(rows, k)
     return total * NOISE if total.dtype.kind == "f" else total - total

@@ -1,15 +1,16 @@
 """The middle one or two of k values, in each lane of a register: row i holds value i of each lane.
 
-Up to ``IN_REGISTERS`` values stand in registers at once, and a fixed row of comparators (low, high)
-puts the lesser value of two rows into the row ``low``, the greater one into ``high``:
+Up to ``IN_REGISTERS`` values stand in registers at once, and a fixed list of comparators (low,
+high) puts the lesser value of two rows into the row ``low``, the greater one into ``high``:
 
     row 0  --o-----o-----        A selection network is a sorting network without the comparators
     row 1  --o--o--|--o--        on which the middle rows do not depend. All lanes take the same
     row 2  --o--o--o--o--        steps whatever their values, so that there is no branch.
     row 3  --o-----o-----
 
-Somewhat longer lines take their comparators from a table, and the longest have the range of their
-values halved until one is left, which takes as many passes as the range has bits.
+Up to ``LONGEST_SORTED`` values are compared in memory, by a table of comparators. Of more the range
+in which the middle lies is halved until it is one value: as many passes as the range has bits, each
+of which counts the values in the lower half.
 """
 
 import numpy as np
@@ -17,20 +18,22 @@ import numpy as np
 from .tracing import cond, fori, while_loop
 from .vectors import any_lane, maximum, minimum, select, spread
 
+# The most values that stand in registers at once.
 IN_REGISTERS = 16
-# From here on halving the range of small numbers takes no longer than comparators from a table.
+# The most values that are sorted: of more, if they are small numbers, halving takes no longer.
 LONGEST_SORTED = 64
 
 
 def median_comparators(k):
-    """Return comparators (low, high) that put the middle one or two of k values in place.
+    """Return comparators [(low, high), ..] that put the middle one or two of k values in place.
 
-    Batcher's merge exchange, without the comparators that the middle does not depend on.
+    Batcher's merge exchange (Knuth, volume 3, Algorithm 5.2.2M, with its letters), without the
+    comparators that the middle does not depend on.
     """
     network = []
-    p = top = 1 << max(0, (k - 1).bit_length() - 1)
+    p = largest_step = 1 << max(0, (k - 1).bit_length() - 1)
     while p > 0:
-        q, r, d = top, 0, p
+        q, r, d = largest_step, 0, p
         while True:
             network += [(i, i + d) for i in range(k - d) if i & p == r]
             if q == p:
@@ -47,17 +50,18 @@ def median_comparators(k):
 
 
 def middle_in_registers(rows, k):
-    """Return the middle two of k rows, or the middle one twice; rows beyond k are used up.
+    """Return the middle two of k rows, or the middle one twice; rows from k on are used up.
 
-    They are filled with the lowest values there are and the highest, half of each.
+    They are filled with the lowest values there are and the highest, so many of each that the
+    middle of all ``IN_REGISTERS`` rows is that of the k.
     """
     dtype = rows[0].dtype
     top = np.inf if dtype.kind == "f" else np.iinfo(dtype).max
     low, high = spread(-top, rows[0]), spread(top, rows[0])
-    lows = k // 2 + IN_REGISTERS // 2
+    first_high = k // 2 + IN_REGISTERS // 2
 
     def fill(i):
-        rows[i] = select(i < lows, low, high)
+        rows[i] = select(i < first_high, low, high)
 
     fori(IN_REGISTERS, fill, start=k)
     values = [rows[i] for i in range(IN_REGISTERS)]
@@ -68,10 +72,10 @@ def middle_in_registers(rows, k):
 
 
 def middle_by_table(rows, k, comparators, first, last):
-    """Return the middle two of k rows; the k rows after them are used up.
+    """Return the middle two of k rows; the k rows after them receive a copy to sort.
 
-    ``comparators`` (C, 2) from number ``first`` to before ``last`` are those of
-    ``median_comparators``.
+    Those of ``comparators`` (C, 2) from number ``first`` to before ``last`` are those of
+    ``median_comparators(k)``.
     """
 
     def copy(i):
@@ -88,15 +92,19 @@ def middle_by_table(rows, k, comparators, first, last):
 
 
 def _ranked(value):
-    """Return a value as an integer, which has the same order."""
+    """Return a value as an integer; integers are ordered as the values are."""
     if value.dtype.kind != "f":
         return value
+    # Bits of negative floats grow with the magnitude: all but the sign are turned over.
     bits = value.view(np.int64)
     return bits ^ ((bits >> 63) & np.iinfo(np.int64).max)
 
 
 def middle_by_halving(rows, k):
-    """Return the middle two of k rows, integers or float64."""
+    """Return the middle two of k rows, integers or float64.
+
+    The lower one is the least value that more than (k - 1) // 2 values do not exceed.
+    """
 
     def value(i):
         return _ranked(rows[i])
@@ -114,6 +122,7 @@ def middle_by_halving(rows, k):
         return count
 
     def halve(least, most):
+        # The mean of both, rounded down, whose sum might not fit.
         middle = (least & most) + ((least ^ most) >> 1)
         enough = count_up_to(middle) > spread((k - 1) // 2, middle)
         return [select(enough, least, middle + 1), select(enough, middle, most)]
@@ -131,15 +140,16 @@ def middle_by_halving(rows, k):
 
 
 def rows_needed(k):
-    """Return how many rows there must be to find the middle of k."""
+    """Return how many rows there must be for the middle of k: these and workspace after them."""
     return maximum(2 * k, IN_REGISTERS)
 
 
 def middle(rows, k, comparators, first, last, in_registers):
     """Return the middle two of k rows, in the way that is fastest.
 
-    Rows k to ``rows_needed(k)`` are used up. ``in_registers`` tells whether that way is to be had,
-    which is 60 comparators to compile; see ``middle_by_table`` for the others.
+    Rows from k to before ``rows_needed(k)`` are used up. Without ``in_registers``, a Python truth
+    value, the 53 comparators of that way are not compiled. ``comparators``, ``first`` and ``last``
+    are those of ``middle_by_table``; no comparators for a k above ``LONGEST_SORTED``.
     """
 
     def of_many():

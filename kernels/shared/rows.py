@@ -1,12 +1,13 @@
-"""Rows of a bundle: some lines of numbers side by side, one a lane, walked along from row to row.
+"""Rows of a bundle: as many lines of numbers side by side as a register has lanes.
 
                lane 0  lane 1  lane 2  lane 3
-    row 0         a0      b0      c0      d0        Lines a, b, c, d: what is done with a line is
-    row 1         a1      b1      c1      d1        done with all of them in one register.
-    row 2         a2      b2      c2      d2
+    row 0         a0      b0      c0      d0        A row is a register with one number of each of
+    row 1         a1      b1      c1      d1        the lines a, b, c, d. What is done with a line,
+    row 2         a2      b2      c2      d2        from row to row, is done with all of them.
 
-Lines that lie side by side in an array are rows there as they are, ``step`` elements apart. Others
-are copied to rows and back, in squares that are transposed in registers.
+Where lines lie side by side in an array, a0 b0 c0 d0 .. a1 b1 c1 d1 .., rows are read where they
+lie, ``step`` elements apart. Where they follow each other, a0 a1 a2 .. b0 b1 b2 .., they are copied
+to rows and back, in squares that are transposed in registers.
 """
 
 from numba import types
@@ -17,9 +18,10 @@ from .vectors import lanes, maximum, minimum, split, spread
 
 
 def store(memory, at, vector, stream=None):
-    """Store a vector, past the caches if there is a truth value ``stream`` and it holds.
+    """Store a vector from index ``at`` on, past the caches if ``stream`` holds.
 
-    What is streamed begins at a multiple of a register.
+    ``stream`` is a truth value, or None: then nothing is compiled for it. If it holds, the address
+    is a multiple of a register's bytes.
     """
     if stream is None:
         memory.store(at, vector)
@@ -34,9 +36,10 @@ def store(memory, at, vector, stream=None):
 
 
 class Rows:
-    """Row i of a bundle is ``size`` elements of an array from ``at + i * step`` on.
+    """Row i of a bundle: the ``size`` elements of an array ``memory`` from ``at + i * step`` on.
 
-    With ``size`` 1 it is a number, not a vector. ``stream`` : see ``store``.
+    ``rows[i]`` loads a row and ``rows[i] = row`` stores it. With ``size`` 1, a single line, it is a
+    number, not a vector. ``stream`` : see ``store``.
     """
 
     def __init__(self, memory, at, step, size, stream=None):
@@ -56,7 +59,10 @@ class Rows:
 
 
 def sum_and_extremes(added, ranked, count):
-    """Return the sum of ``count`` rows, added up in order, and least and largest of others."""
+    """Return the sum of the ``count`` rows of ``added``, in order, least and largest of ``ranked``.
+
+    All are rows, a number for each line; ``added`` and ``ranked`` may be the same.
+    """
 
     def join(i, total, least, most):
         value = ranked[i]
@@ -77,9 +83,10 @@ def within(source, count, top):
 
 
 def lines_to_rows(source, first, step, last, count, rows):
-    """Copy lines of ``count`` elements, one a lane, to rows.
+    """Copy lines of ``count`` elements, one a lane, to ``count`` rows.
 
-    Line u begins at ``source[first + u * step]``; lines beyond number ``last`` are copies of it.
+    Line u, for lane u, begins at ``source[first + u * step]``. Where there are fewer lines than
+    lanes, the last of them, number ``last``, fills the lanes after its own, too.
     """
     starts = [first + minimum(u, last) * step for u in range(rows.size)]
 
@@ -98,9 +105,10 @@ def lines_to_rows(source, first, step, last, count, rows):
 
 
 def rows_to_lines(rows, count, targets, step, last):
-    """Copy rows back to lines, which are laid out as ``lines_to_rows`` has them.
+    """Copy ``count`` rows back to lines, which lie as ``lines_to_rows`` has them.
 
-    ``targets`` : (array, first, stream) of each array that receives them; see ``store``.
+    ``targets`` : (array, first, stream) of each array that receives them; see ``store``. Lanes
+    after ``last`` are written where that lane is, and hold the same.
     """
     begins = [minimum(u, last) * step for u in range(rows.size)]
 

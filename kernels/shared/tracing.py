@@ -1,18 +1,19 @@
 """Functions over registers that are written once: ``traced``, arrays as memory, and control flow.
 
-A ``traced`` function is called from a kernel, on its arrays and numbers. Compiled, it runs once
-while the kernel is compiled, on stand-ins that record instructions: Python's own loops, lists and
-tuples are unrolled, and tests of what is known then choose a path. Loops and branches over what is
-known only when the kernel runs are written with ``fori`` and ``cond``, as in JAX. With
-``NUMBA_DISABLE_JIT=1`` the same function gets NumPy arrays and Python's numbers.
+A ``traced`` function is called from a kernel, on its arrays and numbers. Its Python text runs once,
+while the kernel is compiled, on stand-ins that record instructions: a ``Memory`` for an array, a
+``Vector`` for a number. So Python's own loops, lists and tuples are unrolled, and an ``if`` chooses
+by what is known at that time, such as a dtype. Loops and branches over what is known only when the
+kernel runs are written with ``fori`` and ``cond``, as in JAX. With ``NUMBA_DISABLE_JIT=1`` the same
+function gets NumPy arrays and Python's numbers.
 
     @traced("bits")
     def exchange_rows(loads, base, stride, bits):
         rows = [loads.load(base + r * stride, 8) for r in range(1 << bits)]
         ...
 
-``bits`` is static: a literal where the function is called, a Python number in it. Nothing is
-compiled for a traced function by itself, so that many small ones cost a first call little.
+``bits`` is static: a literal where the function is called, a Python number in it. A traced function
+becomes part of the kernels that call it, so that many small ones cost a first call little.
 """
 
 import inspect
@@ -26,12 +27,18 @@ from numba.np.numpy_support import as_dtype
 
 from .vectors import Vector, lanes, llvm_type
 
+# LLVM's type of the index of an element.
 INDEX = ir.IntType(64)
+# Bytes that memory hands over at once.
 CACHE_LINE = 64
 
 
 class Memory:
-    """A C-ordered array while a function is traced; elements count from its first one."""
+    """A C-ordered array while a function is traced.
+
+    An index ``at`` counts elements from the first one, whatever the shape, or is a tuple of one
+    index an axis. Indices are not checked, and negative ones do not count from the end.
+    """
 
     def __init__(self, builder, data, dtype, shape=()):
         self.builder, self.data, self.dtype, self.shape = builder, data, dtype, shape
@@ -46,8 +53,8 @@ class Memory:
         return self.builder.gep(self.data, [at.value if isinstance(at, Vector) else INDEX(at)])
 
     def _vector_pointer(self, at, size):
-        kind = llvm_type(self.dtype, size).as_pointer()
-        return self.builder.bitcast(self._pointer(at), kind)
+        pointer_type = llvm_type(self.dtype, size).as_pointer()
+        return self.builder.bitcast(self._pointer(at), pointer_type)
 
     def __getitem__(self, at):
         value = self.builder.load(self._pointer(at), align=self.itemsize)
@@ -65,32 +72,33 @@ class Memory:
 
     def load(self, at, size=0):
         """Return ``size`` elements from an index on, by default as many as fill a register."""
-        place = self._vector_pointer(at, size or lanes(self.dtype))
-        return Vector(self.builder, self.builder.load(place, align=self.itemsize), self.dtype)
+        pointer = self._vector_pointer(at, size or lanes(self.dtype))
+        return Vector(self.builder, self.builder.load(pointer, align=self.itemsize), self.dtype)
 
     def store(self, at, vector, *, stream=False):
         """Store a vector from an index on, converted as an assignment to an array does.
 
-        ``stream`` : past the caches, for what is not read again soon; the place must then be
-        aligned to the vector's size.
+        ``stream`` : past the caches, for what is not read again soon; the address must then be a
+        multiple of the vector's bytes.
         """
         vector = vector.astype(self.dtype)
         align = vector.size * self.itemsize if stream else self.itemsize
-        place = self._vector_pointer(at, vector.size)
-        stored = self.builder.store(vector.value, place, align=align)
+        pointer = self._vector_pointer(at, vector.size)
+        stored = self.builder.store(vector.value, pointer, align=align)
         if stream:
             one = ir.Constant(ir.IntType(32), 1)
             stored.set_metadata("nontemporal", self.builder.module.add_metadata([one]))
 
     def prefetch(self, at, size, *, to_write=False):
         """Ask for the cache lines of ``size`` elements, which may lie outside the array."""
-        byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
-        fetch = self.builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
-        start = self.builder.bitcast(self._pointer(at), byte)
+        bytes_, word = ir.IntType(8).as_pointer(), ir.IntType(32)
+        signature = ir.FunctionType(ir.VoidType(), [bytes_, word, word, word])
+        fetch = self.builder.module.declare_intrinsic("llvm.prefetch", [bytes_], signature)
+        start = self.builder.bitcast(self._pointer(at), bytes_)
+        all_caches, data = word(3), word(1)
         for line in range(0, size * self.itemsize, CACHE_LINE):
-            place = self.builder.gep(start, [INDEX(line)])
-            self.builder.call(fetch, [place, word(int(to_write)), word(3), word(1)])
+            pointer = self.builder.gep(start, [INDEX(line)])
+            self.builder.call(fetch, [pointer, word(int(to_write)), all_caches, data])
 
     def view(self, dtype):
         """Return the same bytes as an array of another dtype of the same width."""
@@ -102,7 +110,7 @@ class Memory:
 
 
 class PlainMemory:
-    """The same without the compiler: a NumPy array."""
+    """The same without the compiler: ``array``, a NumPy array, and ``flat``, a view of one axis."""
 
     def __init__(self, array):
         self.array, self.flat = array, array.reshape(-1)
@@ -135,7 +143,7 @@ class PlainMemory:
 
 
 def either(chosen, a, b):
-    """Return one of two arrays of a dtype and shape, by a truth value."""
+    """Return ``a`` if a truth value holds, else ``b``: arrays of one dtype and shape."""
     if isinstance(a, PlainMemory):
         return a if chosen else b
     data = a.builder.select(chosen.value, a.data, b.data)
@@ -143,24 +151,28 @@ def either(chosen, a, b):
 
 
 def update(memory, at, join, vector):
-    """Replace elements by what ``join`` makes of them and a vector, converted to their dtype."""
+    """Set the elements at ``at`` to ``join(elements, vector)``, the vector in their dtype."""
     memory.store(at, join(memory.load(at, vector.size), vector.astype(memory.dtype)))
 
 
 def stack(like, dtype, size):
-    """Return ``size`` elements of room on the stack, for this call alone.
+    """Return an array (size,) on the stack, not set, that lasts for this call alone.
 
-    ``like`` is any array or number of the function; it only tells how the function runs.
+    ``like`` is any array or number of the function; it only tells whether that is being compiled.
     """
     dtype = np.dtype(dtype)
     if not hasattr(like, "builder"):
         return PlainMemory(np.empty(size, dtype))
-    room = cgutils.alloca_once(like.builder, llvm_type(dtype), size=INDEX(size))
-    return Memory(like.builder, room, dtype, (size,))
+    data = cgutils.alloca_once(like.builder, llvm_type(dtype), size=INDEX(size))
+    return Memory(like.builder, data, dtype, (size,))
 
 
 def cond(chosen, then, otherwise=None):
-    """Run one of two functions; return what it returns, None or a sequence of values."""
+    """Run ``then()`` if a truth value holds, else ``otherwise()``; return what it returns.
+
+    Both return values of the same dtypes and sizes, as a sequence, or None. While a function is
+    traced both are recorded, and with ``then`` alone nothing is returned.
+    """
     if not isinstance(chosen, Vector):
         return then() if chosen else otherwise() if otherwise else None
     builder = chosen.builder
@@ -174,6 +186,7 @@ def cond(chosen, then, otherwise=None):
             with branch:
                 results.append(run() or ())
                 blocks.append(builder.block)
+    # A phi is a value that depends on the block that the kernel comes from.
     joined = []
     for pair in zip(*results, strict=True):
         phi = builder.phi(pair[0].value.type)
@@ -184,10 +197,10 @@ def cond(chosen, then, otherwise=None):
 
 
 def fori(stop, body, *carried, start=0, step=1):
-    """Run ``body(i, *carried)`` for i in ``range(start, stop, step)``; return the last values.
+    """Run ``body(i, *carried)`` for i in ``range(start, stop, step)``; return the last ``carried``.
 
-    ``body`` returns the values that it gets at the next i, or None if there are none. ``step`` is
-    a positive Python number.
+    ``body`` returns what it gets as ``carried`` at the next i, or None if that is nothing. ``step``
+    is a positive Python number.
     """
     if not isinstance(stop, Vector) and not isinstance(start, Vector):
         traced_values = [value for value in carried if isinstance(value, Vector)]
@@ -198,6 +211,7 @@ def fori(stop, body, *carried, start=0, step=1):
         builder = traced_values[0].builder
     else:
         builder = (stop if isinstance(stop, Vector) else start).builder
+    # LLVM turns these places on the stack into registers.
     slots = [cgutils.alloca_once_value(builder, value.value) for value in carried]
 
     def read():
@@ -206,8 +220,8 @@ def fori(stop, body, *carried, start=0, step=1):
             for slot, value in zip(slots, carried, strict=True)
         ]
 
-    first, last = (x.value if isinstance(x, Vector) else INDEX(x) for x in (start, stop))
-    with cgutils.for_range_slice(builder, first, last, INDEX(step), inc=True) as (i, _):
+    first, end = (x.value if isinstance(x, Vector) else INDEX(x) for x in (start, stop))
+    with cgutils.for_range_slice(builder, first, end, INDEX(step), inc=True) as (i, _):
         after = body(Vector(builder, i, np.int64), *read()) or ()
         for slot, value in zip(slots, after, strict=True):
             builder.store(value.value, slot)
@@ -215,16 +229,19 @@ def fori(stop, body, *carried, start=0, step=1):
 
 
 def each_register(count, dtype, body):
-    """Run ``body(at, size)`` over ``count`` elements, a register of ``size`` at a time.
+    """Run ``body(at, size)`` for the elements from ``at`` on, ``size`` of ``count`` at a time.
 
-    ``count`` is a multiple of a register's lanes, or 1: then ``size`` is 1.
+    ``count`` is a multiple of a register's lanes, which is ``size`` then, or both are 1.
     """
     size = lanes(dtype)
     cond(count == 1, lambda: body(0, 1), lambda: fori(count, lambda at: body(at, size), step=size))
 
 
 def while_loop(test, body, *carried):
-    """Run ``body(*carried)`` as long as ``test(*carried)`` is true; return the last values."""
+    """Run ``body(*carried)``, which returns the next ones, while ``test(*carried)`` is true.
+
+    Returns the last ``carried``, of which there is at least one.
+    """
     if not isinstance(carried[0], Vector):
         while test(*carried):
             carried = body(*carried)
@@ -257,7 +274,7 @@ def traced(*static, returns=types.none):
 
     ``static`` names the parameters that are literals where the function is called. ``returns`` is
     the numba type of the number, or of the tuple of numbers, that it returns, or a function of the
-    arguments' types that tells it.
+    arguments' types that returns this type.
     """
 
     def decorate(function):
@@ -272,28 +289,33 @@ def traced(*static, returns=types.none):
         if config.DISABLE_JIT:
             return plain
 
-        def typed(_context, *kinds):
+        def typed(_context, *argument_types):
+            """Return the signature for arguments of these numba types, and what generates code."""
             literals = {
-                name: kind.literal_value
-                for name, kind in zip(names, kinds, strict=True)
-                if name in static and kind != types.none
+                name: type_.literal_value
+                for name, type_ in zip(names, argument_types, strict=True)
+                if name in static and type_ != types.none
             }
+            # Numbers that happen to be literals are numbers like others, unless they are static.
             accepted = [
-                kind if name in static else types.unliteral(kind)
-                for name, kind in zip(names, kinds, strict=True)
+                type_ if name in static else types.unliteral(type_)
+                for name, type_ in zip(names, argument_types, strict=True)
             ]
-            result = returns if isinstance(returns, types.Type) else returns(*accepted)
+            result_type = returns if isinstance(returns, types.Type) else returns(*accepted)
 
             def generate(context, builder, call, values):
                 arguments = [
-                    literals[name] if name in literals else _stand_in(context, builder, kind, value)
-                    for name, kind, value in zip(names, call.args, values, strict=True)
+                    literals[name]
+                    if name in literals
+                    else _stand_in(context, builder, type_, value)
+                    for name, type_, value in zip(names, call.args, values, strict=True)
                 ]
-                returned = function(*arguments)
-                return _returned(context, builder, result, returned)
+                result = function(*arguments)
+                return _for_numba(context, builder, result_type, result)
 
-            return result(*accepted), generate
+            return result_type(*accepted), generate
 
+        # numba asks a function for the names of its parameters.
         typed.__name__ = function.__name__
         typed.__signature__ = signature.replace(
             parameters=[
@@ -301,14 +323,15 @@ def traced(*static, returns=types.none):
                 *signature.parameters.values(),
             ]
         )
-        made = intrinsic(prefer_literal=True)(typed)
-        made.plain = plain
-        return made
+        compiled = intrinsic(prefer_literal=True)(typed)
+        compiled.plain = plain
+        return compiled
 
     return decorate
 
 
 def _plain(argument):
+    """Return an argument as a function gets it without the compiler."""
     if isinstance(argument, tuple):
         return tuple(map(_plain, argument))
     # What ``select`` returns of two numbers is an array without axes.
@@ -316,42 +339,42 @@ def _plain(argument):
     return PlainMemory(argument) if is_array else argument
 
 
-def _stand_in(context, builder, kind, value):
+def _stand_in(context, builder, type_, value):
     """Return what stands for an argument of a numba type while a function is traced."""
-    if isinstance(kind, types.Array):
-        if kind.layout != "C":
-            raise TypeError(f"traced functions take C-ordered arrays, got {kind}")
-        array = context.make_array(kind)(context, builder, value)
+    if isinstance(type_, types.Array):
+        if type_.layout != "C":
+            raise TypeError(f"traced functions take C-ordered arrays, got {type_}")
+        array = context.make_array(type_)(context, builder, value)
         shape = tuple(
             Vector(builder, builder.extract_value(array.shape, axis), np.int64)
-            for axis in range(kind.ndim)
+            for axis in range(type_.ndim)
         )
-        return Memory(builder, array.data, as_dtype(kind.dtype), shape)
-    if isinstance(kind, types.NoneType):
+        return Memory(builder, array.data, as_dtype(type_.dtype), shape)
+    if isinstance(type_, types.NoneType):
         return None
-    if isinstance(kind, types.BaseTuple):
+    if isinstance(type_, types.BaseTuple):
         return tuple(
             _stand_in(context, builder, part, builder.extract_value(value, i))
-            for i, part in enumerate(kind)
+            for i, part in enumerate(type_)
         )
-    if isinstance(kind, types.Boolean):
+    if isinstance(type_, types.Boolean):
         if value.type.width > 1:
             # Inside a tuple a truth value takes a byte.
             value = builder.trunc(value, ir.IntType(1))
         return Vector(builder, value, np.bool_)
-    return Vector(builder, value, as_dtype(types.unliteral(kind)))
+    return Vector(builder, value, as_dtype(types.unliteral(type_)))
 
 
-def _returned(context, builder, kind, value):
-    """Return what a traced function returned as numba has it."""
-    if kind == types.none:
+def _for_numba(context, builder, type_, value):
+    """Return the result of a traced function as numba's value of a type."""
+    if type_ == types.none:
         return context.get_dummy_value()
-    if isinstance(kind, types.BaseTuple):
-        parts = [_returned(context, builder, *part) for part in zip(kind, value, strict=True)]
-        return context.make_tuple(builder, kind, parts)
+    if isinstance(type_, types.BaseTuple):
+        parts = [_for_numba(context, builder, *part) for part in zip(type_, value, strict=True)]
+        return context.make_tuple(builder, type_, parts)
     if not isinstance(value, Vector):
-        return context.get_constant(kind, value)
-    return value.astype(as_dtype(kind)).value
+        return context.get_constant(type_, value)
+    return value.astype(as_dtype(type_)).value
 
 
 @traced(returns=types.int64)

@@ -1,5 +1,11 @@
 """Registers of the processor as arrays: one text that is compiled or runs on NumPy.
 
+A register holds some elements of one dtype, its lanes; one instruction computes in all of them:
+
+    a               3   9   4   1   ..      a register of int32: 16 lanes where it has 64 bytes
+    b               5   2   4   8   ..
+    minimum(a, b)   3   2   4   1   ..      each lane by itself
+
 Inside a ``traced`` function (see ``tracing``) a ``Vector`` stands for a register full of lanes, or
 for a single number, and behaves as the NumPy array of its lanes does: operators, ``astype``,
 ``view``, ``dtype`` and ``size`` mean the same. Each operation adds an instruction to the kernel
@@ -15,8 +21,9 @@ from llvmlite import ir
 
 from .processor import REGISTER_BYTES, features
 
-LANE = ir.IntType(32)
-# The builder's methods by operator: for integers, for floats.
+# LLVM's type of the number of a lane.
+LANE_NUMBER = ir.IntType(32)
+# By operator, the methods of LLVM's builder that add it: for integers, for floats.
 ARITHMETIC = {
     "add": ("add", "fadd"), "sub": ("sub", "fsub"), "mul": ("mul", "fmul"),
     "truediv": (None, "fdiv"), "and": ("and_", None), "or": ("or_", None),
@@ -31,7 +38,7 @@ def lanes(dtype):
 
 
 def llvm_type(dtype, size=0):
-    """Return LLVM's type of a vector of ``size`` lanes, or of one number."""
+    """Return LLVM's type of a vector of ``size`` lanes of a dtype, or with size 0 of one number."""
     if dtype.kind == "f":
         element = ir.FloatType() if dtype.itemsize == 4 else ir.DoubleType()
     else:
@@ -40,7 +47,11 @@ def llvm_type(dtype, size=0):
 
 
 class Vector:
-    """A register of ``size`` lanes of a NumPy dtype, or with ``size`` 0 one number."""
+    """``size`` lanes of a NumPy dtype, or with ``size`` 0 one number.
+
+    ``builder`` is LLVM's, which adds instructions; ``value`` is its name for the lanes. A vector
+    of more lanes than a register has is several registers.
+    """
 
     __slots__ = ("builder", "dtype", "size", "value")
     __hash__ = object.__hash__
@@ -57,7 +68,7 @@ class Vector:
         return Vector(self.builder, value, self.dtype)
 
     def _match(self, other):
-        """Return the other operand with as many lanes as this one has."""
+        """Return the other operand, a number or a vector, with as many lanes as this one has."""
         if not isinstance(other, Vector):
             return self.constant(other)
         if other.dtype != self.dtype:
@@ -67,8 +78,8 @@ class Vector:
     def spread(self, size):
         """Return a vector with this number in each lane."""
         empty = ir.Constant(llvm_type(self.dtype, size), ir.Undefined)
-        first = self.builder.insert_element(empty, self.value, LANE(0))
-        zeros = ir.Constant(ir.VectorType(LANE, size), None)
+        first = self.builder.insert_element(empty, self.value, LANE_NUMBER(0))
+        zeros = ir.Constant(ir.VectorType(LANE_NUMBER, size), None)
         return Vector(self.builder, self.builder.shuffle_vector(first, empty, zeros), self.dtype)
 
     def astype(self, dtype):
@@ -89,6 +100,7 @@ class Vector:
         elif new.itemsize < old.itemsize:
             name = "trunc"
         else:
+            # Signed and unsigned integers of one width are the same to LLVM.
             return Vector(self.builder, self.value, dtype)
         value = getattr(self.builder, name)(self.value, llvm_type(dtype, self.size))
         return Vector(self.builder, value, dtype)
@@ -103,6 +115,7 @@ class Vector:
 
     def _arithmetic(self, name, other):
         if not self.size and getattr(other, "size", 0):
+            # A number and a register: the number is spread over the lanes first.
             return other._match(self)._arithmetic(name, other)
         other = self._match(other)
         method = ARITHMETIC[name][self.dtype.kind == "f"]
@@ -115,12 +128,14 @@ class Vector:
         kinds = {"f": "fcmp_ordered", "i": "icmp_signed", "u": "icmp_unsigned"}
         name = kinds.get(self.dtype.kind, "icmp_unsigned")
         if sign == "!=" and self.dtype.kind == "f":
+            # NaN differs from everything; all other comparisons with it are false.
             name = "fcmp_unordered"
         return Vector(
             self.builder, getattr(self.builder, name)(sign, self.value, other.value), np.bool_
         )
 
     def _by_sign(self, signed, unsigned, other):
+        """Return what one of two of the builder's methods makes of integers, by their dtype."""
         name = signed if self.dtype.kind == "i" else unsigned
         other = self._match(other)
         return Vector(
@@ -193,7 +208,7 @@ def select(mask, a, b):
     if not is_traced(mask, a, b):
         like = a if isinstance(a, np.ndarray | np.generic) else b
         dtype = getattr(like, "dtype", None)
-        # Of numbers it is a number, not an array without axes.
+        # With ``[()]`` numbers give a number, not an array without axes.
         return (np.where(mask, a, b) if dtype is None else np.where(mask, a, b).astype(dtype))[()]
     a = a if isinstance(a, Vector) else b.constant(a)
     b = a._match(b)
@@ -224,21 +239,21 @@ def maximum(a, b):
 def absolute(a):
     """Return absolute values; the least integer stays as it is."""
     if is_traced(a) and a.dtype.kind == "i":
-        # The form that the compiler knows as one instruction.
+        # LLVM makes one instruction of this form.
         return select(a < 0, -a, a)
     return maximum(a, -a)
 
 
 def shuffle(a, b, order):
-    """Return the lanes that ``order`` names: those of ``a``, then, numbered on, those of ``b``."""
+    """Return the lanes numbered in ``order``: those of ``b`` count from ``a.size`` on."""
     if not isinstance(a, Vector):
         return np.concatenate((a, b))[list(order)]
-    mask = ir.Constant(ir.VectorType(LANE, len(order)), list(order))
+    mask = ir.Constant(ir.VectorType(LANE_NUMBER, len(order)), list(order))
     return Vector(a.builder, a.builder.shuffle_vector(a.value, b.value, mask), a.dtype)
 
 
 def permute(a, order):
-    """Return the lanes of one vector in another order, or some of them."""
+    """Return the lanes of one vector that are numbered in ``order``, in that order."""
     return shuffle(a, a, order)
 
 
@@ -246,7 +261,7 @@ def lane(a, number):
     """Return the number in one lane."""
     if not isinstance(a, Vector):
         return a[number]
-    return Vector(a.builder, a.builder.extract_element(a.value, LANE(number)), a.dtype)
+    return Vector(a.builder, a.builder.extract_element(a.value, LANE_NUMBER(number)), a.dtype)
 
 
 def concatenate(parts):
@@ -264,9 +279,9 @@ def split(a, size):
 
 
 def reduce(parts, join):
-    """Join values in pairs, and the results in pairs, until one is left.
+    """Return one value: ``join`` takes values in pairs, and the results in pairs again.
 
-    A chain would make each instruction wait for the one before.
+    A chain would make each instruction wait for the one before. An odd one is paired later.
     """
     parts = list(parts)
     while len(parts) > 1:
@@ -276,7 +291,7 @@ def reduce(parts, join):
 
 
 def reduce_lanes(a, join):
-    """Join the lanes of a vector, whose number is a power of 2, into one number."""
+    """Return one number: ``join`` takes the lanes in pairs; their number is a power of 2."""
     while a.size > 1:
         half = a.size // 2
         a = join(permute(a, range(half)), permute(a, range(half, 2 * half)))
@@ -289,7 +304,7 @@ def add(a, b):
 
 
 def machine(name, dtype, *operands):
-    """Return what an instruction, named as LLVM names it, makes of vectors of one type."""
+    """Return what LLVM's intrinsic ``name`` makes of vectors of one size, in a dtype."""
     builder, types = operands[0].builder, [operand.value.type for operand in operands]
     result = llvm_type(np.dtype(dtype), operands[0].size)
     declared = builder.module.declare_intrinsic(name, (), ir.FunctionType(result, types))
@@ -297,10 +312,10 @@ def machine(name, dtype, *operands):
 
 
 def fused_multiply_add(a, b, c):
-    """Return ``a * b + c`` of floats, rounded once; exact where the processor has no such thing.
+    """Return ``a * b + c`` of floats, rounded once, on every processor.
 
-    Without the compiler: right where ``a * b`` is exact in longdouble, as for integers up to 64
-    bits and halves.
+    One that lacks the instruction calls the C library for each lane. Without the compiler the
+    result is right where ``a * b`` is exact in longdouble: 64 bits on x86.
     """
     if not isinstance(a, Vector):
         wide = [np.asarray(x, np.longdouble) for x in (a, b, c)]
@@ -309,7 +324,7 @@ def fused_multiply_add(a, b, c):
     return machine(f"llvm.fma.v{a.size}f{8 * a.dtype.itemsize}", a.dtype, a, b, c)
 
 
-# The instruction by what the processor must have, with the lanes of 16 bits that it takes.
+# The feature that a processor must have, LLVM's name of its instruction, lanes of 16 bits.
 ROUNDED_PRODUCTS = (
     ("+avx512bw", "llvm.x86.avx512.pmul.hr.sw.512", 32),
     ("+avx2", "llvm.x86.avx2.pmul.hr.sw", 16),
@@ -318,7 +333,7 @@ ROUNDED_PRODUCTS = (
 
 
 def rounded_product(a, b):
-    """Return ``((a * b >> 14) + 1) >> 1`` of 16-bit integers: the product over 2**15, rounded."""
+    """Return ``a * b / 2**15`` of 16-bit integers, rounded: ``((a * b >> 14) + 1) >> 1``."""
     if isinstance(a, Vector):
         b = a._match(b)
         for feature, name, size in ROUNDED_PRODUCTS:

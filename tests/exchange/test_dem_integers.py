@@ -37,7 +37,7 @@ def small_sizes(monkeypatch: Any) -> None:
     """In plain Python every pass is met by small cubes; compiled sizes do not change."""
     if PLAIN:
         monkeypatch.setattr(kernel, "BLOCK_BYTES", 2**11)
-        monkeypatch.setattr(kernel, "CHUNK", 2**11)
+        monkeypatch.setattr(kernel, "CHUNK_NODES", 2**11)
 
 
 def averaged(loads: Any, n: int) -> Any:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from fastlb.kernels.shared.lines import rounding
+from fastlb.kernels.shared.lines import noise_level
 from fastlb.kernels.shared.medians import (
     LONGEST_SORTED,
     median_comparators,
@@ -135,13 +135,13 @@ def fill_aligned(array, number):
 
 
 @traced()
-def _rounding(loads, out):
-    out[0] = rounding(Rows(loads, 0, 1, 1), loads.shape[0])
+def _noise_level(loads, out):
+    out[0] = noise_level(Rows(loads, 0, 1, 1), loads.shape[0])
 
 
 @njit
-def noise_of(loads, out):
-    _rounding(loads, out)
+def measure_noise(loads, out):
+    _noise_level(loads, out)
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.float64])
@@ -153,8 +153,8 @@ def test_aligned_views(dtype):
         assert array.sum() == array.size - less
 
 
-def test_rounding_of_lines():
+def test_the_noise_level_of_lines():
     for loads, expected in ((np.array([1.0, 1e16, -1e16, 3.0]), 4 * 4 * 2.0**-52),):
         out = np.ones(1)
-        noise_of(loads, out)
+        measure_noise(loads, out)
         assert out[0] == expected
