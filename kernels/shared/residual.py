@@ -23,8 +23,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import types
 
-from .compiling import inlined, kernel
-from .tracing import traced
+from .compiling import inlined
+from .tracing import fori, traced, while_loop
 from .vectors import select
 
 # Unsigned numbers of nodes and arcs spare numba's test for negative indices: 1.4 times faster.
@@ -68,21 +68,26 @@ def workspace(n):
     return Workspace(level, queue, np.empty(n, np.uint32), np.empty(n + 1, np.uint32))
 
 
-@traced(returns=types.boolean)
-def _has_room(room, active, u):
+def has_room(room, active, u):
     """Tell whether node u takes load; without ``room`` a negative amount in ``active`` is room."""
     return active[u] < 0 if room is None else room[u] > 0
 
 
-@traced(returns=types.int64)
-def _price(costs, u):
+def price(costs, u):
+    """Return a node's price, 0 without prices."""
     return 0 if costs is None else costs[0][u]
 
 
-@traced(returns=types.boolean)
-def _admissible(amount, costs, tail, head_price):
+def admissible(amount, costs, tail, head_price):
     """Tell whether an arc that takes ``amount`` more, or costs that, may be used."""
     return amount > 0 if costs is None else amount + head_price == costs[0][tail]
+
+
+@traced(returns=types.boolean)
+def _leads_down(graph, ahead, costs, level, a, tail, lower):
+    """Tell whether arc ``a`` is admissible and leads to a node of the level ``lower``."""
+    head = number(graph[1], a)
+    return (level[head] == lower) & admissible(ahead[a], costs, tail, price(costs, head))
 
 
 def _next_cost(net, capacity, cost, refund):
@@ -118,36 +123,48 @@ def _push(ahead, behind, costs, a, back, amount):
     return ahead[a] != before
 
 
-@kernel
+def number(array, at):
+    """Return an element as int64: numbers of nodes and arcs lie in 32 bits."""
+    return array[at].astype(np.int64)
+
+
+@traced(returns=types.int64)
 def set_levels(graph, behind, active, room, costs, level, queue, enough):
     """Set levels, breadth first against admissible arcs; return how many nodes have one.
 
     They stand in the queue from the nearest on. The search ends behind ``enough`` nodes with load
     (``active`` > 0). It has no branches: three times faster than with them.
     """
-    start, head = graph.start, graph.head
-    n = np.uint32(level.size)
-    far = np.int32(level.size)
-    reached = np.uint32(0)
-    for u in range(n):
-        near = _has_room(room, active, u)
-        level[u] = np.int32(0) if near else far
+    start, head, _, _ = graph
+    n = level.shape[0]
+
+    def begin(u, reached):
+        near = has_room(room, active, u)
+        level[u] = select(near, 0, n)
         queue[reached] = u
-        reached += np.uint32(near)
-    done = np.uint32(0)
-    while done < reached and reached < n and enough > 0:
-        v = queue[done]
-        done += ONE
-        enough -= active[v] > 0
-        next_level = np.int32(level[v] + 1)
-        price = _price(costs, v)
-        for a in range(start[v], start[v + ONE]):
-            u = head[a]
-            new = (level[u] == far) & _admissible(behind[a], costs, u, price)
-            level[u] = next_level if new else level[u]
+        return [reached + near.astype(np.int64)]
+
+    def visit(done, reached, enough):
+        v = number(queue, done)
+        next_level, head_price = number(level, v) + 1, price(costs, v)
+
+        def look_back(a, reached):
+            u = number(head, a)
+            old = number(level, u)
+            new = (old == n) & admissible(behind[a], costs, u, head_price)
+            level[u] = select(new, next_level, old)
             queue[reached] = u
-            reached += np.uint32(new)
-    return np.int64(reached)
+            return [reached + new.astype(np.int64)]
+
+        [reached] = fori(number(start, v + 1), look_back, reached, start=number(start, v))
+        return done + 1, reached, enough - (active[v] > 0).astype(np.int64)
+
+    [reached] = fori(n, begin, 0)
+    _, reached, _ = while_loop(
+        lambda done, reached, enough: (done < reached) & (reached < n) & (enough > 0),
+        visit, 0, reached, enough,
+    )  # fmt: skip
+    return reached
 
 
 @inlined
@@ -179,9 +196,7 @@ def _blocking_flow(graph, ahead, behind, active, room, costs, work, source, want
         lower = np.int32(level[u] - 1)
         a = current[u]
         end = start[u + ONE]
-        while a < end and not (
-            level[head[a]] == lower and _admissible(ahead[a], costs, u, _price(costs, head[a]))
-        ):
+        while a < end and not _leads_down(graph, ahead, costs, level, a, u, lower):
             a += ONE
         current[u] = a
         if a < end:
