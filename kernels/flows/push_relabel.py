@@ -1,31 +1,33 @@
 """The least contention of a maximum flow: push-relabel (Goldberg and Tarjan 1988), run once.
 
-Nodes are discharged first-in-first-out, and a breadth-first search makes all labels exact now and
-then: a global relabelling. In the paper's network N(beta) (Minimax section 2.2) a link carries at
-most beta that counts as contention. The search starts at the beta it is called with. When a global
-relabelling shows that nodes with load reach no room, the links around them are saturated: a cut.
-Then beta rises by a step of Newton's method, as in the paper's MMC01, to where as much may pass
-through that cut as has to. Flow and labels stay, as capacities have only grown.
+First-in-first-out, with exact labels from a breadth-first search now and then. In the paper's
+network N(beta) (Minimax section 2.2) links carry at most beta that counts as contention. The
+search starts with the least beta. When a global relabelling shows nodes with load that reach no
+room, the links around them are saturated: a cut. beta then rises, by a step of Newton's method as
+in the paper's MMC01, until as much may pass through that cut as has to; flow and labels stay, as
+capacities have only grown.
 
-There is no super source or sink: ``balance[u]`` is load to send (> 0) or room for it (< 0). Room
-looks for load against the arcs just as load looks for room along them, so the search turns round
-where the other end has far fewer nodes: fewer labels then rise until a cut shows.
+There is no super source or sink: ``balance[u]`` is load to place (> 0) or room for it (< 0).
+Room looks for load against the arcs just as load looks for room along them: the run turns round
+where the other end has far fewer nodes, so that fewer labels rise until a cut shows.
 
-The residual graph and its arrays are those of ``shared/residual.py``; a label is what is called a
-level there. ``N`` nodes, ``E`` links, ``A`` arcs. All amounts are int64.
+The residual graph and its arrays are those of ``shared/residual.py``. All amounts are int64.
 """
 
 import numpy as np
+from numba import types
 
-from ..shared.compiling import inlined, kernel
-from ..shared.residual import ONE, set_levels
+from ..shared.compiling import kernel
+from ..shared.residual import number, set_levels
+from ..shared.tracing import cond, fori, traced, while_loop
+from ..shared.vectors import maximum, minimum, select, spread
 
-# A global relabelling follows WORK_PER_NODE * N + A steps of work, of which relabelling one node is
-# its degree + RELABEL_COST. Half or twice as many steps take up to a fifth longer.
+# Global relabelling after so much work: that many units a node and one an arc; a relabel costs its
+# degree + 12. Half as much or twice as much takes up to a fifth longer.
 WORK_PER_NODE = 6
 RELABEL_COST = 12
-# The search turns round where the other end has this many times fewer nodes: a 13-cube then takes
-# 0.43 of the time of one direction alone. If 2 times were enough, a mesh would take 1.6.
+# The run turns round where the other end has this many times fewer nodes: a 13-cube takes 0.43 of
+# the time of one direction alone; turning at half the nodes already, a mesh takes 1.6.
 FEWER = 3
 # The traffic of an arc whose contention does not count, so that beta never limits it.
 UNCOUNTED = np.int64(-(2**62))
@@ -33,7 +35,7 @@ UNCOUNTED = np.int64(-(2**62))
 
 @kernel
 def fused_search(graph, usable, base, counted, excess, room, target, beta):
-    """Find the least beta, from ``beta`` up, at which ``target`` units pass.
+    """Find the least beta, from the one given on, at which ``target`` units pass.
 
     Parameters
     ----------
@@ -44,15 +46,14 @@ def fused_search(graph, usable, base, counted, excess, room, target, beta):
     counted : (E,) bool
         Links whose contention counts.
     excess, room : (N,) int64
-        Load that a node has to send, load that it can take.
+        Load to give away, load a node can take.
 
     Returns
     -------
     (value, beta, raises, side, before, short, rho)
-        ``value`` units passed, fewer than the target only where capacities forbid more. ``beta``
-        was raised ``raises`` times, each time rounded up to whole units. The last raise was from
-        ``before``, as the cut ``side`` (N,) bool was ``short`` units too small, with ``rho`` arcs
-        across it that grow with beta.
+        ``value`` is less than the target only where capacities forbid more. ``beta`` was rounded
+        up to whole units in each of the ``raises``; the last was made at ``before`` because the
+        cut ``side`` (N,) was ``short`` units too small, with ``rho`` arcs across that can grow.
     """
     start, head, rev, link = graph
     n = start.size - 1
@@ -81,6 +82,8 @@ def fused_search(graph, usable, base, counted, excess, room, target, beta):
     level = np.empty(n, np.int32)
     queue = np.empty(n + 1, np.uint32)
     current = np.empty(n, np.uint32)
+    part_sums = np.empty((2, n), np.int64)
+    scratch = queue, current, part_sums[0], part_sums[1], np.empty(n + 1, np.float64)
     before = np.int64(0)
     short = np.int64(0)
     rho = np.int64(0)
@@ -106,23 +109,11 @@ def fused_search(graph, usable, base, counted, excess, room, target, beta):
                 trapped += balance[u]
         if trapped > slack:
             # What an arc takes at most, on the network turned round that of the arc back.
-            wanted, growing = _worst_cut(
-                graph,
-                arc_usable,
-                arc_base,
-                beta,
-                reverse,
-                balance,
-                level,
-                slack,
-                side,
-                queue,
-                current,
+            units, arcs = _worst_cut(
+                graph, arc_usable, arc_base, beta, reverse, balance, level, slack, side, scratch
             )
-            if growing > 0:
-                before = beta
-                short = wanted
-                rho = growing
+            if arcs > 0:
+                before, short, rho = beta, units, arcs
                 beta += (short + rho - 1) // rho
                 raises += 1
                 for a in range(head.size):
@@ -157,159 +148,178 @@ def fused_search(graph, usable, base, counted, excess, room, target, beta):
     return min(arrived, target), beta, raises, side, before, short, rho
 
 
-@inlined
-def _other_end_is_smaller(balance):
-    here = 0
-    there = 0
-    for u in range(balance.size):
-        here += balance[u] > 0
-        there += balance[u] < 0
-    return FEWER * there < here
+@traced(returns=types.UniTuple(types.int64, 2))
+def _worst_cut(graph, usable, base, beta, reverse, balance, level, slack, side, workspace):
+    """Return (units short, arcs that grow) of the trapped parts that ask for the largest beta.
 
-
-@inlined
-def _worst_cut(graph, usable, base, beta, reverse, balance, level, slack, side, queue, part):
-    """Return (units short, arcs that grow) of the cut that asks for the largest beta.
-
-    The nodes that reach no room fall into connected parts, and every union of parts is a saturated
-    cut. A cut asks beta to rise by its units short over its arcs that grow with beta. All parts
-    together ask for an average; the union that asks for most gives a longer step, which shortens
-    the search by a quarter (by half on random networks). ``side`` (N,) marks the nodes of the parts
-    chosen, unless no arc grows; ``queue`` and ``part`` (N,) are scratch.
+    The nodes that reach no room fall into connected parts, and every union of parts is a
+    saturated cut. Together they ask for an average; the parts that ask for most give a longer
+    step, and a search a quarter shorter (half on random networks). ``side`` (N,) marks the parts
+    chosen, unless no arc grows.
     """
     start, head, rev, _ = graph
-    n = level.size
-    none = np.uint32(n)
-    trapped = np.empty(n, np.int64)
-    growing = np.empty(n, np.int64)
-    for u in range(n):
-        part[u] = none
-    parts = 0
-    for root in range(n):
-        if level[root] < n or part[root] != none:
-            continue
-        trapped[parts] = 0
-        growing[parts] = 0
+    queue, part, trapped, growing, ratio = workspace
+    n = level.shape[0]
+
+    def no_part(u):
+        part[u] = n
+
+    def fill_part(parts, root):
         part[root] = parts
         queue[0] = root
-        reached = 1
-        done = 0
-        while done < reached:
-            u = queue[done]
-            done += 1
-            trapped[parts] += balance[u]
-            for a in range(start[u], start[u + ONE]):
-                v = head[a]
-                if level[v] < n:
-                    b = rev[a] if reverse else a
-                    growing[parts] += beta - base[b] < usable[b]
-                elif part[v] == none:
-                    part[v] = parts
-                    queue[reached] = v
-                    reached += 1
-        parts += 1
+
+        def visit(done, reached, held, arcs):
+            u = number(queue, done)
+
+            def look(a, reached, arcs):
+                v, back = number(head, a), number(rev, a)
+                b = select(reverse, back, a)
+                outside = number(level, v) < n
+                grows = outside & (beta - base[b] < usable[b])
+                old = number(part, v)
+                new = (number(level, v) == n) & (old == n)
+                part[v] = select(new, parts, old)
+                queue[reached] = v
+                return reached + new.astype(np.int64), arcs + grows.astype(np.int64)
+
+            end = number(start, u + 1)
+            reached, arcs = fori(end, look, reached, arcs, start=number(start, u))
+            return done + 1, reached, held + balance[u], arcs
+
+        *_, trapped[parts], growing[parts] = while_loop(
+            lambda done, reached, held, arcs: done < reached, visit, root * 0, 1, 0, 0
+        )
+        return [parts + 1]
+
+    def visit_root(root, parts):
+        new = (number(level, root) == n) & (number(part, root) == n)
+        return cond(new, lambda: fill_part(parts, root), lambda: [parts])
+
     # A part asks for what it holds over what grows. One where nothing grows uses up the slack.
-    asked = np.empty(parts)
-    top = -1
-    for i in range(parts):
-        if growing[i] == 0:
-            asked[i] = np.inf
-            slack -= trapped[i]
-        else:
-            asked[i] = trapped[i] / growing[i]
-            top = i if top < 0 or asked[i] > asked[top] else top
-    short = np.int64(0)
-    rho = np.int64(0)
-    if top >= 0:
-        bound = -1.0
-        if slack <= 0:
-            # The part that asks for most, alone.
-            short = trapped[top] - slack
-            rho = growing[top]
-            bound = asked[top]
-            asked[top] = np.inf
+    def ask(i, top, slack):
+        grows = growing[i] > 0
+        asked = trapped[i].astype(np.float64) / growing[i].astype(np.float64)
+        top = select(grows & ((top < 0) | (asked > ratio[maximum(top, 0)])), i, top)
+        ratio[i] = select(grows, asked, spread(np.inf, asked))
+        return top, select(grows, slack, slack - trapped[i])
+
+    def choose(top, slack):
+        # Without slack the part that asks for most, alone.
+        alone = slack <= 0
+        most = ratio[top]
+        ratio[top] = select(alone, spread(np.inf, most), most)
+        bound = select(alone, most, spread(-1, most))
+
         # Dinkelbach's method: the parts that ask for more than they do together, until none asks
         # for less.
-        while slack > 0:
-            held = -slack
-            arcs = np.int64(0)
-            for i in range(parts):
-                if growing[i] > 0 and asked[i] > bound:
-                    held += trapped[i]
-                    arcs += growing[i]
-            if arcs == 0:
-                break
-            short = held
-            rho = arcs
-            if held / arcs <= bound:
-                break
-            bound = held / arcs
-        for u in range(n):
-            side[u] = level[u] >= n and asked[part[u]] > bound
-    return short, rho
+        def narrow(going, bound, short, rho):
+            def join(i, held, arcs):
+                chosen = (growing[i] > 0) & (ratio[i] > bound)
+                held = held + select(chosen, trapped[i], 0)
+                return held, arcs + select(chosen, growing[i], 0)
+
+            held, arcs = fori(parts, join, -slack, 0)
+            together = held.astype(np.float64) / arcs.astype(np.float64)
+            going = (arcs > 0) & (together > bound)
+            short, rho = select(arcs > 0, held, short), select(arcs > 0, arcs, rho)
+            return going, select(going, together, bound), short, rho
+
+        going, short, rho = slack > 0, trapped[top] - slack, growing[top]
+        _, bound, short, rho = while_loop(lambda going, *_: going, narrow, going, bound, short, rho)
+
+        def mark(u):
+            side[u] = (number(level, u) == n) & (ratio[number(part, u)] > bound)
+
+        fori(n, mark)
+        return short, rho
+
+    fori(n, no_part)
+    [parts] = fori(n, visit_root, 0)
+    top, slack = fori(parts, ask, -1, slack)
+    return cond(top >= 0, lambda: choose(top, slack), lambda: (slack * 0, slack * 0))
 
 
-@inlined
-def _discharge(graph, ahead, behind, balance, label, queue, current, waiting, wanted):
-    """Discharge first-in-first-out until the work allowed is done; return the units that arrived.
+@traced(returns=types.int64)
+def _discharge(graph, ahead, behind, balance, label, queue, current, waiting, most):
+    """Discharge first-in-first-out until the work allowed is done; return what arrived.
 
-    The nodes to discharge are the first ``waiting`` of the queue, a ring of N places. It also ends
-    once ``wanted`` units have arrived.
+    The nodes to discharge are the first ``waiting`` ones of the queue, a ring of N places. No more
+    are once ``most`` units have arrived.
     """
     start, head, rev, _ = graph
-    n = np.uint32(label.size)
-    far = np.int32(label.size)
-    allowed = WORK_PER_NODE * label.size + head.size
-    count = np.uint32(waiting)
-    first = np.uint32(0)
-    arrived = np.int64(0)
-    for u in range(n):
+    n = label.shape[0]
+    allowed = WORK_PER_NODE * n + head.shape[0]
+
+    def begin(u):
         current[u] = start[u]
-    performed = np.int64(0)
-    while count > 0 and performed < allowed and arrived < wanted:
-        u = queue[first]
-        first += ONE
-        if first == n:
-            first = np.uint32(0)
-        count -= ONE
+
+    def relabel(u, performed):
+        first, end = number(start, u), number(start, u + 1)
+
+        # Arcs before the first that leads to the lowest neighbour are of no use.
+        def lowest(b, lower, a):
+            d = number(label, number(head, b))
+            better = (d < lower) & (ahead[b] > 0)
+            return select(better, d, lower), select(better, b, a)
+
+        lower, a = fori(end, lowest, n, first, start=first)
+        label[u] = minimum(lower + 1, n)
+        return lower, a, performed + (end - first) + RELABEL_COST
+
+    def push(a, v, amount, place, arrived):
+        back, moved = number(rev, a), minimum(amount, ahead[a])
+        ahead[a] = ahead[a] - moved
+        behind[back] = behind[back] - moved
+        ahead[back] = ahead[back] + moved
+        behind[a] = behind[a] + moved
+        held = balance[v]
+        balance[v] = held + moved
+        # The node waits from now on if it had no load; else the place stays free.
+        queue[select(place >= n, place - n, place)] = v
+        new = (held <= 0) & (held + moved > 0)
+        arrived = arrived + select(held <= 0, minimum(-held, moved), 0)
+        return amount - moved, place + new.astype(np.int64), arrived
+
+    def discharge_node(count, first, arrived, performed):
+        u = number(queue, first)
+        first = select(first + 1 == n, 0, first + 1)
+        end = number(start, u + 1)
+
+        def try_arc(going, a, lower, amount, place, arrived, performed):
+            lower, a, performed = cond(
+                a == end, lambda: relabel(u, performed), lambda: (lower, a, performed)
+            )
+
+            def follow():
+                v = number(head, a)
+                is_open = (number(label, v) == lower) & (ahead[a] > 0)
+                return cond(
+                    is_open,
+                    lambda: push(a, v, amount, place, arrived),
+                    lambda: (amount, place, arrived),
+                )
+
+            reaches = lower + 1 < n
+            amount_after, place, arrived = cond(reaches, follow, lambda: (amount, place, arrived))
+            going = reaches & (amount_after > 0)
+            return going, select(going, a + 1, a), lower, amount_after, place, arrived, performed
+
         amount = balance[u]
-        a = current[u]
-        end = start[u + ONE]
-        lower = np.int32(label[u] - 1)
-        while True:
-            if a == end:
-                # Relabel; arcs before the first that leads to the lowest neighbour are of no use.
-                a = start[u]
-                lower = far
-                for b in range(start[u], end):
-                    d = label[head[b]]
-                    better = (d < lower) & (ahead[b] > 0)
-                    lower = d if better else lower
-                    a = b if better else a
-                performed += np.int64(end - start[u]) + RELABEL_COST
-                label[u] = min(lower + 1, far)
-                if label[u] == far:
-                    break
-            v = head[a]
-            if label[v] == lower and ahead[a] > 0:
-                back = rev[a]
-                moved = min(amount, ahead[a])
-                ahead[a] -= moved
-                behind[back] -= moved
-                ahead[back] += moved
-                behind[a] += moved
-                amount -= moved
-                held = balance[v]
-                balance[v] = held + moved
-                if held <= 0:
-                    arrived += min(-held, moved)
-                    if held + moved > 0:
-                        place = first + count
-                        queue[place - n if place >= n else place] = v
-                        count += ONE
-                if amount == 0:
-                    break
-            a += ONE
+        _, a, _, amount, place, arrived, performed = while_loop(
+            lambda going, *_: going,
+            try_arc,
+            amount > 0, number(current, u), number(label, u) - 1, amount, first + count - 1,
+            arrived, performed,
+        )  # fmt: skip
         current[u] = a
         balance[u] = amount
+        return place - first, first, arrived, performed
+
+    fori(n, begin)
+    _, _, arrived, _ = while_loop(
+        lambda count, _, arrived, performed: (
+            (count > 0) & (performed < allowed) & (arrived < most)
+        ),
+        discharge_node, waiting, 0, 0, 0,
+    )  # fmt: skip
     return arrived

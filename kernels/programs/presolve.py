@@ -6,111 +6,122 @@ y.b + sum min(0, c - y.A), by subgradient steps.
 """
 
 import numpy as np
+from numba import types
 
-from ..shared.compiling import inlined, kernel
+from ..shared.compiling import kernel
+from ..shared.tracing import cond, fori, traced, while_loop
+from ..shared.vectors import absolute, maximum, minimum, select
 
 FREE = -1
-# The step is halved after so many iterations that did not raise the bound.
+# The step is halved after so many iterations without gain.
 STALLS = 12
 
 
-@inlined
+@traced(returns=types.int64)
 def _fix_columns(c, A, active, value):
-    """Fix free variables whose cheaper value is no worse for any active row; return how many.
-
-    c (n,) >= 0 and A (m, n) int64, active (m,) bool; value (n,) is 0, 1 or FREE.
-    """
+    """Fix free variables that every active row lets take the cheaper value; return how many."""
     m, n = A.shape
-    fixed = 0
-    for j in range(n):
-        if value[j] != FREE:
-            continue
-        up = 0
-        down = 0
-        for i in range(m):
-            if active[i]:
-                up += A[i, j] > 0
-                down += A[i, j] < 0
-        if up == 0:
-            value[j] = 0
-            fixed += 1
-        elif down == 0 and c[j] == 0:
-            value[j] = 1
-            fixed += 1
+
+    def fix(j, fixed):
+        def count_signs(i, up, down):
+            a = select(active[i], A[i, j], 0)
+            return up + (a > 0).astype(np.int64), down + (a < 0).astype(np.int64)
+
+        up, down = fori(m, count_signs, 0, 0)
+        one = (up > 0) & (down == 0) & (c[j] == 0)
+        value[j] = select(one, 1, select(up == 0, 0, value[j]))
+        return [fixed + (one | (up == 0)).astype(np.int64)]
+
+    def visit(j, fixed):
+        return cond(value[j] == FREE, lambda: fix(j, fixed), lambda: [fixed])
+
+    [fixed] = fori(n, visit, 0)
     return fixed
 
 
-@inlined
+@traced(returns=types.int64)
 def _fix_by_rows(A, b, active, value):
-    """Drop rows that always hold, fix variables that a row forces; return how many changes.
+    """Drop rows that always hold, fix variables that a row forces; return how many, or -1.
 
-    A row's room is its largest possible left side less b. If it is below 0 nothing meets the row,
-    and -1 is returned. A variable whose worse value takes off more than the room is fixed at its
-    better one.
+    A row's room is its largest possible left side less b: below 0 nothing meets it (-1), and
+    a variable whose worse value costs more than the room is fixed at its better one.
     """
     m, n = A.shape
-    changed = 0
-    for i in range(m):
-        if not active[i]:
-            continue
-        room = -b[i]
-        span = 0
-        for j in range(n):
-            a = A[i, j]
-            if value[j] == FREE:
-                room += max(a, 0)
-                span += abs(a)
-            elif value[j] == 1:
-                room += a
-        if room < 0:
-            changed = -1
-            break
-        if room >= span:
+
+    def use(i, changed):
+        def add_up(j, room, span):
+            a, free = A[i, j], value[j] == FREE
+            room = room + select(free, maximum(a, 0), select(value[j] == 1, a, 0))
+            return room, span + select(free, absolute(a), 0)
+
+        room, span = fori(n, add_up, -b[i], 0)
+
+        def drop():
             active[i] = False
-            changed += 1
-            continue
-        for j in range(n):
-            if value[j] == FREE and abs(A[i, j]) > room:
-                value[j] = 1 if A[i, j] > 0 else 0
-                changed += 1
+            return [changed + 1]
+
+        def force():
+            def fix(j, changed):
+                a = A[i, j]
+                forced = (value[j] == FREE) & (absolute(a) > room)
+                value[j] = select(forced, (a > 0).astype(np.int8), value[j])
+                return [changed + forced.astype(np.int64)]
+
+            return fori(n, fix, changed)
+
+        return cond(room < 0, lambda: [room * 0 - 1], lambda: cond(room >= span, drop, force))
+
+    def visit(i, changed):
+        [changed] = cond(active[i], lambda: use(i, changed), lambda: [changed])
+        return i + 1, changed
+
+    _, changed = while_loop(lambda i, changed: (i < m) & (changed >= 0), visit, m * 0, 0)
     return changed
 
 
-@inlined
-def _tighten(row, size, least):
-    """Shrink the coefficients of ``row . x >= least``, in place; return the new right-hand side.
+@traced(returns=types.int64)
+def _tighten(rows, i, free, size, start, least):
+    """Write what remains of row ``i`` to ``start``, tightened; return its new least value.
 
-    The 0-1 solutions stay the same. Each term is counted from its worse value on, so that a sum
-    ``demand`` > 0 remains: no term need be larger, and all are divided by their common divisor,
-    with the demand rounded up.
+    The row shrinks to equal 0-1 solutions and a smaller box. With every term counted from its
+    worse value, it demands a sum > 0: no term need be larger than that, and all divide by their
+    common divisor, the demand rounded up.
     """
-    demand = least
-    for j in range(size):
-        demand -= min(row[j], 0)
-    divisor = np.int64(0)
-    for j in range(size):
-        row[j] = min(max(row[j], -demand), demand)
-        a, q = divisor, abs(row[j])
-        while q:
-            a, q = q, a % q
-        divisor = a
-    least = -(-demand // divisor)
-    for j in range(size):
-        row[j] //= divisor
-        least += min(row[j], 0)
+
+    def gather(k, demand):
+        a = rows[i, free[k]]
+        rows[start + k] = a
+        return [demand - minimum(a, 0)]
+
+    [demand] = fori(size, gather, least)
+
+    def shrink(k, divisor):
+        a = minimum(maximum(rows[start + k], -demand), demand)
+        rows[start + k] = a
+        divisor, _ = while_loop(lambda _, q: q != 0, lambda d, q: (q, d % q), divisor, absolute(a))
+        return [divisor]
+
+    [divisor] = fori(size, shrink, 0)
+
+    def divide(k, least):
+        a = rows[start + k] // divisor
+        rows[start + k] = a
+        return [least + minimum(a, 0)]
+
+    [least] = fori(size, divide, (demand - 1) // divisor + 1)
     return least
 
 
 @kernel
 def reduce(costs, rows, right, active, value, flipped, free):
-    """Reduce a program in place; return how many rows and variables remain.
+    """Reduce a program in place; return how many rows and variables remain, or rows -1.
 
-    These are -1 and 0 if nothing meets some row. The first elements of ``costs`` (n,), ``rows``
-    (m, n), read flat, and ``right`` (m,), int64, become the program of the free variables; their
-    numbers are the first of ``free`` (n,). Costs are then 0 or more, as variables with a negative
-    cost are replaced by their complement, and ``flipped`` (n,) bool. ``value`` (n,) int8 receives
-    the values of the variables that are fixed, in the original program, and FREE for the others.
-    ``active`` (m,) bool is scratch.
+    costs (n,), rows (m, n), right (m,) int64 become, in their first elements, the program of
+    the free variables, whose numbers are the first of ``free`` (n,): its costs, 0 or more, rows
+    one after the other without gaps, and right-hand sides. Variables with a negative cost are
+    replaced by their complement and ``flipped`` (n,). ``value`` (n,) int8 has what is decided of
+    the program's own variables, -1 where free. -1 stands for a row that nothing meets. active
+    (m,) is room.
     """
     m, n = rows.shape
     for j in range(n):
@@ -136,7 +147,6 @@ def reduce(costs, rows, right, active, value, flipped, free):
             free[count] = j
             costs[count] = costs[j]
             count += 1
-    flat = rows.reshape(-1)
     kept = 0
     for i in range(m):
         if active[i]:
@@ -144,10 +154,7 @@ def reduce(costs, rows, right, active, value, flipped, free):
             for j in range(n):
                 if value[j] == 1:
                     least -= rows[i, j]
-            row = flat[kept * count :]
-            for k in range(count):
-                row[k] = rows[i, free[k]]
-            right[kept] = _tighten(row, count, least)
+            right[kept] = _tighten(rows, i, free, count, kept * count, least)
             kept += 1
     for j in range(n):
         if flipped[j] and value[j] != FREE:
@@ -157,12 +164,13 @@ def reduce(costs, rows, right, active, value, flipped, free):
 
 @kernel
 def multipliers(c, A, b, y, x, cost, solved, iterations):
-    """Replace y (m,) float64 by row multipliers of a good Lagrangian bound, by subgradient steps.
+    """Replace y (m,) by row multipliers of a good Lagrangian bound, by subgradient steps.
 
-    c (n,) >= 0, A (m, n), b (m,): int64. Steps begin at y. x (n,) int8 with its cost is the
-    incumbent, if ``solved``; if a cheaper Lagrangian solution is feasible, it takes its place.
-    Return (cost, solved). Rows are normalised, a direction keeps half of the last one, and the step
-    is halved after ``STALLS`` iterations without gain.
+    c (n,) >= 0, A (m, n), b (m,): int64. y is where the steps begin. x (n,) int8 with its cost is
+    the incumbent, if ``solved``; it becomes a cheaper Lagrangian solution that is feasible, if one
+    is met. Return (cost, solved). The bound is y.b + sum min(0, c - y.A); rows are normalised, a
+    direction keeps half of the last one, and the step is halved after ``STALLS`` iterations
+    without gain.
     """
     m, n = A.shape
     rows = np.empty((m, n))

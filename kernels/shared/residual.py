@@ -8,15 +8,14 @@ are one arc; a lone link gets an arc back of no capacity. Arcs lie node by node:
     head           1  2  2  0  2  0  ..
     rev            3  5  ..             the arc back: rev[rev[a]] == a
 
-Two arrays (A,) say what may be sent: ``ahead[a]`` is what arc ``a`` still takes, and ``behind[a]``
-what its arc back still takes, ``ahead[rev[a]]``. A search starts at the nodes with room and goes
-against the arcs; thanks to ``behind`` it reads one array in order.
+Two arrays of all arcs (A,) say what may be sent: ``ahead[a]`` what arc ``a`` still takes, and
+``behind[a]`` what the arc back does, ``ahead[rev[a]]``. A search from where there is room goes
+against the arcs: with ``behind`` at hand it reads one array in order.
 
-With prices (primal-dual) both arrays hold the cost of the next unit instead, and an arc u -> v is
-admissible where that cost is ``price[u] - price[v]``; without prices, where it takes any more.
+With prices (primal-dual) both hold the cost of the next unit instead, and an arc u -> v is
+admissible where that is ``price[u] - price[v]``; without, where it takes any more.
 
-``N`` nodes, ``E`` links, ``A`` arcs. ``active`` (N,) is the load that nodes have still to send,
-``room`` (N,) what they can still take. Amounts and costs are int64.
+``N`` nodes, ``E`` links, ``A`` arcs. Amounts and costs are int64.
 """
 
 from typing import NamedTuple
@@ -24,13 +23,13 @@ from typing import NamedTuple
 import numpy as np
 from numba import types
 
-from .compiling import inlined, kernel
-from .tracing import traced
+from .compiling import inlined
+from .tracing import fori, traced, while_loop
 from .vectors import select
 
 # Unsigned numbers of nodes and arcs spare numba's test for negative indices: 1.4 times faster.
 ONE = np.uint32(1)
-# The cost of the next unit on an arc that takes no more, above any sum of costs.
+# The cost of a unit on an arc that takes no more, above any sum of costs.
 FULL = 2**62
 
 
@@ -44,21 +43,21 @@ class ResidualGraph(NamedTuple):
 
 
 class Costs(NamedTuple):
-    """What the primal-dual method has beside ``ahead`` and ``behind``."""
+    """What the primal-dual method knows of arcs and nodes beside ``ahead`` and ``behind``."""
 
-    price: np.ndarray  # (N,): the cost of the cheapest way from there to a node with room
+    price: np.ndarray  # (N,): the cost of the cheapest way on to a node with room
     capacity: np.ndarray  # (A,)
     cost: np.ndarray  # (A,): of a unit sent along the arc; one taken back costs -cost[rev[a]]
     net: np.ndarray  # (A,): what the arc carries, less what the arc back does
 
 
 class Workspace(NamedTuple):
-    """The arrays of one search; the queue has a scratch place, which is written without a test."""
+    """Room for one search."""
 
     level: np.ndarray  # (N,) int32: links to the nearest node with room, N if there is none
     queue: np.ndarray  # (N + 1,) uint32
     current: np.ndarray  # (N,) uint32: the arc at which a node goes on searching
-    path: np.ndarray  # (N + 1,) uint32: the arcs from the source to the node in hand
+    path: np.ndarray  # (N + 1,) uint32: arcs
 
 
 @inlined
@@ -69,32 +68,36 @@ def workspace(n):
     return Workspace(level, queue, np.empty(n, np.uint32), np.empty(n + 1, np.uint32))
 
 
-@traced(returns=types.boolean)
-def _has_room(room, active, u):
-    """Tell whether node u takes load; without ``room`` a negative ``active`` is room."""
+def has_room(room, active, u):
+    """Tell whether node u takes load; without ``room`` a negative amount in ``active`` is room."""
     return active[u] < 0 if room is None else room[u] > 0
 
 
-@traced(returns=types.int64)
-def _price(costs, u):
-    """Return the price of node u, the first field of ``costs``; 0 without costs."""
+def price(costs, u):
+    """Return a node's price, 0 without prices."""
     return 0 if costs is None else costs[0][u]
 
 
-@traced(returns=types.boolean)
-def _admissible(amount, costs, tail, head_price):
-    """Tell whether an arc may be used; ``amount`` is its ``ahead``: an amount, or a cost."""
+def admissible(amount, costs, tail, head_price):
+    """Tell whether an arc that takes ``amount`` more, or costs that, may be used."""
     return amount > 0 if costs is None else amount + head_price == costs[0][tail]
 
 
+@traced(returns=types.boolean)
+def _leads_down(graph, ahead, costs, level, a, tail, lower):
+    """Tell whether arc ``a`` is admissible and leads to a node of the level ``lower``."""
+    head = number(graph[1], a)
+    return (level[head] == lower) & admissible(ahead[a], costs, tail, price(costs, head))
+
+
 def _next_cost(net, capacity, cost, refund):
-    """Return what the next unit along an arc costs: -refund while it cancels flow back."""
+    """Return what one more unit along an arc costs: a refund while flow back is cancelled."""
     return select(net < 0, -refund, select(net < capacity, cost, FULL))
 
 
 @traced(returns=types.int64)
 def _most(ahead, costs, a):
-    """Return how many units arc ``a`` takes until it is full, or until its cost changes."""
+    """Return how many units arc ``a`` takes before it, or its cost, changes."""
     if costs is None:
         return ahead[a]
     _, capacity, _, net = costs
@@ -120,75 +123,80 @@ def _push(ahead, behind, costs, a, back, amount):
     return ahead[a] != before
 
 
-@kernel
-def set_levels(graph, behind, active, room, costs, level, queue, enough):
-    """Set levels, breadth first against admissible arcs; return how many nodes were reached.
+def number(array, at):
+    """Return an element as int64: numbers of nodes and arcs lie in 32 bits."""
+    return array[at].astype(np.int64)
 
-    These stand in the queue, the nearest first; the others have level N. The search ends once
-    ``enough`` nodes with load (``active`` > 0) have left the queue. Inside it has no branches,
-    which makes it three times faster.
+
+@traced(returns=types.int64)
+def set_levels(graph, behind, active, room, costs, level, queue, enough):
+    """Set levels, breadth first against admissible arcs; return how many nodes have one.
+
+    They stand in the queue from the nearest on. The search ends behind ``enough`` nodes with load
+    (``active`` > 0). It has no branches: three times faster than with them.
     """
-    start, head = graph.start, graph.head
-    n = np.uint32(level.size)
-    far = np.int32(level.size)
-    reached = np.uint32(0)
-    for u in range(n):
-        near = _has_room(room, active, u)
-        level[u] = np.int32(0) if near else far
+    start, head, _, _ = graph
+    n = level.shape[0]
+
+    def begin(u, reached):
+        near = has_room(room, active, u)
+        level[u] = select(near, 0, n)
         queue[reached] = u
-        reached += np.uint32(near)
-    done = np.uint32(0)
-    while done < reached and reached < n and enough > 0:
-        v = queue[done]
-        done += ONE
-        enough -= active[v] > 0
-        next_level = np.int32(level[v] + 1)
-        price = _price(costs, v)
-        for a in range(start[v], start[v + ONE]):
-            u = head[a]
-            new = (level[u] == far) & _admissible(behind[a], costs, u, price)
-            level[u] = next_level if new else level[u]
+        return [reached + near.astype(np.int64)]
+
+    def visit(done, reached, enough):
+        v = number(queue, done)
+        next_level, head_price = number(level, v) + 1, price(costs, v)
+
+        def look_back(a, reached):
+            u = number(head, a)
+            old = number(level, u)
+            new = (old == n) & admissible(behind[a], costs, u, head_price)
+            level[u] = select(new, next_level, old)
             queue[reached] = u
-            reached += np.uint32(new)
-    return np.int64(reached)
+            return [reached + new.astype(np.int64)]
+
+        [reached] = fori(number(start, v + 1), look_back, reached, start=number(start, v))
+        return done + 1, reached, enough - (active[v] > 0).astype(np.int64)
+
+    [reached] = fori(n, begin, 0)
+    _, reached, _ = while_loop(
+        lambda done, reached, enough: (done < reached) & (reached < n) & (enough > 0),
+        visit, 0, reached, enough,
+    )  # fmt: skip
+    return reached
 
 
 @inlined
-def _blocking_flow(graph, ahead, behind, active, room, costs, work, source, limit):
-    """Send from ``source`` until it is empty or blocked, along admissible arcs one level down each.
-
-    Depth first; ``path`` (depth,) are the arcs from the source to node u. A node from which no way
-    goes on gets a level that no arc leads to. Return what was sent, at most ``limit``.
-    """
+def _blocking_flow(graph, ahead, behind, active, room, costs, work, source, wanted):
+    """Send from one node along admissible arcs to lower levels until it is empty or blocked."""
     start, head, rev, _ = graph
     level, _, current, path = work
     n = np.int32(level.size)
     sent = np.int64(0)
     depth = 0
     u = source
-    while active[source] > 0 and sent < limit:
+    while active[source] > 0 and sent < wanted:
         if room[u] > 0 and level[u] == 0:
-            amount = min(active[source], room[u], limit - sent)
+            amount = min(active[source], room[u], wanted - sent)
             for i in range(depth):
                 amount = min(amount, _most(ahead, costs, path[i]))
-            still_open = depth
+            keep = depth
             for i in range(depth - 1, -1, -1):
                 if _push(ahead, behind, costs, path[i], rev[path[i]], amount):
-                    still_open = i
+                    keep = i
             active[source] -= amount
             room[u] -= amount
             sent += amount
-            # Go on from the tail of the first arc that this has closed.
-            if still_open < depth:
-                u = head[rev[path[still_open]]]
-                depth = still_open
+            # Go on from the tail of the first arc that is closed.
+            if keep < depth:
+                u = head[rev[path[keep]]]
+                depth = keep
             continue
         lower = np.int32(level[u] - 1)
         a = current[u]
         end = start[u + ONE]
-        while a < end and not (
-            level[head[a]] == lower and _admissible(ahead[a], costs, u, _price(costs, head[a]))
-        ):
+        while a < end and not _leads_down(graph, ahead, costs, level, a, u, lower):
             a += ONE
         current[u] = a
         if a < end:
@@ -209,8 +217,8 @@ def _blocking_flow(graph, ahead, behind, active, room, costs, work, source, limi
 def send_by_layers(graph, ahead, behind, active, room, costs, work, target):
     """Send up to ``target`` units from ``active`` to ``room``, blocking flow by blocking flow.
 
-    ``active``, ``room`` and the arcs change in place. Return what was sent: less than the target
-    only where no admissible way is open. A node whose ``active`` is negative does not send.
+    Changes both, and the arcs; returns what was sent: less than the target only where no
+    admissible way is open. A node whose ``active`` is negative does not send.
     """
     start, queue, current = graph.start, work.queue, work.current
     value = np.int64(0)
@@ -219,8 +227,8 @@ def send_by_layers(graph, ahead, behind, active, room, costs, work, target):
     for u in range(active.size):
         waiting += active[u] != 0
     while value < target and waiting > 0:
-        # The nearest quarter goes first, which halves the time where all load flows far one way;
-        # elsewhere time and traffic are the same.
+        # The nearest quarter goes first: where load flows far one way, half the time of all at
+        # once; else the same, and so is the traffic.
         enough = (waiting + 3) // 4
         reached = set_levels(graph, behind, active, room, costs, work.level, queue, enough)
         for i in range(reached):
@@ -237,6 +245,6 @@ def send_by_layers(graph, ahead, behind, active, room, costs, work, target):
                 emptied += active[u] == 0
                 if value == target:
                     break
-        # A node from which no way is open stays cut off, and is not waited for again.
+        # Nodes cut off once stay so.
         waiting = (waiting if tried >= enough else tried) - emptied
     return value

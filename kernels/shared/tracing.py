@@ -196,11 +196,29 @@ def cond(chosen, then, otherwise=None):
     return joined
 
 
+class _Carried:
+    """What a loop carries: numbers, kept in places on the stack that LLVM turns into registers."""
+
+    def __init__(self, builder, values):
+        self.builder = builder
+        values = [Vector(builder, INDEX(v), np.int64) if isinstance(v, int) else v for v in values]
+        self.dtypes = [value.dtype for value in values]
+        self.slots = [cgutils.alloca_once_value(builder, value.value) for value in values]
+
+    def read(self):
+        places = zip(self.slots, self.dtypes, strict=True)
+        return [Vector(self.builder, self.builder.load(slot), dtype) for slot, dtype in places]
+
+    def write(self, values):
+        for slot, value in zip(self.slots, values, strict=True):
+            self.builder.store(value.value, slot)
+
+
 def fori(stop, body, *carried, start=0, step=1):
     """Run ``body(i, *carried)`` for i in ``range(start, stop, step)``; return the last ``carried``.
 
-    ``body`` returns what it gets as ``carried`` at the next i, or None if that is nothing. ``step``
-    is a positive Python number.
+    ``body`` returns what it gets as ``carried`` at the next i, or None if that is nothing; what
+    begins as a Python integer is an int64. ``step`` is a positive Python number.
     """
     if not isinstance(stop, Vector) and not isinstance(start, Vector):
         traced_values = [value for value in carried if isinstance(value, Vector)]
@@ -211,21 +229,11 @@ def fori(stop, body, *carried, start=0, step=1):
         builder = traced_values[0].builder
     else:
         builder = (stop if isinstance(stop, Vector) else start).builder
-    # LLVM turns these places on the stack into registers.
-    slots = [cgutils.alloca_once_value(builder, value.value) for value in carried]
-
-    def read():
-        return [
-            Vector(builder, builder.load(slot), value.dtype)
-            for slot, value in zip(slots, carried, strict=True)
-        ]
-
-    first, end = (x.value if isinstance(x, Vector) else INDEX(x) for x in (start, stop))
-    with cgutils.for_range_slice(builder, first, end, INDEX(step), inc=True) as (i, _):
-        after = body(Vector(builder, i, np.int64), *read()) or ()
-        for slot, value in zip(slots, after, strict=True):
-            builder.store(value.value, slot)
-    return read()
+    values = _Carried(builder, carried)
+    first, last = (x.value if isinstance(x, Vector) else INDEX(x) for x in (start, stop))
+    with cgutils.for_range_slice(builder, first, last, INDEX(step), inc=True) as (i, _):
+        values.write(body(Vector(builder, i, np.int64), *values.read()) or ())
+    return values.read()
 
 
 def each_register(count, dtype, body):
@@ -240,33 +248,26 @@ def each_register(count, dtype, body):
 def while_loop(test, body, *carried):
     """Run ``body(*carried)``, which returns the next ones, while ``test(*carried)`` is true.
 
-    Returns the last ``carried``, of which there is at least one.
+    Returns the last ``carried``. What begins as a Python integer is an int64; one of them at least
+    is known only when the kernel runs: of numbers known before, the loop is unrolled.
     """
-    if not isinstance(carried[0], Vector):
+    builder = next((value.builder for value in carried if isinstance(value, Vector)), None)
+    if builder is None:
         while test(*carried):
             carried = body(*carried)
         return list(carried)
-    builder = carried[0].builder
-    slots = [cgutils.alloca_once_value(builder, value.value) for value in carried]
-
-    def read():
-        return [
-            Vector(builder, builder.load(slot), value.dtype)
-            for slot, value in zip(slots, carried, strict=True)
-        ]
-
+    values = _Carried(builder, carried)
     tested, inside, after = (
         builder.append_basic_block(name) for name in ("while.test", "while.body", "while.end")
     )
     builder.branch(tested)
     builder.position_at_end(tested)
-    builder.cbranch(test(*read()).value, inside, after)
+    builder.cbranch(test(*values.read()).value, inside, after)
     builder.position_at_end(inside)
-    for value, slot in zip(body(*read()), slots, strict=True):
-        builder.store(value.value, slot)
+    values.write(body(*values.read()))
     builder.branch(tested)
     builder.position_at_end(after)
-    return read()
+    return values.read()
 
 
 def traced(*static, returns=types.none):
