@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 # Nodes in all up to which specialised kernels are not worth compiling.
-SMALL = 2**12
+SMALL = 2**11
 # Nodes from which on a look at some of them pays.
 SAMPLED = 2**16
 PLAIN = frozenset(np.dtype(f"{kind}{width}") for kind in "iu" for width in (1, 2, 4, 8)) | {
