@@ -12,7 +12,7 @@ from ..accelerate import kernels
 from ..arguments import one_of
 from ..topologies.hypercube import Hypercube
 from ..topologies.topology import Grid, Topology
-from .dde_run import Counted, DdePlan, balance_rows, plan_of, run_kernel, send_first, way_of
+from .dde_run import Counted, DdePlan, balance_rows, plan_of, run_kernel, way_of
 from .loads import (
     RECORDS,
     Survey,
@@ -127,14 +127,13 @@ def dde(
         if not small:
             check_values(source.rows, limit=INT64_MAX // topology.size)
         result, rows = output_rows(out, loads, source)
-        balance_rows(source.rows, rows, plan, record, 0 if small else math.inf)
+        balance_rows(source.rows, rows, plan, record, exchange, 0 if small else math.inf)
         return Balance("dde", topology, record, {"loads": finished(result, rows)})
     before = survey(source.rows)
     result, rows = output_rows(out, loads, source)
-    run = send_first if exchange == "sbr" else balance_rows
     # A line is added up at a time, and its units are at most its length times the total.
     largest = before.total.max(initial=0).item() * plan.longest
-    counted = run(source.rows, rows, plan, record, largest)
+    counted = balance_rows(source.rows, rows, plan, record, exchange, largest)
     fields = _fields(plan, before, counted, source.batch, source.shape, rows.dtype)
     return Balance("dde", topology, record, {"loads": finished(result, rows), **fields})
 
@@ -210,7 +209,6 @@ def _prepare(
         or dtype not in PLAIN
         or record not in RECORDS
         or exchange not in EXCHANGES
-        or (exchange == "sbr" and record != "loads")
     ):
         return None
     try:
@@ -226,7 +224,7 @@ def _prepare(
     # Units of all axes, or what a line adds up to, from the largest load on.
     times = plan.longest * (1 if record == "loads" else plan.N * max(1, topology.ndim))
     top = min(int(np.iinfo(T).max) // times, int(np.iinfo(dtype).max))
-    constants = way, plan, T, record, top
+    constants = way, plan, T, record, exchange, top
     if record == "loads":
         return PreparedCall(_balance_loads, constants)
 

@@ -21,6 +21,7 @@ from ..shared import lines
 from ..shared.compiling import inlined, kernel
 from ..shared.medians import rows_needed
 from ..shared.rows import Rows, lines_to_rows, rows_to_lines, sum_and_extremes, within
+from ..shared.send_first import Sending, rows_to_send
 from ..shared.tracing import cond, fori, traced
 from ..shared.vectors import lanes, maximum, minimum, reduce_lanes
 from ..shared.views import CACHE_LINE, aligned, overlap
@@ -36,20 +37,24 @@ BALANCED, REFUSED = 0, 1
 
 def room(N, longest, size):
     """Return how many elements of workspace the kernels need; see ``_balance_axis``."""
-    return 2 * N + (rows_needed(longest) + 2 * longest) * size + CACHE_LINE
+    rows = rows_needed(longest) + 3 * longest + rows_to_send(longest)
+    return 2 * N + rows * size + CACHE_LINE
 
 
 @traced("wide")
-def _balance_axis(workspace, sizes, number, axes, s, comparators, figures, record, wide):
+def _balance_axis(
+    workspace, sizes, number, axes, s, comparators, figures, record, changed, wide
+):  # fmt: skip
     """Balance the lines of axis s of a network; set its figures.
 
     ``sizes`` : (B, N), ``number`` that of the network. The workspace holds the loads, the least
-    loads so far, rows for a ring's flows, and for bundles of the last axis rows of loads and of
-    flows. Without ``figures`` only loads are worked out.
+    loads so far, rows for a ring's flows, and for bundles of the last axis rows of loads, flows and
+    least loads; then rows for sending first. Without ``figures`` only loads are worked out.
     """
     (B, N), size = sizes, lanes(workspace.dtype) if wide else 1
     k, stride = axes[s, LENGTH], axes[s, STRIDE]
     ring_at = 2 * N
+    sending_at = ring_at + (rows_needed(k) + 3 * k) * size
     zero = workspace[0] - workspace[0]
     targets = []
     if record:
@@ -59,12 +64,16 @@ def _balance_axis(workspace, sizes, number, axes, s, comparators, figures, recor
             (stages, (s * B + number) * N, stream),
         ]
 
-    def balance(bundle, flow_outs, outs):
+    def balance(bundle, flow_outs, outs, least):
         """Balance a bundle; return its units and rounds."""
         if figures is None:
             lines.share(bundle, k)
             return [zero, zero]
         rows = Rows(workspace, ring_at, bundle.size, bundle.size)
+        sending = None
+        if changed is not None:
+            sending = Sending(workspace, sending_at, bundle, k, changed)
+            flow_outs = [*flow_outs, sending.pending]
 
         def of_chains():
             return lines.balance(bundle, k, [bundle, *outs], flow_outs)
@@ -75,8 +84,10 @@ def _balance_axis(workspace, sizes, number, axes, s, comparators, figures, recor
             return lines.balance(bundle, k, [bundle, *outs], flow_outs, ring=ring)
 
         if comparators is None:
-            return of_chains()
-        return cond(axes[s, IS_RING] != 0, of_rings, of_chains)
+            units, rounds = of_chains()
+        else:
+            units, rounds = cond(axes[s, IS_RING] != 0, of_rings, of_chains)
+        return [units, sending.send(least) if sending else rounds]
 
     def add(bundle_counts, units, rounds):
         """Return units and longest rounds with those of one more bundle."""
@@ -90,7 +101,8 @@ def _balance_axis(workspace, sizes, number, axes, s, comparators, figures, recor
         def balance_from(at, *counts):
             bundle = Rows(workspace, at, stride, size)
             outs = [Rows(a, first + at, stride, size, stream) for a, first, stream in targets]
-            return add(balance(bundle, outs[:1], outs[1:]), *counts)
+            least = Rows(workspace, N + at, stride, size)
+            return add(balance(bundle, outs[:1], outs[1:], least), *counts)
 
         return balance_from
 
@@ -107,8 +119,13 @@ def _balance_axis(workspace, sizes, number, axes, s, comparators, figures, recor
         loads_at = ring_at + rows_needed(k) * size
         bundle = Rows(workspace, loads_at, size, size)
         flow_rows = Rows(workspace, loads_at + k * size, size, size)
+        least_rows = Rows(workspace, loads_at + 2 * k * size, size, size)
         lines_to_rows(workspace, first, k, size - 1, k, bundle)
-        counts = add(balance(bundle, [flow_rows], []), *counts)
+        if changed is not None:
+            lines_to_rows(workspace, N + first, k, size - 1, k, least_rows)
+        counts = add(balance(bundle, [flow_rows], [], least_rows), *counts)
+        if changed is not None:
+            rows_to_lines(least_rows, k, [(workspace, N + first, None)], k, size - 1)
         own = [(workspace, first, None)]
         rest = [(array, at + first, stream) for array, at, stream in targets]
         rows_to_lines(bundle, k, own + rest[1:], k, size - 1)
@@ -171,7 +188,9 @@ def _summarise(added, first, ranked, count, figures, row, b):
 
 
 @inlined
-def _balance_all(source, target, figures, record, workspace, axes, comparators, top, wide):
+def _balance_all(
+    source, target, figures, record, workspace, axes, comparators, top, changed, wide
+):  # fmt: skip
     workspace = aligned(workspace)
     S, N = axes.shape[0], np.int64(1)
     for s in range(S):
@@ -188,8 +207,10 @@ def _balance_all(source, target, figures, record, workspace, axes, comparators, 
             if top is not None:
                 _summarise(workspace, 0, workspace, N, figures, BEFORE, b)
         for s in range(S):
-            _balance_axis(workspace, (B, N), b, axes, s, comparators, figures, record, wide)
-            if figures is not None:
+            _balance_axis(
+                workspace, (B, N), b, axes, s, comparators, figures, record, changed, wide
+            )  # fmt: skip
+            if figures is not None and changed is None:
                 _keep_least(workspace, N)
         if figures is not None:
             _summarise(workspace, N, workspace, N, figures, LOCAL, b)
@@ -198,7 +219,7 @@ def _balance_all(source, target, figures, record, workspace, axes, comparators, 
 
 
 @kernel
-def balance(source, target, figures, record, workspace, axes, comparators, top):
+def balance(source, target, figures, record, workspace, axes, comparators, top, changed):
     """Balance networks, rows of ``source`` (B * N,), into ``target``, which may be the same.
 
     Parameters
@@ -217,6 +238,8 @@ def balance(source, target, figures, record, workspace, axes, comparators, top):
     top : int or None
         With it, nothing is done if a load is above it or negative, or ``target`` overlaps
         ``source`` without being the same.
+    changed : (3 longest,) int64 or None
+        A workspace for send-before-receive; without it nodes receive before they send.
 
     Returns
     -------
@@ -224,13 +247,13 @@ def balance(source, target, figures, record, workspace, axes, comparators, top):
         ``BALANCED``, or ``REFUSED``: then nothing is written.
     """
     return _balance_all(
-        source, target, figures, record, workspace, axes, comparators, top, False
+        source, target, figures, record, workspace, axes, comparators, top, changed, False
     )  # fmt: skip
 
 
 @kernel
-def balance_wide(source, target, figures, record, workspace, axes, comparators, top):
+def balance_wide(source, target, figures, record, workspace, axes, comparators, top, changed):
     """Do the same, with bundles of as many lines as fill a register."""
     return _balance_all(
-        source, target, figures, record, workspace, axes, comparators, top, True
+        source, target, figures, record, workspace, axes, comparators, top, changed, True
     )  # fmt: skip

@@ -12,12 +12,15 @@ Loads come as rows, a network each, and are transposed (``balance``), or as tile
 (``balance_tiles``, receive-before-send and counted only). The workspace stays in the caches.
 """
 
+from typing import Any
+
 import numpy as np
 
 from ..shared import lines
 from ..shared.compiling import kernel
 from ..shared.medians import rows_needed
 from ..shared.rows import Rows, lines_to_rows, rows_to_lines, sum_and_extremes, within
+from ..shared.send_first import Sending, rows_to_send
 from ..shared.tracing import cond, fori, register_lanes, traced
 from ..shared.vectors import lanes, maximum, select
 from ..shared.views import CACHE_LINE, aligned, overlap
@@ -31,17 +34,21 @@ BALANCED, REFUSED = 0, 1
 def room(N, longest, size):
     """Return how many elements of workspace the kernels need, with ``size`` lanes.
 
-    Rows of loads, least loads so far, and flows of an axis; then those of a line of flows.
+    Rows of loads, least loads so far, and flows of an axis; then those of a line of flows, and of
+    one that sends first.
     """
-    return (3 * N + rows_needed(longest)) * size + CACHE_LINE
+    return (3 * N + rows_needed(longest) + rows_to_send(longest)) * size + CACHE_LINE
 
 
 @traced()
-def _balance_axis(workspace, N, axes, s, comparators, figures, with_flows, begins, trial):
+def _balance_axis(
+    workspace, N, axes, s, comparators, figures, with_flows, begins, trial, changed
+):  # fmt: skip
     """Balance the lines of axis s of the trials from number ``trial`` on; set their figures.
 
     Without ``figures`` only loads are worked out; flows unless ``with_flows`` is None. ``begins``
-    tells that nothing has moved yet: the least loads so far are the loads.
+    tells that nothing has moved yet: the least loads so far are the loads. With ``changed`` nodes
+    send before they receive.
     """
     size = lanes(workspace.dtype)
     k, stride = axes[s, LENGTH], axes[s, STRIDE]
@@ -57,7 +64,12 @@ def _balance_axis(workspace, N, axes, s, comparators, figures, with_flows, begin
             lines.share(loads, k)
             return counts
         flow_outs = [] if with_flows is None else [rows_from(2 * N)]
-        resident = rows_from(before_at), rows_from(N)
+        resident: Any = (rows_from(before_at), rows_from(N))
+        sending = None
+        if changed is not None:
+            sending_at = (3 * N + rows_needed(k)) * size
+            sending, resident = Sending(workspace, sending_at, loads, k, changed), None
+            flow_outs.append(sending.pending)
 
         def of_chains():
             return lines.balance(loads, k, [loads], flow_outs, resident=resident)
@@ -71,6 +83,8 @@ def _balance_axis(workspace, N, axes, s, comparators, figures, with_flows, begin
             units, rounds = of_chains()
         else:
             units, rounds = cond(axes[s, IS_RING] != 0, of_rings, of_chains)
+        if sending:
+            rounds = sending.send(rows_from(N))
         return [lines.add_units(counts[0], units), maximum(counts[1], rounds)]
 
     def block(number, *counts):
@@ -96,10 +110,10 @@ def _stay(workspace, N, axes, s, figures, with_flows, trial):
 
 
 @traced()
-def _load(source, first, last, N, workspace):
-    """Copy networks, rows of ``source`` from ``first`` on, to the workspace; see ``rows``."""
+def _load(source, first, last, N, workspace, row):
+    """Copy networks, rows of ``source`` from ``first`` on, to the workspace from ``row`` on."""
     size = lanes(workspace.dtype)
-    lines_to_rows(source, first, N, last, N, Rows(workspace, 0, size, size))
+    lines_to_rows(source, first, N, last, N, Rows(workspace, row * size, size, size))
 
 
 @traced()
@@ -134,7 +148,7 @@ def _summarise(workspace, N, figures, row, begins, trial):
 
 
 @kernel
-def balance(source, target, figures, record, workspace, axes, comparators, top):
+def balance(source, target, figures, record, workspace, axes, comparators, top, changed):
     """Balance networks, rows of ``source`` (B * N,), into ``target``, which may be the same.
 
     Arguments are those of ``networks.balance``; figures (AXES + 2 S, ..) have as many columns as
@@ -151,14 +165,16 @@ def balance(source, target, figures, record, workspace, axes, comparators, top):
             return REFUSED
     for trial in range(0, B, size):
         last = min(size, B - trial) - 1
-        _load(source, trial * N, last, N, workspace)
+        _load(source, trial * N, last, N, workspace, 0)
         if figures is not None and top is not None:
             _summarise(workspace, N, figures, BEFORE, True, trial)
-        begins = True
+        begins = changed is None
+        if changed is not None:
+            _load(source, trial * N, last, N, workspace, N)
         for s in range(S):
             if axes[s, LENGTH] > 1:
                 _balance_axis(
-                    workspace, N, axes, s, comparators, figures, record, begins, trial
+                    workspace, N, axes, s, comparators, figures, record, begins, trial, changed
                 )  # fmt: skip
                 begins = False
             else:
@@ -189,7 +205,7 @@ def balance_tiles(tiles, figures, workspace, axes, comparators):
         for s in range(axes.shape[0]):
             if axes[s, LENGTH] > 1:
                 _balance_axis(
-                    workspace, N, axes, s, comparators, figures, None, begins, trial
+                    workspace, N, axes, s, comparators, figures, None, begins, trial, None
                 )  # fmt: skip
                 begins = False
             else:
