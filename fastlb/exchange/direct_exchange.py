@@ -221,9 +221,10 @@ def _prepare(
     plan = plan_of(topology.shape, topology.wrap, None)
     way = way_of(plan, B, record)
     T: Any = np.int64 if way.few else np.int32
-    # Units of all axes, or what a line adds up to, from the largest load on.
-    times = plan.longest * (1 if record == "loads" else plan.N * max(1, topology.ndim))
-    top = min(int(np.iinfo(T).max) // times, int(np.iinfo(dtype).max))
+    # What a line adds up to, or units of an axis; those of all axes fit int64.
+    times = plan.longest * (1 if record == "loads" else plan.N)
+    limit = min(int(np.iinfo(T).max), INT64_MAX // max(1, topology.ndim))
+    top = min(limit // times, int(np.iinfo(dtype).max))
     constants = way, plan, T, record, exchange, top
     if record == "loads":
         return PreparedCall(_balance_loads, constants)
