@@ -46,8 +46,6 @@ SMALL_RESULT = 2**18
 # Flows and stages of so many bytes are written past the caches, which saves reading what they are
 # written over.
 STREAMED = 2**22
-# Bytes of flows on which send-before-receive is simulated at a time.
-SIMULATED = 2**20
 
 
 @dataclass(frozen=True)
@@ -162,31 +160,36 @@ def way_of(plan: DdePlan, B: int, record: str) -> Way:
 
 def run_kernel(
     source: NDArray[Any], target: NDArray[Any], way: Way, plan: DdePlan, T: Any, record: str,
-    top: int | None,
+    exchange: str, top: int | None,
 ) -> tuple[int, Counted]:  # fmt: skip
     """Balance networks; return the kernel's status, and what is worked out besides the loads."""
     B, S = source.size // plan.N, len(plan.axes)
     workspace: NDArray[Any] = np.empty(way.room, T)
     figures: Any = None
-    moved = rounds = recorded = flows = stages = None
+    moved: Any = None
+    rounds: Any = None
+    recorded = flows = stages = changed = None
     if record != "loads":
         unit = units_dtype(source)
         figures = np.empty((AXES + 2 * S, way.columns), unit)
         moved, rounds = figures[AXES : AXES + S, :B], figures[AXES + S :, :B]
+        if exchange == "sbr":
+            changed = np.empty(3 * plan.longest, np.int64)
         if record == "flows":
             flows, stages, streamed = _room_for_stages(B, S, plan.N, unit, source.dtype)
             stream = streamed and plan.fills_registers
             recorded = flows.reshape(-1), stages.reshape(-1), stream
     status = way.balance(
         source.reshape(-1), target.reshape(-1), figures, recorded, workspace, plan.axes,
-        plan.comparators, top,
+        plan.comparators, top, changed,
     )  # fmt: skip
     return status, Counted(figures, moved, rounds, flows, stages)
 
 
 def balance_rows(
-    rows: NDArray[Any], out: NDArray[Any], plan: DdePlan, record: str, largest: float
-) -> Counted:
+    rows: NDArray[Any], out: NDArray[Any], plan: DdePlan, record: str, exchange: str,
+    largest: float,
+) -> Counted:  # fmt: skip
     """Balance legal rows (B, N) into ``out``, which may be the same.
 
     ``largest`` : the largest integer that a line adds up to, or its units.
@@ -206,7 +209,7 @@ def balance_rows(
     fits = record == "loads" or largest * max(1, S) <= INT64_MAX
     in_place = source.dtype == out.dtype and fits
     target = out if in_place else np.empty_like(source)
-    _, counted = run_kernel(source, target, way, plan, T, record, None)
+    _, counted = run_kernel(source, target, way, plan, T, record, exchange, None)
     if record != "loads":
         _refuse_units(counted.moved)
     if counted.stages is not None and counted.stages.dtype != rows.dtype:
@@ -238,39 +241,3 @@ def _room_for_stages(
     flows: NDArray[Any]
     flows, stages = block[:cut].view(unit).reshape(B, S, N), block[cut:].view(T).reshape(S, B, N)
     return flows, stages, size > STREAMED
-
-
-def send_first(
-    rows: NDArray[Any], out: NDArray[Any], plan: DdePlan, record: str, largest: float
-) -> Counted:
-    """Do as ``balance_rows``, with the rounds and local units of send-before-receive."""
-    (B, N), S, unit = rows.shape, len(plan.axes), units_dtype(rows)
-    kernel = kernels("dde.send_first")
-    before: NDArray[Any] = rows.astype(unit)
-    after = np.empty_like(before)
-    step = B if record == "flows" else max(LANES, SIMULATED // (8 * N * max(1, S)))
-    workspace: NDArray[Any] = np.empty(
-        int(kernel.room(N, plan.longest, LANES)), computing_dtype(rows, largest)
-    )
-    changed = np.empty(3 * plan.longest, np.int64)
-    chunks = []
-    for first in range(0, max(B, 1), max(step, 1)):
-        part = slice(first, first + step)
-        counted = balance_rows(before[part], after[part], plan, "flows", largest)
-        columns = -(-counted.moved.shape[1] // LANES) * LANES
-        local: NDArray[Any] = np.empty(columns, unit)
-        rounds: NDArray[Any] = np.empty((S, columns), unit)
-        kernel.send_first(
-            before[part], counted.stages, counted.flows, plan.axes, local, rounds, workspace,
-            changed,
-        )  # fmt: skip
-        count = counted.moved.shape[1]
-        counted.columns[0, :count], counted.rounds[:] = local[:count], rounds[:, :count]
-        chunks.append(counted)
-    np.copyto(out, after, casting="unsafe")
-    if record == "flows":
-        assert chunks[0].stages is not None
-        return chunks[0]._replace(stages=chunks[0].stages.astype(rows.dtype))
-    joined = np.concatenate([c.columns[:, : c.moved.shape[1]] for c in chunks], axis=1)
-    of_axes = joined[AXES:]
-    return Counted(joined, of_axes[:S], of_axes[S:], None, None)

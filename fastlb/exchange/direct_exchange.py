@@ -12,7 +12,7 @@ from ..accelerate import kernels
 from ..arguments import one_of
 from ..topologies.hypercube import Hypercube
 from ..topologies.topology import Grid, Topology
-from .dde_run import Counted, DdePlan, balance_rows, plan_of, run_kernel, send_first, way_of
+from .dde_run import Counted, DdePlan, balance_rows, plan_of, run_kernel, way_of
 from .loads import (
     RECORDS,
     Survey,
@@ -127,17 +127,17 @@ def dde(
         if not small:
             check_values(source.rows, limit=INT64_MAX // topology.size)
         result, rows = output_rows(out, loads, source)
-        balance_rows(source.rows, rows, plan, record, 0 if small else math.inf)
+        balance_rows(source.rows, rows, plan, record, exchange, 0 if small else math.inf)
         return Balance("dde", topology, record, {"loads": finished(result, rows)})
     before = survey(source.rows)
     result, rows = output_rows(out, loads, source)
-    run = send_first if exchange == "sbr" else balance_rows
     # A line is added up at a time, and its units are at most its length times the total.
     total = before.total.max(initial=0).item()
     # The units of all lines may turn out not to fit: then nothing is to have been written.
     limit = INT64_MAX if rows.dtype.kind != "f" else np.finfo(np.float64).max
     balanced = rows if total <= limit // (topology.size + 1) else np.empty_like(rows)
-    counted = run(source.rows, balanced, plan, record, total * plan.longest)
+    largest = total * plan.longest
+    counted = balance_rows(source.rows, balanced, plan, record, exchange, largest)
     fields = _fields(plan, before, counted, source.batch, source.shape, rows.dtype)
     if balanced is not rows:
         np.copyto(rows, balanced)
@@ -215,7 +215,6 @@ def _prepare(
         or dtype not in PLAIN
         or record not in RECORDS
         or exchange not in EXCHANGES
-        or (exchange == "sbr" and record != "loads")
     ):
         return None
     try:
@@ -228,10 +227,11 @@ def _prepare(
     plan = plan_of(topology.shape, topology.wrap, None)
     way = way_of(plan, B, record)
     T: Any = np.int64 if way.few else np.int32
-    # Units of all axes, or what a line adds up to, from the largest load on.
-    times = plan.longest * (1 if record == "loads" else plan.N * max(1, topology.ndim))
-    top = min(int(np.iinfo(T).max) // times, int(np.iinfo(dtype).max))
-    constants = way, plan, T, record, top
+    # What a line adds up to, or units of an axis; those of all axes fit int64.
+    times = plan.longest * (1 if record == "loads" else plan.N)
+    limit = min(int(np.iinfo(T).max), INT64_MAX // max(1, topology.ndim))
+    top = min(limit // times, int(np.iinfo(dtype).max))
+    constants = way, plan, T, record, exchange, top
     if record == "loads":
         return PreparedCall(_balance_loads, constants)
 

@@ -3,6 +3,8 @@
 Legend: ``B`` networks, ``S`` axes.
 """
 
+import numpy as np
+
 from ..shared.compiling import kernel
 from ..shared.figures import ratios
 from ..shared.lines import add_units
@@ -49,4 +51,4 @@ def figures(rows, N, steps, information, whole, real):
     int64, and local, 1 sweep, ``steps``, rounds, and rounds with those of ``information``;
     ``real`` (4, B) the imbalances before and after, cost and locality.
     """
-    _figures(rows, whole.shape[1], N, steps, information, whole, real)
+    _figures(rows, whole.shape[1], np.int64(N), steps, information, whole, real)

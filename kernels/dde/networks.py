@@ -3,16 +3,16 @@
 Legend: ``B`` networks, ``N`` nodes, ``S`` axes in the order balanced, ``k`` length of a line.
 
 Axis by axis, lines are balanced in bundles: by ``balance``, the kernel for few and small networks,
-one line at a time; by ``balance_wide`` as many side by side as fill a register. ``shared/lines.py``
-has the paper's rule. On every axis but the last, neighbouring lines lie side by side in memory:
+one line at a time; by ``balance_wide`` as many side by side as fill a register. Where the lines of
+an axis follow each other, their nodes lie side by side, except on the last axis:
 
     nodes of a (2, 3, 4) mesh in memory     0 1 2 3 | 4 5 6 7 | 8 9 10 11 || 12 13 14 15 | ..
     lines of axis 1 (k 3, stride 4)         a b c d | a b c d | a b  c  d ||  e  f  g  h | ..
     lines of axis 2 (k 4, stride 1)         a a a a | b b b b | c c  c  c ||  d  d  d  d | ..
 
-On the last axis a bundle is transposed into rows and back. The network in hand stays in a
-workspace, in the caches, in a dtype that every line's total fits; its flows, and its loads after
-each axis, the stages, are written to their arrays bundle by bundle.
+There, a bundle is transposed into rows and back. The network of the moment stays in a workspace,
+in the caches, in a dtype that every line's total fits; flows, and loads after each axis, are
+written where they belong while the next bundle is balanced.
 """
 
 import numpy as np
@@ -21,45 +21,41 @@ from ..shared import lines
 from ..shared.compiling import inlined, kernel
 from ..shared.medians import rows_needed
 from ..shared.rows import Rows, lines_to_rows, rows_to_lines, sum_and_extremes, within
+from ..shared.send_first import Sending, rows_to_send
 from ..shared.tracing import cond, fori, traced
 from ..shared.vectors import lanes, maximum, minimum, reduce_lanes
 from ..shared.views import CACHE_LINE, aligned, overlap
 
-# Columns of ``axes``, a row an axis: its number, length and stride in nodes, whether its lines are
-# rings of 3 or more nodes, and its comparators, from number FIRST to before LAST.
+# What is said of each axis: its number, length and stride in nodes, whether it is a ring of 3 or
+# more, and which of the comparators are its own.
 NUMBER, LENGTH, STRIDE, IS_RING, FIRST, LAST, COLUMNS = 0, 1, 2, 3, 4, 5, 6
-# Rows of ``figures``: 0 to 2, units that never left, least and largest load; 3 to 5, total, least
-# and largest load before; from AXES on, S rows of units moved on each axis, and S rows of rounds.
+# The rows of figures: units that never left, least and largest load; total, least and largest load
+# before; then the units moved on each axis, and the rounds.
 LOCAL, LEAST, MOST, BEFORE, AXES = 0, 1, 2, 3, 6
 BALANCED, REFUSED = 0, 1
 
 
 def room(N, longest, size):
-    """Return how many elements of workspace the kernels need, for bundles of ``size`` lines.
-
-    They are, one after another:
-
-        N                     loads of the network in hand
-        N                     least load of each node so far
-        rows_needed(k) rows   flows of a bundle of rings, and workspace for their middle one
-        k rows                loads of a bundle of the last axis
-        k rows                flows of a bundle of the last axis
-    """
-    return 2 * N + (rows_needed(longest) + 2 * longest) * size + CACHE_LINE
+    """Return how many elements of workspace the kernels need; see ``_balance_axis``."""
+    rows = rows_needed(longest) + 3 * longest + rows_to_send(longest)
+    return 2 * N + rows * size + CACHE_LINE
 
 
 @traced("wide")
-def _balance_axis(workspace, sizes, number, axes, s, comparators, figures, record, wide):
-    """Balance the lines of axis ``axes[s]`` of the network in the workspace; set its figures.
+def _balance_axis(
+    workspace, sizes, number, axes, s, comparators, figures, record, changed, wide
+):  # fmt: skip
+    """Balance the lines of axis s of a network; set its figures.
 
-    ``sizes`` : the numbers (B, N); ``number`` is that of the network. For the workspace see
-    ``room``, for the others ``balance``. Without ``figures`` only loads are worked out.
+    ``sizes`` : (B, N), ``number`` that of the network. The workspace holds the loads, the least
+    loads so far, rows for a ring's flows, and for bundles of the last axis rows of loads, flows and
+    least loads; then rows for sending first. Without ``figures`` only loads are worked out.
     """
     (B, N), size = sizes, lanes(workspace.dtype) if wide else 1
     k, stride = axes[s, LENGTH], axes[s, STRIDE]
     ring_at = 2 * N
+    sending_at = ring_at + (rows_needed(k) + 3 * k) * size
     zero = workspace[0] - workspace[0]
-    # Where the flows of this network and axis go, then its stage: (array, index of node 0, stream).
     targets = []
     if record:
         flows, stages, stream = record
@@ -68,27 +64,33 @@ def _balance_axis(workspace, sizes, number, axes, s, comparators, figures, recor
             (stages, (s * B + number) * N, stream),
         ]
 
-    def balance(bundle, flow_outs, outs):
-        """Balance a bundle, Rows; return its units and rounds, a lane for each line."""
+    def balance(bundle, flow_outs, outs, least):
+        """Balance a bundle; return its units and rounds."""
         if figures is None:
-            lines.set_to_quotas(bundle, k)
+            lines.share(bundle, k)
             return [zero, zero]
         rows = Rows(workspace, ring_at, bundle.size, bundle.size)
+        sending = None
+        if changed is not None:
+            sending = Sending(workspace, sending_at, bundle, k, changed)
+            flow_outs = [*flow_outs, sending.pending]
 
         def of_chains():
             return lines.balance(bundle, k, [bundle, *outs], flow_outs)
 
         def of_rings():
-            own = axes[s, FIRST], axes[s, LAST]
-            ring = lines.Ring(rows, comparators, *own, bundle.size > 1)
+            columns = axes[s, FIRST], axes[s, LAST]
+            ring = lines.Ring(rows, comparators, *columns, bundle.size > 1)
             return lines.balance(bundle, k, [bundle, *outs], flow_outs, ring=ring)
 
         if comparators is None:
-            return of_chains()
-        return cond(axes[s, IS_RING] != 0, of_rings, of_chains)
+            units, rounds = of_chains()
+        else:
+            units, rounds = cond(axes[s, IS_RING] != 0, of_rings, of_chains)
+        return [units, sending.send(least) if sending else rounds]
 
     def add(bundle_counts, units, rounds):
-        """Return the axis' units and most rounds, two numbers, with those of one more bundle."""
+        """Return units and longest rounds with those of one more bundle."""
         bundle_units, bundle_rounds = bundle_counts
         if not getattr(bundle_units, "size", 0) > 1:
             return [lines.add_units(units, bundle_units), maximum(rounds, bundle_rounds)]
@@ -96,30 +98,34 @@ def _balance_axis(workspace, sizes, number, axes, s, comparators, figures, recor
         return [lines.sum_of_lanes(units, bundle_units), maximum(rounds, most)]
 
     def in_place(size):
-        """Return what balances ``size`` lines that begin side by side from a node on."""
-
         def balance_from(at, *counts):
             bundle = Rows(workspace, at, stride, size)
             outs = [Rows(a, first + at, stride, size, stream) for a, first, stream in targets]
-            return add(balance(bundle, outs[:1], outs[1:]), *counts)
+            least = Rows(workspace, N + at, stride, size)
+            return add(balance(bundle, outs[:1], outs[1:], least), *counts)
 
         return balance_from
 
     def block(b, *counts):
-        """Balance block b of the axis: ``stride`` lines that lie side by side, k * stride nodes."""
+        """Balance ``stride`` lines that begin side by side."""
         first = b * (k * stride)
         whole = first + (stride - stride % size)
         counts = fori(whole, in_place(size), *counts, start=first, step=size)
         return fori(first + stride, in_place(1), *counts, start=whole) if wide else counts
 
     def transposed(b, *counts):
-        """Balance bundle b of the last axis: ``size`` lines that follow each other."""
+        """Balance ``size`` lines of the last axis."""
         first = b * size * k
         loads_at = ring_at + rows_needed(k) * size
         bundle = Rows(workspace, loads_at, size, size)
         flow_rows = Rows(workspace, loads_at + k * size, size, size)
+        least_rows = Rows(workspace, loads_at + 2 * k * size, size, size)
         lines_to_rows(workspace, first, k, size - 1, k, bundle)
-        counts = add(balance(bundle, [flow_rows], []), *counts)
+        if changed is not None:
+            lines_to_rows(workspace, N + first, k, size - 1, k, least_rows)
+        counts = add(balance(bundle, [flow_rows], [], least_rows), *counts)
+        if changed is not None:
+            rows_to_lines(least_rows, k, [(workspace, N + first, None)], k, size - 1)
         own = [(workspace, first, None)]
         rest = [(array, at + first, stream) for array, at, stream in targets]
         rows_to_lines(bundle, k, own + rest[1:], k, size - 1)
@@ -137,7 +143,6 @@ def _balance_axis(workspace, sizes, number, axes, s, comparators, figures, recor
         return fori(N // (k * stride), block, zero, zero)
 
     def of_single_nodes():
-        # Nothing flows, and the stage is the loads.
         def stay(i):
             for (array, first, _), value in zip(targets, (zero, workspace[i]), strict=False):
                 array[first + i] = value
@@ -156,7 +161,7 @@ def _balance_axis(workspace, sizes, number, axes, s, comparators, figures, recor
 
 @traced()
 def _copy(source, first, target, at, count):
-    """Copy ``count`` elements from index ``first`` on to ``target`` from index ``at`` on."""
+    """Copy elements to an array of any dtype that they fit."""
 
     def copy(i):
         target[at + i] = source[first + i]
@@ -165,36 +170,33 @@ def _copy(source, first, target, at, count):
 
 
 @traced()
-def _update_least(workspace, N):
-    """Update the least load of each node so far: so many units have never left it."""
+def _keep_least(workspace, N):
+    """Update the least loads that the nodes ever had: what is above has been sent away."""
 
-    def update(i):
+    def keep(i):
         workspace[N + i] = minimum(workspace[N + i], workspace[i])
 
-    fori(N, update)
+    fori(N, keep)
 
 
 @traced()
 def _summarise(added, first, ranked, count, figures, row, b):
-    """Set three rows of figures of network b, from ``row`` on.
-
-    They are the sum of ``count`` elements of ``added`` from ``first`` on, and the least and the
-    largest of the first ``count`` of ``ranked``.
-    """
-    results = sum_and_extremes(Rows(added, first, 1, 1), Rows(ranked, 0, 1, 1), count)
-    for i, value in enumerate(results):
+    """Set three rows of figures of network b: a sum, least and largest of other elements."""
+    sums = sum_and_extremes(Rows(added, first, 1, 1), Rows(ranked, 0, 1, 1), count)
+    for i, value in enumerate(sums):
         figures[row + i, b] = value
 
 
 @inlined
-def _balance_all(source, target, figures, record, workspace, axes, comparators, top, wide):
-    """Balance network after network; see ``balance`` and, if ``wide``, ``balance_wide``."""
+def _balance_all(
+    source, target, figures, record, workspace, axes, comparators, top, changed, wide
+):  # fmt: skip
     workspace = aligned(workspace)
     S, N = axes.shape[0], np.int64(1)
     for s in range(S):
         N = max(N, axes[s, LENGTH] * axes[s, STRIDE])
     B = source.size // N
-    # Two ``if``s: numba leaves out a branch for None only where the test is of that alone.
+    # Apart: numba leaves out a branch that asks for None alone.
     if top is not None:  # noqa: SIM102
         if overlap(source, target) or not within(source, source.size, top):
             return REFUSED
@@ -205,9 +207,11 @@ def _balance_all(source, target, figures, record, workspace, axes, comparators, 
             if top is not None:
                 _summarise(workspace, 0, workspace, N, figures, BEFORE, b)
         for s in range(S):
-            _balance_axis(workspace, (B, N), b, axes, s, comparators, figures, record, wide)
-            if figures is not None:
-                _update_least(workspace, N)
+            _balance_axis(
+                workspace, (B, N), b, axes, s, comparators, figures, record, changed, wide
+            )  # fmt: skip
+            if figures is not None and changed is None:
+                _keep_least(workspace, N)
         if figures is not None:
             _summarise(workspace, N, workspace, N, figures, LOCAL, b)
         _copy(workspace, 0, target, b * N, N)
@@ -215,7 +219,7 @@ def _balance_all(source, target, figures, record, workspace, axes, comparators, 
 
 
 @kernel
-def balance(source, target, figures, record, workspace, axes, comparators, top):
+def balance(source, target, figures, record, workspace, axes, comparators, top, changed):
     """Balance networks, rows of ``source`` (B * N,), into ``target``, which may be the same.
 
     Parameters
@@ -225,17 +229,17 @@ def balance(source, target, figures, record, workspace, axes, comparators, top):
         Receives the rows named above, units that pass int64 as -1; those before balancing only
         if there is a ``top``.
     record : (flows, stages, stream) or None
-        ``flows`` (B * S * N,) receives for each network, axis by its number, and node what flows
-        to the next node of its line; ``stages`` (S * B * N,) the loads after each axis, in the
-        order balanced. ``stream`` : past the caches, if all lines fill registers.
+        Receive flows (B * d * N,) of each axis from each node to its successor, and loads
+        (S * B * N,) after each; ``stream`` : past the caches, if all lines fill registers.
     workspace : (room(..),) int32, int64 or float64
-        Of int32, the longest axis times every total fits; of int64, every total does.
+        Of a dtype that the longest axis times every total fits; for int64 every total.
     axes : (S, COLUMNS) int64
-        In the order balanced; for the columns see above.
     comparators : (C, 2) int64, see ``medians.middle``, or None if no axis is a ring
     top : int or None
         With it, nothing is done if a load is above it or negative, or ``target`` overlaps
         ``source`` without being the same.
+    changed : (3 longest,) int64 or None
+        A workspace for send-before-receive; without it nodes receive before they send.
 
     Returns
     -------
@@ -243,13 +247,13 @@ def balance(source, target, figures, record, workspace, axes, comparators, top):
         ``BALANCED``, or ``REFUSED``: then nothing is written.
     """
     return _balance_all(
-        source, target, figures, record, workspace, axes, comparators, top, False
+        source, target, figures, record, workspace, axes, comparators, top, changed, False
     )  # fmt: skip
 
 
 @kernel
-def balance_wide(source, target, figures, record, workspace, axes, comparators, top):
+def balance_wide(source, target, figures, record, workspace, axes, comparators, top, changed):
     """Do the same, with bundles of as many lines as fill a register."""
     return _balance_all(
-        source, target, figures, record, workspace, axes, comparators, top, True
+        source, target, figures, record, workspace, axes, comparators, top, changed, True
     )  # fmt: skip

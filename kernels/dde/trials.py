@@ -4,7 +4,6 @@ Legend: ``B`` trials, ``N`` nodes, ``S`` axes in the order balanced, ``k`` lengt
 
 As many trials as a register has lanes are balanced together: node i of each lies in row i of a
 workspace, so that a line of any axis is a row every ``stride`` rows, whatever the network's shape.
-``shared/lines.py`` has the paper's rule.
 
     row 0   node 0 of trial 0, trial 1, trial 2, ..         a line of the last axis: rows 0, 1, 2 ..
     row 1   node 1 of trial 0, trial 1, trial 2, ..
@@ -13,17 +12,20 @@ Loads come as rows, a network each, and are transposed (``balance``), or as tile
 (``balance_tiles``, receive-before-send and counted only). The workspace stays in the caches.
 """
 
+from typing import Any
+
 import numpy as np
 
 from ..shared import lines
 from ..shared.compiling import kernel
 from ..shared.medians import rows_needed
 from ..shared.rows import Rows, lines_to_rows, rows_to_lines, sum_and_extremes, within
+from ..shared.send_first import Sending, rows_to_send
 from ..shared.tracing import cond, fori, register_lanes, traced
 from ..shared.vectors import lanes, maximum, select
 from ..shared.views import CACHE_LINE, aligned, overlap
 
-# Columns of ``axes`` and rows of ``figures``: see ``networks.py``.
+# What is said of each axis, and the rows of figures: see ``networks.py``.
 NUMBER, LENGTH, STRIDE, IS_RING, FIRST, LAST = 0, 1, 2, 3, 4, 5
 LOCAL, LEAST, MOST, BEFORE, AXES = 0, 1, 2, 3, 6
 BALANCED, REFUSED = 0, 1
@@ -32,24 +34,26 @@ BALANCED, REFUSED = 0, 1
 def room(N, longest, size):
     """Return how many elements of workspace the kernels need, with ``size`` lanes.
 
-    N rows each of loads, of least loads so far and of an axis' flows; then ``rows_needed`` ones for
-    a line's flows and the middle one of them.
+    Rows of loads, least loads so far, and flows of an axis; then those of a line of flows, and of
+    one that sends first.
     """
-    return (3 * N + rows_needed(longest)) * size + CACHE_LINE
+    return (3 * N + rows_needed(longest) + rows_to_send(longest)) * size + CACHE_LINE
 
 
 @traced()
-def _balance_axis(workspace, N, axes, s, comparators, figures, with_flows, is_first, trial):
-    """Balance the lines of axis ``axes[s]`` of the trials from number ``trial`` on.
+def _balance_axis(
+    workspace, N, axes, s, comparators, figures, with_flows, begins, trial, changed
+):  # fmt: skip
+    """Balance the lines of axis s of the trials from number ``trial`` on; set their figures.
 
-    Sets their ``figures``; without them only loads are worked out. Flows are worked out unless
-    ``with_flows`` is None. ``is_first`` tells that nothing has moved yet: the least loads so far
-    are the loads themselves.
+    Without ``figures`` only loads are worked out; flows unless ``with_flows`` is None. ``begins``
+    tells that nothing has moved yet: the least loads so far are the loads. With ``changed`` nodes
+    send before they receive.
     """
     size = lanes(workspace.dtype)
     k, stride = axes[s, LENGTH], axes[s, STRIDE]
     zero = workspace.load(0, size) - workspace.load(0, size)
-    before_at = select(is_first, N - N, N)
+    before_at = select(begins, N - N, N)
 
     def balance(node, *counts):
         def rows_from(row):
@@ -57,10 +61,15 @@ def _balance_axis(workspace, N, axes, s, comparators, figures, with_flows, is_fi
 
         loads = rows_from(0)
         if figures is None:
-            lines.set_to_quotas(loads, k)
+            lines.share(loads, k)
             return counts
         flow_outs = [] if with_flows is None else [rows_from(2 * N)]
-        resident = rows_from(before_at), rows_from(N)
+        resident: Any = (rows_from(before_at), rows_from(N))
+        sending = None
+        if changed is not None:
+            sending_at = (3 * N + rows_needed(k)) * size
+            sending, resident = Sending(workspace, sending_at, loads, k, changed), None
+            flow_outs.append(sending.pending)
 
         def of_chains():
             return lines.balance(loads, k, [loads], flow_outs, resident=resident)
@@ -74,6 +83,8 @@ def _balance_axis(workspace, N, axes, s, comparators, figures, with_flows, is_fi
             units, rounds = of_chains()
         else:
             units, rounds = cond(axes[s, IS_RING] != 0, of_rings, of_chains)
+        if sending:
+            rounds = sending.send(rows_from(N))
         return [lines.add_units(counts[0], units), maximum(counts[1], rounds)]
 
     def block(number, *counts):
@@ -88,7 +99,7 @@ def _balance_axis(workspace, N, axes, s, comparators, figures, with_flows, is_fi
 
 @traced()
 def _stay(workspace, N, axes, s, figures, with_flows, trial):
-    """Set the figures and flows of an axis of single nodes to 0; either may be None."""
+    """Set the figures of an axis of single nodes, and its flows, unless None: there are none."""
     size = lanes(workspace.dtype)
     zero = workspace.load(0, size) - workspace.load(0, size)
     if with_flows is not None:
@@ -99,18 +110,15 @@ def _stay(workspace, N, axes, s, figures, with_flows, trial):
 
 
 @traced()
-def _load(source, first, last, N, workspace):
-    """Copy networks, lines of ``source`` from ``first`` on, to the workspace's first N rows."""
+def _load(source, first, last, N, workspace, row):
+    """Copy networks, rows of ``source`` from ``first`` on, to the workspace from ``row`` on."""
     size = lanes(workspace.dtype)
-    lines_to_rows(source, first, N, last, N, Rows(workspace, 0, size, size))
+    lines_to_rows(source, first, N, last, N, Rows(workspace, row * size, size, size))
 
 
 @traced()
 def _load_column(tiles, first, width, N, workspace):
-    """Copy a register's lanes of each row of a tile to the first N rows of the workspace.
-
-    A row of the tile is ``width`` lanes; ``first`` is the index of the first one in ``tiles``.
-    """
+    """Copy a column of a tile, ``width`` lanes wide, to the workspace."""
     size = lanes(workspace.dtype)
 
     def copy(i):
@@ -121,33 +129,30 @@ def _load_column(tiles, first, width, N, workspace):
 
 @traced()
 def _store(workspace, row, N, target, first, step, last):
-    """Copy N rows of the workspace from number ``row`` on to lines of ``target``.
-
-    Where they begin there tell ``first``, ``step`` and ``last``: see ``lines_to_rows``.
-    """
+    """Copy rows of the workspace from number ``row`` on to lines of ``target``."""
     size = lanes(workspace.dtype)
     rows_to_lines(Rows(workspace, row * size, size, size), N, [(target, first, None)], step, last)
 
 
 @traced()
-def _summarise(workspace, N, figures, row, is_first, trial):
-    """Set three rows of figures from ``row`` on: local units, least and largest load.
+def _summarise(workspace, N, figures, row, begins, trial):
+    """Set three rows of figures: local units, least and largest load; ``begins`` as above.
 
-    ``is_first`` : no axis has been balanced, so that all units are local ones.
+    Local units are all units at the beginning.
     """
     size = lanes(workspace.dtype)
     loads = Rows(workspace, 0, size, size)
-    least = Rows(workspace, select(is_first, N - N, N) * size, size, size)
+    least = Rows(workspace, select(begins, N - N, N) * size, size, size)
     for i, value in enumerate(sum_and_extremes(least, loads, N)):
         figures.store((row + i, trial), value)
 
 
 @kernel
-def balance(source, target, figures, record, workspace, axes, comparators, top):
+def balance(source, target, figures, record, workspace, axes, comparators, top, changed):
     """Balance networks, rows of ``source`` (B * N,), into ``target``, which may be the same.
 
-    Arguments are those of ``networks.balance``, with ``record`` (flows, stages) or None; figures
-    (AXES + 2 S, ..) have B columns, rounded up to whole registers.
+    Arguments are those of ``networks.balance``; figures (AXES + 2 S, ..) have as many columns as
+    there are lanes to the trials, in whole registers.
     """
     workspace = aligned(workspace)
     size, S, N = register_lanes(workspace), axes.shape[0], np.int64(1)
@@ -160,16 +165,18 @@ def balance(source, target, figures, record, workspace, axes, comparators, top):
             return REFUSED
     for trial in range(0, B, size):
         last = min(size, B - trial) - 1
-        _load(source, trial * N, last, N, workspace)
+        _load(source, trial * N, last, N, workspace, 0)
         if figures is not None and top is not None:
             _summarise(workspace, N, figures, BEFORE, True, trial)
-        is_first = True
+        begins = changed is None
+        if changed is not None:
+            _load(source, trial * N, last, N, workspace, N)
         for s in range(S):
             if axes[s, LENGTH] > 1:
                 _balance_axis(
-                    workspace, N, axes, s, comparators, figures, record, is_first, trial
+                    workspace, N, axes, s, comparators, figures, record, begins, trial, changed
                 )  # fmt: skip
-                is_first = False
+                begins = False
             else:
                 _stay(workspace, N, axes, s, figures, record, trial)
             if record is not None:
@@ -178,7 +185,7 @@ def balance(source, target, figures, record, workspace, axes, comparators, top):
                 _store(workspace, 2 * N, N, flows, flow_at, S * N, last)
                 _store(workspace, 0, N, stages, (s * B + trial) * N, N, last)
         if figures is not None:
-            _summarise(workspace, N, figures, LOCAL, is_first, trial)
+            _summarise(workspace, N, figures, LOCAL, begins, trial)
         _store(workspace, 0, N, target, trial * N, N, last)
     return BALANCED
 
@@ -187,20 +194,20 @@ def balance(source, target, figures, record, workspace, axes, comparators, top):
 def balance_tiles(tiles, figures, workspace, axes, comparators):
     """Count what balancing the networks of ``tiles`` (K, N, W) moves, which stay as they are.
 
-    W is a multiple of a register's lanes; figures are (AXES + 2 S, K * W) int64. Every total times
-    the longest axis fits the dtype of the tiles and the workspace, and times all axes int64.
+    W is a multiple of the lanes; figures (AXES + 2 S, K W) int64. Every total times the longest
+    axis fits the dtype of the tiles and the workspace, and times all axes int64.
     """
     workspace = aligned(workspace)
     K, N, W = tiles.shape
     for trial in range(0, K * W, register_lanes(workspace)):
         _load_column(tiles, trial // W * N * W + trial % W, W, N, workspace)
-        is_first = True
+        begins = True
         for s in range(axes.shape[0]):
             if axes[s, LENGTH] > 1:
                 _balance_axis(
-                    workspace, N, axes, s, comparators, figures, None, is_first, trial
+                    workspace, N, axes, s, comparators, figures, None, begins, trial, None
                 )  # fmt: skip
-                is_first = False
+                begins = False
             else:
                 _stay(workspace, N, axes, s, figures, None, trial)
-        _summarise(workspace, N, figures, LOCAL, is_first, trial)
+        _summarise(workspace, N, figures, LOCAL, begins, trial)
