@@ -67,7 +67,7 @@ def _balance_axis(
     def balance(bundle, flow_outs, outs, least):
         """Balance a bundle; return its units and rounds."""
         if figures is None:
-            lines.share(bundle, k)
+            lines.set_to_quotas(bundle, k)
             return [zero, zero]
         rows = Rows(workspace, ring_at, bundle.size, bundle.size)
         sending = None

@@ -61,7 +61,7 @@ def _balance_axis(
 
         loads = rows_from(0)
         if figures is None:
-            lines.share(loads, k)
+            lines.set_to_quotas(loads, k)
             return counts
         flow_outs = [] if with_flows is None else [rows_from(2 * N)]
         resident: Any = (rows_from(before_at), rows_from(N))

@@ -8,7 +8,7 @@ Lines are ``Rows``, one a lane; only the nodes are looked at again to which some
 one of them.
 """
 
-from .lines import rounding
+from .lines import noise_level
 from .rows import Rows
 from .tracing import cond, fori, while_loop
 from .vectors import any_lane, maximum, minimum, select
@@ -48,7 +48,7 @@ def _simulate(held, least, pending, arrived, changed, k):
     ``changed`` (3 k,) lists the nodes to look at now and in the next round, from 0 or k on, and
     from 2 k on in which round each was last listed.
     """
-    slack = rounding(held, k)
+    slack = noise_level(held, k)
     zero = held[0] - held[0]
     none = k - k
 
