@@ -9,8 +9,8 @@ larger networks, or whose lines fill    ``networks.balance_wide``, lines of a ne
 registers                               side
 ======================================  ========================================================
 
-All of them give the same results. Kernels take int32, int64 and float64, other dtypes are
-converted, so that a new dtype compiles nothing.
+All of them give the same results. Kernels are compiled for int32, int64 and float64; other dtypes
+are converted, so that a new dtype compiles nothing.
 """
 
 from __future__ import annotations
@@ -32,25 +32,25 @@ if TYPE_CHECKING:
 
 # Lanes of the widest registers.
 LANES = 16
-# Rows of figures before those of the axes: see the kernels.
+# Rows of figures before those of the axes: see ``kernels/dde/networks.py``.
 AXES = 6
-# Up to so many nodes in all, one line after the other is balanced about as fast as registers of
-# lines are, and the kernel is compiled in a third of the time.
+# Up to so many nodes in all, balancing one line after the other is about as fast as registers of
+# lines, and the kernel compiles in a third of the time.
 FEW_NODES = 2**9
-# A trial in each lane is best for networks small enough that as many as fill a register, the least
-# loads so far and the flows stay about in the L2 cache, unless lines fill the registers anyway.
+# A trial in each lane is fastest for networks of up to so many nodes, as many as there are lanes:
+# with least loads and flows they about fit the L2 cache. Where lines fill registers it is no gain.
 LARGE_NETWORK = 2**13
 FEWEST_TRIALS = 4
-# The allocator hands out less than this again by itself.
-SMALL_RESULT = 2**18
-# Flows and stages of so many bytes are written past the caches, which saves reading what they are
-# written over.
-STREAMED = 2**22
+# Smaller blocks of memory the allocator reuses by itself.
+SMALL_RESULT_BYTES = 2**18
+# Larger flows and stages are written past the caches, which saves reading the cache lines that they
+# overwrite.
+STREAMED_BYTES = 2**22
 
 
 @dataclass(frozen=True)
 class DdePlan:
-    """How the kernels go about a topology.
+    """What the kernels need to know of a topology.
 
     Attributes
     ----------
@@ -58,7 +58,8 @@ class DdePlan:
     axes, comparators : see ``kernels/dde/networks.py``
     N, longest : nodes, and nodes of the longest line
     fills_registers : whether the lines of every axis come in whole registers
-    steps, information : by the paper's formula, and those in which loads are told
+    steps : communication steps by the paper's formula
+    information : steps that exchange load information, k an axis
     """
 
     shape: tuple[int, ...]
@@ -79,7 +80,7 @@ class Way(NamedTuple):
     balance : callable
         The kernel.
     few : whether it is the one for few nodes, which computes integers in int64
-    columns : of its figures, B or B in whole registers
+    columns : of its figures, B or B rounded up to whole registers
     room : elements of its workspace
     """
 
@@ -90,12 +91,12 @@ class Way(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """What is worked out besides the final loads, of B rows; all None if nothing is.
+    """Results besides the final loads of B networks; all None if only loads are recorded.
 
     Attributes
     ----------
-    columns : (6 + 2 S, B or more), rows as the kernels name them
-    moved, rounds : (S, B), rows of them, of each axis in order
+    columns : (6 + 2 S, B or more), a network in each column, rows as in ``kernels/dde/networks.py``
+    moved, rounds : (S, B), views of them, of each axis in the order balanced
     flows, stages : (B, S, N), (S, B, N), or None unless recorded
     """
 
@@ -110,7 +111,7 @@ class Counted(NamedTuple):
 def plan_of(
     shape: tuple[int, ...], wrap: tuple[bool, ...], order: tuple[int, ...] | None
 ) -> DdePlan:
-    """Return the plan of a grid whose axes are balanced in this order, None as they come."""
+    """Return the plan of a grid whose axes are balanced in this order, None for 0, 1, .."""
     N, last = math.prod(shape), shape[-1] if shape else 1
     axes, comparators = plan_axes(shape, wrap, tuple(range(len(shape))) if order is None else order)
     fills_registers = last % LANES == 0 and N // last % LANES == 0
@@ -146,7 +147,7 @@ def steps_of(shape: tuple[int, ...], wrap: tuple[bool, ...]) -> int:
 
 def way_of(plan: DdePlan, B: int, record: str) -> Way:
     """Return how B networks are balanced."""
-    # A line's total needs no registers of lines: its own loads lie side by side.
+    # Loads alone need only the totals of lines: those of one axis are summed along each line.
     networks = kernels("dde.networks")
     if B * plan.N <= FEW_NODES or (record == "loads" and len(plan.axes) <= 1):
         return Way(networks.balance, True, B, int(networks.room(plan.N, plan.longest, 1)))
@@ -159,12 +160,16 @@ def way_of(plan: DdePlan, B: int, record: str) -> Way:
 
 
 def run_kernel(
-    source: NDArray[Any], target: NDArray[Any], way: Way, plan: DdePlan, T: Any, record: str,
+    source: NDArray[Any], target: NDArray[Any], way: Way, plan: DdePlan, dtype: Any, record: str,
     exchange: str, top: int | None,
 ) -> tuple[int, Counted]:  # fmt: skip
-    """Balance networks; return the kernel's status, and what is worked out besides the loads."""
+    """Balance networks; return the kernel's status, and the results besides the loads.
+
+    ``dtype`` : of the workspace. ``top`` : the largest load that the kernel accepts, or None; see
+    ``networks.balance``.
+    """
     B, S = source.size // plan.N, len(plan.axes)
-    workspace: NDArray[Any] = np.empty(way.room, T)
+    workspace: NDArray[Any] = np.empty(way.room, dtype)
     figures: Any = None
     moved: Any = None
     rounds: Any = None
@@ -190,9 +195,10 @@ def balance_rows(
     rows: NDArray[Any], out: NDArray[Any], plan: DdePlan, record: str, exchange: str,
     largest: float,
 ) -> Counted:  # fmt: skip
-    """Balance legal rows (B, N) into ``out``, which may be the same.
+    """Balance valid rows (B, N) into ``out``, which may be the same.
 
-    ``largest`` : the largest integer that a line adds up to, or its units.
+    ``largest`` : a bound on the totals of lines and, unless only loads are recorded, on the units
+    that move on an axis.
 
     Raises
     ------
@@ -202,14 +208,14 @@ def balance_rows(
     B, S = len(rows), len(plan.axes)
     way = way_of(plan, B, record)
     exact = rows.dtype.kind != "f"
-    T: Any = np.int64 if way.few and exact else computing_dtype(rows, largest)
-    direct = rows.dtype == T or (rows.dtype == np.int64 and T is np.int32)
-    source = rows if direct else rows.astype(T)
-    # Where units may be too many, nothing is to have been written.
+    dtype: Any = np.int64 if way.few and exact else computing_dtype(rows, largest)
+    direct = rows.dtype == dtype or (rows.dtype == np.int64 and dtype is np.int32)
+    source = rows if direct else rows.astype(dtype)
+    # Where units may not fit, ``out`` must be as it was if OverflowError is raised.
     fits = record == "loads" or largest * max(1, S) <= INT64_MAX
     in_place = source.dtype == out.dtype and fits
     target = out if in_place else np.empty_like(source)
-    _, counted = run_kernel(source, target, way, plan, T, record, exchange, None)
+    _, counted = run_kernel(source, target, way, plan, dtype, record, exchange, None)
     if record != "loads":
         _refuse_units(counted.moved)
     if counted.stages is not None and counted.stages.dtype != rows.dtype:
@@ -227,17 +233,17 @@ def _refuse_units(moved: NDArray[Any]) -> None:
 
 
 def _room_for_stages(
-    B: int, S: int, N: int, unit: type, T: np.dtype[Any]
+    B: int, S: int, N: int, unit: type, dtype: np.dtype[Any]
 ) -> tuple[NDArray[Any], NDArray[Any], bool]:
     """Return arrays for flows (B, S, N) and stages (S, B, N), and whether to stream to them.
 
     Large ones are in one block of memory, which begins at a page.
     """
-    cut = B * S * N * np.dtype(unit).itemsize
-    size = cut + B * S * N * T.itemsize
-    if size <= SMALL_RESULT:
-        return np.empty((B, S, N), unit), np.empty((S, B, N), T), False
-    block = handed_out(size)
+    at = B * S * N * np.dtype(unit).itemsize
+    nbytes = at + B * S * N * dtype.itemsize
+    if nbytes <= SMALL_RESULT_BYTES:
+        return np.empty((B, S, N), unit), np.empty((S, B, N), dtype), False
+    block = handed_out(nbytes)
     flows: NDArray[Any]
-    flows, stages = block[:cut].view(unit).reshape(B, S, N), block[cut:].view(T).reshape(S, B, N)
-    return flows, stages, size > STREAMED
+    flows, stages = block[:at].view(unit).reshape(B, S, N), block[at:].view(dtype).reshape(S, B, N)
+    return flows, stages, nbytes > STREAMED_BYTES

@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 EXCHANGES = ("rbs", "sbr")
-# Loads that kernels take as they are.
+# Dtypes of integer loads that kernels read without conversion.
 PLAIN = np.dtype(np.int64), np.dtype(np.int32)
-# Figures of integers, in the order of ``kernels/dde/figures.py``.
+# Figures of integer loads: the rows of ``whole`` and ``real`` in ``kernels/dde/figures.py``.
 WHOLE = (
     "initial_difference", "difference", "moved", "local",
     "sweeps", "steps", "rounds", "simulated_steps",
@@ -131,9 +131,10 @@ def dde(
         return Balance("dde", topology, record, {"loads": finished(result, rows)})
     before = survey(source.rows)
     result, rows = output_rows(out, loads, source)
-    # A line is added up at a time, and its units are at most its length times the total.
+    # The units that move on a line are at most its length times its total.
     total = before.total.max(initial=0).item()
-    # The units of all lines may turn out not to fit: then nothing is to have been written.
+    # Where the units of all axes may not fit, balance into another array: ``out`` must be as it
+    # was if OverflowError is raised.
     limit = INT64_MAX if rows.dtype.kind != "f" else np.finfo(np.float64).max
     balanced = rows if total <= limit // (topology.size + 1) else np.empty_like(rows)
     largest = total * plan.longest
@@ -148,17 +149,17 @@ def _fields(
     plan: DdePlan, before: Survey, counted: Counted, batch: tuple[int, ...],
     shape: tuple[int, ...], dtype: np.dtype[Any],
 ) -> dict[str, Any]:  # fmt: skip
-    """Return the figures, and where they were recorded flows and stages, of loads of this shape."""
+    """Return the figures and, if recorded, the flows and stages, of loads of this shape."""
     B, columns, rounds = len(before.total), counted.columns, counted.rounds
     if columns.dtype.kind == "f":
-        # The extremes in the dtype of the loads, to which they were rounded.
+        # Final loads are rounded to the dtype of the loads, and so are their extremes.
         least, most = columns[1:3, :B].astype(dtype).astype(columns.dtype)
-        # As rows: the sums of real units have their bits from the order of addition.
+        # In C order: NumPy's order of addition, and with it the bits of sums, depends on strides.
         units = sum_moved(np.ascontiguousarray(counted.moved.T))
         shared = figures(before, Survey(before.total, least, most), plan.N, units, columns[0, :B])
-        taken = rounds.sum(axis=0).astype(np.int64)
+        all_rounds = rounds.sum(axis=0).astype(np.int64)
         shared["steps"] = np.full(B, plan.steps)
-        shared["rounds"], shared["simulated_steps"] = taken, taken + plan.information
+        shared["rounds"], shared["simulated_steps"] = all_rounds, all_rounds + plan.information
         fields = per_batch(shared, batch)
     else:
         columns[3:6, :B] = before.total, before.smallest, before.largest
@@ -184,15 +185,15 @@ def _flows(
 def _fields_of_integers(
     plan: DdePlan, batch: tuple[int, ...], B: int, columns: NDArray[np.int64]
 ) -> dict[str, Any]:
-    """Return the figures of B networks from the kernels' columns, numbers without a batch."""
+    """Return the figures of B networks from the kernels' columns; without a batch, numbers."""
     S = len(plan.axes)
     if B == 1:
-        local, least, most, total, first_least, first_most, *of_axes = columns[:, 0].tolist()
+        local, least, most, total, least_before, most_before, *of_axes = columns[:, 0].tolist()
         moved, rounds = sum(of_axes[:S]), sum(of_axes[S:])
         if moved > INT64_MAX:
             sum_moved(columns[6 : 6 + S, :1].T)
         fields = figures_of_one(
-            total, (first_least, first_most), (least, most), plan.N, moved, local
+            total, (least_before, most_before), (least, most), plan.N, moved, local
         )
         fields["steps"], fields["rounds"] = plan.steps, rounds
         fields["simulated_steps"] = rounds + plan.information
@@ -209,7 +210,7 @@ def _fields_of_integers(
 def _prepare(
     topology: Topology, dtype: np.dtype[Any], shape: tuple[int, ...], record: str, exchange: str
 ) -> PreparedCall | None:
-    """Prepare calls with integers whose sums fit the kernel's workspace."""
+    """Return the prepared call for integers whose sums fit the kernel's workspace, or None."""
     if (
         not isinstance(topology, Grid)
         or dtype not in PLAIN
@@ -226,20 +227,20 @@ def _prepare(
         return None
     plan = plan_of(topology.shape, topology.wrap, None)
     way = way_of(plan, B, record)
-    T: Any = np.int64 if way.few else np.int32
-    # What a line adds up to, or units of an axis; those of all axes fit int64.
+    workspace_dtype: Any = np.int64 if way.few else np.int32
+    # Totals of lines and, if recorded, units of an axis fit it; the units of all axes fit int64.
     times = plan.longest * (1 if record == "loads" else plan.N)
-    limit = min(int(np.iinfo(T).max), INT64_MAX // max(1, topology.ndim))
+    limit = min(int(np.iinfo(workspace_dtype).max), INT64_MAX // max(1, topology.ndim))
     top = min(limit // times, int(np.iinfo(dtype).max))
-    constants = way, plan, T, record, exchange, top
+    constants = way, plan, workspace_dtype, record, exchange, top
     if record == "loads":
         return PreparedCall(_balance_loads, constants)
 
     def fields(counted: Counted) -> dict[str, Any]:
-        figures = _fields_of_integers(plan, batch, B, counted.columns)
+        values = _fields_of_integers(plan, batch, B, counted.columns)
         if counted.flows is not None:
-            figures |= _flows(plan, batch, shape, counted)
-        return figures
+            values |= _flows(plan, batch, shape, counted)
+        return values
 
     return PreparedCall(run_kernel, constants, fields)
 

@@ -1,6 +1,6 @@
-"""The figures of DDE on integer loads, from the rows of figures that its kernels set.
+"""Figures of DDE on integer loads, from the rows that its kernels set (Wu-Shu section 6).
 
-Legend: ``B`` networks, ``S`` axes.
+Legend: ``B`` networks, ``S`` axes, ``N`` nodes. For the rows see ``networks.py``.
 """
 
 import numpy as np
@@ -14,41 +14,51 @@ from ..shared.vectors import lanes, spread
 
 @traced()
 def _figures(rows, B, N, steps, information, whole, real):
+    """Set the figures of B networks, a network in each lane; see ``figures``."""
     S = (rows.shape[0] - 6) // 2
 
-    def networks(b, count):
-        local, least, most, total, first_least, first_most = (
+    def set_figures(b, count):
+        """Set the figures of ``count`` networks from number b on."""
+        local, least, most, total, least_before, most_before = (
             rows.load((row, b), count) for row in range(6)
         )
         zero = local - local
 
         def add_axis(s, moved, rounds):
+            """Return units and rounds with those of axis s."""
             units = rows.load((6 + s, b), count)
             return [add_units(moved, units), rounds + rows.load((6 + S + s, b), count)]
 
         moved, rounds = fori(S, add_axis, zero, zero)
         columns = (
-            first_most - first_least, most - least, moved, local,
+            most_before - least_before, most - least, moved, local,
             zero + 1, spread(steps, zero), rounds, rounds + spread(information, zero),
         )  # fmt: skip
         for row, column in enumerate(columns):
             whole.store((row, b), column)
-        for row, column in enumerate(ratios(total, first_most, most, moved, local, N)):
+        for row, column in enumerate(ratios(total, most_before, most, moved, local, N)):
             real.store((row, b), column)
 
     size = lanes(rows.dtype)
-    together = B - B % size
-    fori(together, lambda b: networks(b, size), step=size)
-    fori(B, lambda b: networks(b, 1), start=together)
+    in_registers = B - B % size
+    fori(in_registers, lambda b: set_figures(b, size), step=size)
+    fori(B, lambda b: set_figures(b, 1), start=in_registers)
 
 
 @kernel
 def figures(rows, N, steps, information, whole, real):
     """Work out the figures of networks of N nodes.
 
-    ``rows`` : (6 + 2 S, B or more) int64, see ``networks.py``, the total and extremes before among
-    them. ``whole`` (8, B) int64 receives the differences before and after, units moved, -1 beyond
-    int64, and local, 1 sweep, ``steps``, rounds, and rounds with those of ``information``;
-    ``real`` (4, B) the imbalances before and after, cost and locality.
+    Parameters
+    ----------
+    rows : (6 + 2 S, B or more) int64
+        As ``networks.balance`` has them, with the total and the extremes before balancing.
+    N, steps, information : int
+        Nodes, steps by the paper's formula, and steps that exchange load information.
+    whole : (8, B) int64
+        Receives the differences before and after, units moved, -1 beyond int64, local units, 1
+        sweep, ``steps``, rounds, and rounds plus ``information``.
+    real : (4, B) float64
+        Receives the imbalances before and after, cost and locality.
     """
     _figures(rows, whole.shape[1], np.int64(N), steps, information, whole, real)

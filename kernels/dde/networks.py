@@ -3,16 +3,16 @@
 Legend: ``B`` networks, ``N`` nodes, ``S`` axes in the order balanced, ``k`` length of a line.
 
 Axis by axis, lines are balanced in bundles: by ``balance``, the kernel for few and small networks,
-one line at a time; by ``balance_wide`` as many side by side as fill a register. Where the lines of
-an axis follow each other, their nodes lie side by side, except on the last axis:
+one line at a time; by ``balance_wide`` as many side by side as fill a register. ``shared/lines.py``
+has the paper's rule. On every axis but the last, neighbouring lines lie side by side in memory:
 
     nodes of a (2, 3, 4) mesh in memory     0 1 2 3 | 4 5 6 7 | 8 9 10 11 || 12 13 14 15 | ..
     lines of axis 1 (k 3, stride 4)         a b c d | a b c d | a b  c  d ||  e  f  g  h | ..
     lines of axis 2 (k 4, stride 1)         a a a a | b b b b | c c  c  c ||  d  d  d  d | ..
 
-There, a bundle is transposed into rows and back. The network of the moment stays in a workspace,
-in the caches, in a dtype that every line's total fits; flows, and loads after each axis, are
-written where they belong while the next bundle is balanced.
+On the last axis a bundle is transposed into rows and back. The network in hand stays in a
+workspace, in the caches, in a dtype that every line's total fits; its flows, and its loads after
+each axis, the stages, are written to their arrays bundle by bundle.
 """
 
 import numpy as np
@@ -26,17 +26,28 @@ from ..shared.tracing import cond, fori, traced
 from ..shared.vectors import lanes, maximum, minimum, reduce_lanes
 from ..shared.views import CACHE_LINE, aligned, overlap
 
-# What is said of each axis: its number, length and stride in nodes, whether it is a ring of 3 or
-# more, and which of the comparators are its own.
+# Columns of ``axes``, a row an axis: its number, length and stride in nodes, whether its lines are
+# rings of 3 or more nodes, and its comparators, from number FIRST to before LAST.
 NUMBER, LENGTH, STRIDE, IS_RING, FIRST, LAST, COLUMNS = 0, 1, 2, 3, 4, 5, 6
-# The rows of figures: units that never left, least and largest load; total, least and largest load
-# before; then the units moved on each axis, and the rounds.
+# Rows of ``figures``: 0 to 2, units that never left, least and largest load; 3 to 5, total, least
+# and largest load before; from AXES on, S rows of units moved on each axis, and S rows of rounds.
 LOCAL, LEAST, MOST, BEFORE, AXES = 0, 1, 2, 3, 6
 BALANCED, REFUSED = 0, 1
 
 
 def room(N, longest, size):
-    """Return how many elements of workspace the kernels need; see ``_balance_axis``."""
+    """Return how many elements of workspace the kernels need, for bundles of ``size`` lines.
+
+    They are, one after another:
+
+        N                     loads of the network in hand
+        N                     least load of each node so far
+        rows_needed(k) rows   flows of a bundle of rings, and workspace for their middle one
+        k rows                loads of a bundle of the last axis
+        k rows                flows of a bundle of the last axis
+        k rows                least loads of a bundle of the last axis, for send-before-receive
+        rows_to_send(k) rows  loads, flows and arrivals of a bundle, for send-before-receive
+    """
     rows = rows_needed(longest) + 3 * longest + rows_to_send(longest)
     return 2 * N + rows * size + CACHE_LINE
 
@@ -45,17 +56,17 @@ def room(N, longest, size):
 def _balance_axis(
     workspace, sizes, number, axes, s, comparators, figures, record, changed, wide
 ):  # fmt: skip
-    """Balance the lines of axis s of a network; set its figures.
+    """Balance the lines of axis ``axes[s]`` of the network in the workspace; set its figures.
 
-    ``sizes`` : (B, N), ``number`` that of the network. The workspace holds the loads, the least
-    loads so far, rows for a ring's flows, and for bundles of the last axis rows of loads, flows and
-    least loads; then rows for sending first. Without ``figures`` only loads are worked out.
+    ``sizes`` : the numbers (B, N); ``number`` is that of the network. For the workspace see
+    ``room``, for the others ``balance``. Without ``figures`` only loads are worked out.
     """
     (B, N), size = sizes, lanes(workspace.dtype) if wide else 1
     k, stride = axes[s, LENGTH], axes[s, STRIDE]
     ring_at = 2 * N
     sending_at = ring_at + (rows_needed(k) + 3 * k) * size
     zero = workspace[0] - workspace[0]
+    # Where the flows of this network and axis go, then its stage: (array, index of node 0, stream).
     targets = []
     if record:
         flows, stages, stream = record
@@ -65,7 +76,10 @@ def _balance_axis(
         ]
 
     def balance(bundle, flow_outs, outs, least):
-        """Balance a bundle; return its units and rounds."""
+        """Balance a bundle, Rows; return its units and rounds, a lane for each line.
+
+        ``least`` : Rows of the least loads so far, which send-before-receive updates.
+        """
         if figures is None:
             lines.set_to_quotas(bundle, k)
             return [zero, zero]
@@ -79,8 +93,8 @@ def _balance_axis(
             return lines.balance(bundle, k, [bundle, *outs], flow_outs)
 
         def of_rings():
-            columns = axes[s, FIRST], axes[s, LAST]
-            ring = lines.Ring(rows, comparators, *columns, bundle.size > 1)
+            first_and_last = axes[s, FIRST], axes[s, LAST]
+            ring = lines.Ring(rows, comparators, *first_and_last, bundle.size > 1)
             return lines.balance(bundle, k, [bundle, *outs], flow_outs, ring=ring)
 
         if comparators is None:
@@ -90,7 +104,7 @@ def _balance_axis(
         return [units, sending.send(least) if sending else rounds]
 
     def add(bundle_counts, units, rounds):
-        """Return units and longest rounds with those of one more bundle."""
+        """Return the axis' units and most rounds, two numbers, with those of one more bundle."""
         bundle_units, bundle_rounds = bundle_counts
         if not getattr(bundle_units, "size", 0) > 1:
             return [lines.add_units(units, bundle_units), maximum(rounds, bundle_rounds)]
@@ -98,6 +112,8 @@ def _balance_axis(
         return [lines.sum_of_lanes(units, bundle_units), maximum(rounds, most)]
 
     def in_place(size):
+        """Return what balances ``size`` lines that begin side by side from a node on."""
+
         def balance_from(at, *counts):
             bundle = Rows(workspace, at, stride, size)
             outs = [Rows(a, first + at, stride, size, stream) for a, first, stream in targets]
@@ -107,14 +123,14 @@ def _balance_axis(
         return balance_from
 
     def block(b, *counts):
-        """Balance ``stride`` lines that begin side by side."""
+        """Balance block b of the axis: ``stride`` lines that lie side by side, k * stride nodes."""
         first = b * (k * stride)
         whole = first + (stride - stride % size)
         counts = fori(whole, in_place(size), *counts, start=first, step=size)
         return fori(first + stride, in_place(1), *counts, start=whole) if wide else counts
 
     def transposed(b, *counts):
-        """Balance ``size`` lines of the last axis."""
+        """Balance bundle b of the last axis: ``size`` lines that follow each other."""
         first = b * size * k
         loads_at = ring_at + rows_needed(k) * size
         bundle = Rows(workspace, loads_at, size, size)
@@ -143,6 +159,7 @@ def _balance_axis(
         return fori(N // (k * stride), block, zero, zero)
 
     def of_single_nodes():
+        # Nothing flows, and the stage is the loads.
         def stay(i):
             for (array, first, _), value in zip(targets, (zero, workspace[i]), strict=False):
                 array[first + i] = value
@@ -161,7 +178,7 @@ def _balance_axis(
 
 @traced()
 def _copy(source, first, target, at, count):
-    """Copy elements to an array of any dtype that they fit."""
+    """Copy ``count`` elements from index ``first`` on to ``target`` from index ``at`` on."""
 
     def copy(i):
         target[at + i] = source[first + i]
@@ -170,20 +187,24 @@ def _copy(source, first, target, at, count):
 
 
 @traced()
-def _keep_least(workspace, N):
-    """Update the least loads that the nodes ever had: what is above has been sent away."""
+def _update_least(workspace, N):
+    """Update the least load of each node so far: so many units have never left it."""
 
-    def keep(i):
+    def update(i):
         workspace[N + i] = minimum(workspace[N + i], workspace[i])
 
-    fori(N, keep)
+    fori(N, update)
 
 
 @traced()
 def _summarise(added, first, ranked, count, figures, row, b):
-    """Set three rows of figures of network b: a sum, least and largest of other elements."""
-    sums = sum_and_extremes(Rows(added, first, 1, 1), Rows(ranked, 0, 1, 1), count)
-    for i, value in enumerate(sums):
+    """Set three rows of figures of network b, from ``row`` on.
+
+    They are the sum of ``count`` elements of ``added`` from ``first`` on, and the least and the
+    largest of the first ``count`` of ``ranked``.
+    """
+    results = sum_and_extremes(Rows(added, first, 1, 1), Rows(ranked, 0, 1, 1), count)
+    for i, value in enumerate(results):
         figures[row + i, b] = value
 
 
@@ -191,12 +212,13 @@ def _summarise(added, first, ranked, count, figures, row, b):
 def _balance_all(
     source, target, figures, record, workspace, axes, comparators, top, changed, wide
 ):  # fmt: skip
+    """Balance network after network; see ``balance`` and, if ``wide``, ``balance_wide``."""
     workspace = aligned(workspace)
     S, N = axes.shape[0], np.int64(1)
     for s in range(S):
         N = max(N, axes[s, LENGTH] * axes[s, STRIDE])
     B = source.size // N
-    # Apart: numba leaves out a branch that asks for None alone.
+    # Two ``if``s: numba leaves out a branch for None only where the test is of that alone.
     if top is not None:  # noqa: SIM102
         if overlap(source, target) or not within(source, source.size, top):
             return REFUSED
@@ -211,7 +233,7 @@ def _balance_all(
                 workspace, (B, N), b, axes, s, comparators, figures, record, changed, wide
             )  # fmt: skip
             if figures is not None and changed is None:
-                _keep_least(workspace, N)
+                _update_least(workspace, N)
         if figures is not None:
             _summarise(workspace, N, workspace, N, figures, LOCAL, b)
         _copy(workspace, 0, target, b * N, N)
@@ -229,11 +251,13 @@ def balance(source, target, figures, record, workspace, axes, comparators, top, 
         Receives the rows named above, units that pass int64 as -1; those before balancing only
         if there is a ``top``.
     record : (flows, stages, stream) or None
-        Receive flows (B * d * N,) of each axis from each node to its successor, and loads
-        (S * B * N,) after each; ``stream`` : past the caches, if all lines fill registers.
+        ``flows`` (B * S * N,) receives for each network, axis by its number, and node what flows
+        to the next node of its line; ``stages`` (S * B * N,) the loads after each axis, in the
+        order balanced. ``stream`` : past the caches, if all lines fill registers.
     workspace : (room(..),) int32, int64 or float64
-        Of a dtype that the longest axis times every total fits; for int64 every total.
+        Of int32, the longest axis times every total fits; of int64, every total does.
     axes : (S, COLUMNS) int64
+        In the order balanced; for the columns see above.
     comparators : (C, 2) int64, see ``medians.middle``, or None if no axis is a ring
     top : int or None
         With it, nothing is done if a load is above it or negative, or ``target`` overlaps

@@ -4,6 +4,7 @@ Legend: ``B`` trials, ``N`` nodes, ``S`` axes in the order balanced, ``k`` lengt
 
 As many trials as a register has lanes are balanced together: node i of each lies in row i of a
 workspace, so that a line of any axis is a row every ``stride`` rows, whatever the network's shape.
+``shared/lines.py`` has the paper's rule.
 
     row 0   node 0 of trial 0, trial 1, trial 2, ..         a line of the last axis: rows 0, 1, 2 ..
     row 1   node 1 of trial 0, trial 1, trial 2, ..
@@ -25,7 +26,7 @@ from ..shared.tracing import cond, fori, register_lanes, traced
 from ..shared.vectors import lanes, maximum, select
 from ..shared.views import CACHE_LINE, aligned, overlap
 
-# What is said of each axis, and the rows of figures: see ``networks.py``.
+# Columns of ``axes`` and rows of ``figures``: see ``networks.py``.
 NUMBER, LENGTH, STRIDE, IS_RING, FIRST, LAST = 0, 1, 2, 3, 4, 5
 LOCAL, LEAST, MOST, BEFORE, AXES = 0, 1, 2, 3, 6
 BALANCED, REFUSED = 0, 1
@@ -34,26 +35,27 @@ BALANCED, REFUSED = 0, 1
 def room(N, longest, size):
     """Return how many elements of workspace the kernels need, with ``size`` lanes.
 
-    Rows of loads, least loads so far, and flows of an axis; then those of a line of flows, and of
-    one that sends first.
+    N rows each of loads, of least loads so far and of an axis' flows; then ``rows_needed`` ones for
+    a line's flows and the middle one of them, and ``rows_to_send`` ones for send-before-receive.
     """
     return (3 * N + rows_needed(longest) + rows_to_send(longest)) * size + CACHE_LINE
 
 
 @traced()
 def _balance_axis(
-    workspace, N, axes, s, comparators, figures, with_flows, begins, trial, changed
+    workspace, N, axes, s, comparators, figures, with_flows, is_first, trial, changed
 ):  # fmt: skip
-    """Balance the lines of axis s of the trials from number ``trial`` on; set their figures.
+    """Balance the lines of axis ``axes[s]`` of the trials from number ``trial`` on.
 
-    Without ``figures`` only loads are worked out; flows unless ``with_flows`` is None. ``begins``
-    tells that nothing has moved yet: the least loads so far are the loads. With ``changed`` nodes
-    send before they receive.
+    Sets their ``figures``; without them only loads are worked out. Flows are worked out unless
+    ``with_flows`` is None. ``is_first`` tells that nothing has moved yet: the least loads so far
+    are the loads themselves. With ``changed`` nodes send before they receive, and ``is_first`` is
+    not used.
     """
     size = lanes(workspace.dtype)
     k, stride = axes[s, LENGTH], axes[s, STRIDE]
     zero = workspace.load(0, size) - workspace.load(0, size)
-    before_at = select(begins, N - N, N)
+    before_at = select(is_first, N - N, N)
 
     def balance(node, *counts):
         def rows_from(row):
@@ -99,7 +101,7 @@ def _balance_axis(
 
 @traced()
 def _stay(workspace, N, axes, s, figures, with_flows, trial):
-    """Set the figures of an axis of single nodes, and its flows, unless None: there are none."""
+    """Set the figures and flows of an axis of single nodes to 0; either may be None."""
     size = lanes(workspace.dtype)
     zero = workspace.load(0, size) - workspace.load(0, size)
     if with_flows is not None:
@@ -111,14 +113,17 @@ def _stay(workspace, N, axes, s, figures, with_flows, trial):
 
 @traced()
 def _load(source, first, last, N, workspace, row):
-    """Copy networks, rows of ``source`` from ``first`` on, to the workspace from ``row`` on."""
+    """Copy networks, lines of ``source`` from ``first`` on, to N rows from number ``row`` on."""
     size = lanes(workspace.dtype)
     lines_to_rows(source, first, N, last, N, Rows(workspace, row * size, size, size))
 
 
 @traced()
 def _load_column(tiles, first, width, N, workspace):
-    """Copy a column of a tile, ``width`` lanes wide, to the workspace."""
+    """Copy a register's lanes of each row of a tile to the first N rows of the workspace.
+
+    A row of the tile is ``width`` lanes; ``first`` is the index of the first one in ``tiles``.
+    """
     size = lanes(workspace.dtype)
 
     def copy(i):
@@ -129,20 +134,24 @@ def _load_column(tiles, first, width, N, workspace):
 
 @traced()
 def _store(workspace, row, N, target, first, step, last):
-    """Copy rows of the workspace from number ``row`` on to lines of ``target``."""
+    """Copy N rows of the workspace from number ``row`` on to lines of ``target``.
+
+    Where they begin there tell ``first``, ``step`` and ``last``: see ``lines_to_rows``.
+    """
     size = lanes(workspace.dtype)
     rows_to_lines(Rows(workspace, row * size, size, size), N, [(target, first, None)], step, last)
 
 
 @traced()
-def _summarise(workspace, N, figures, row, begins, trial):
-    """Set three rows of figures: local units, least and largest load; ``begins`` as above.
+def _summarise(workspace, N, figures, row, is_first, trial):
+    """Set three rows of figures, from ``row`` on: local units, least and largest load.
 
-    Local units are all units at the beginning.
+    ``is_first`` tells that the least loads so far are the loads themselves: before any axis is
+    balanced, when the local units are the total.
     """
     size = lanes(workspace.dtype)
     loads = Rows(workspace, 0, size, size)
-    least = Rows(workspace, select(begins, N - N, N) * size, size, size)
+    least = Rows(workspace, select(is_first, N - N, N) * size, size, size)
     for i, value in enumerate(sum_and_extremes(least, loads, N)):
         figures.store((row + i, trial), value)
 
@@ -151,15 +160,15 @@ def _summarise(workspace, N, figures, row, begins, trial):
 def balance(source, target, figures, record, workspace, axes, comparators, top, changed):
     """Balance networks, rows of ``source`` (B * N,), into ``target``, which may be the same.
 
-    Arguments are those of ``networks.balance``; figures (AXES + 2 S, ..) have as many columns as
-    there are lanes to the trials, in whole registers.
+    Arguments and status are those of ``networks.balance``, with ``stream`` unused; figures
+    (AXES + 2 S, ..) have B columns, rounded up to whole registers.
     """
     workspace = aligned(workspace)
     size, S, N = register_lanes(workspace), axes.shape[0], np.int64(1)
     for s in range(S):
         N = max(N, axes[s, LENGTH] * axes[s, STRIDE])
     B = source.size // N
-    # Apart: numba leaves out a branch that asks for None alone.
+    # Two ``if``s: numba leaves out a branch for None only where the test is of that alone.
     if top is not None:  # noqa: SIM102
         if overlap(source, target) or not within(source, source.size, top):
             return REFUSED
@@ -168,15 +177,16 @@ def balance(source, target, figures, record, workspace, axes, comparators, top, 
         _load(source, trial * N, last, N, workspace, 0)
         if figures is not None and top is not None:
             _summarise(workspace, N, figures, BEFORE, True, trial)
-        begins = changed is None
+        # For send-before-receive the least loads begin as a copy of the loads.
+        is_first = changed is None
         if changed is not None:
             _load(source, trial * N, last, N, workspace, N)
         for s in range(S):
             if axes[s, LENGTH] > 1:
                 _balance_axis(
-                    workspace, N, axes, s, comparators, figures, record, begins, trial, changed
+                    workspace, N, axes, s, comparators, figures, record, is_first, trial, changed
                 )  # fmt: skip
-                begins = False
+                is_first = False
             else:
                 _stay(workspace, N, axes, s, figures, record, trial)
             if record is not None:
@@ -185,7 +195,7 @@ def balance(source, target, figures, record, workspace, axes, comparators, top, 
                 _store(workspace, 2 * N, N, flows, flow_at, S * N, last)
                 _store(workspace, 0, N, stages, (s * B + trial) * N, N, last)
         if figures is not None:
-            _summarise(workspace, N, figures, LOCAL, begins, trial)
+            _summarise(workspace, N, figures, LOCAL, is_first, trial)
         _store(workspace, 0, N, target, trial * N, N, last)
     return BALANCED
 
@@ -194,20 +204,20 @@ def balance(source, target, figures, record, workspace, axes, comparators, top, 
 def balance_tiles(tiles, figures, workspace, axes, comparators):
     """Count what balancing the networks of ``tiles`` (K, N, W) moves, which stay as they are.
 
-    W is a multiple of the lanes; figures (AXES + 2 S, K W) int64. Every total times the longest
-    axis fits the dtype of the tiles and the workspace, and times all axes int64.
+    W is a multiple of a register's lanes; figures are (AXES + 2 S, K * W) int64. Every total times
+    the longest axis fits the dtype of the tiles and the workspace, and times all axes int64.
     """
     workspace = aligned(workspace)
     K, N, W = tiles.shape
     for trial in range(0, K * W, register_lanes(workspace)):
         _load_column(tiles, trial // W * N * W + trial % W, W, N, workspace)
-        begins = True
+        is_first = True
         for s in range(axes.shape[0]):
             if axes[s, LENGTH] > 1:
                 _balance_axis(
-                    workspace, N, axes, s, comparators, figures, None, begins, trial, None
+                    workspace, N, axes, s, comparators, figures, None, is_first, trial, None
                 )  # fmt: skip
-                begins = False
+                is_first = False
             else:
                 _stay(workspace, N, axes, s, figures, None, trial)
-        _summarise(workspace, N, figures, LOCAL, begins, trial)
+        _summarise(workspace, N, figures, LOCAL, is_first, trial)

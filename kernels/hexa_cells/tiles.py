@@ -33,8 +33,6 @@ from ..shared.tracing import cond, fori, traced, update
 from ..shared.vectors import add, lanes, maximum, minimum, reduce, spread
 
 NARROW, NARROW_LANES = 2**14 - 1, 32
-# Messages without load that the nodes of a triangle send and receive: in A, B and C.
-TRIANGLE_ENDS = (10, 8, 12)
 # Rows of ``sums`` (SUMS, W): units moved, units that never left their node, units on the critical
 # path, messages counted at both ends, and C's polls again.
 MOVED, LOCAL, TIME, ENDS, POLLED, SUMS = 0, 1, 2, 3, 4, 5
