@@ -202,7 +202,7 @@ def _fields_of_integers(
     kernels("dde.figures").figures(columns, plan.N, plan.steps, plan.information, whole, real)
     if whole[MOVED].min(initial=0) < 0:
         sum_moved(np.ascontiguousarray(columns[6 : 6 + S, :B].T))
-    values = *whole.reshape(-1, *batch), *real.reshape(-1, *batch)
+    values = *whole.reshape(len(whole), *batch), *real.reshape(len(real), *batch)
     return dict(zip(WHOLE + REAL, values, strict=True))
 
 
