@@ -44,25 +44,6 @@ def output_rows(
     return out, np.empty_like(given.rows)
 
 
-def plain_result(out: NDArray[Any] | None, loads: NDArray[Any]) -> NDArray[Any] | None:
-    """Return the array for the result if kernels may take it and the loads as they are, or None.
-
-    A new one, or an ``out`` as plain as the loads; whether they overlap is another question, which
-    a kernel answers at no cost (``numpy.may_share_memory`` takes 0.15 us).
-    """
-    if not loads.flags.carray:
-        return None
-    if out is None:
-        return np.empty(loads.shape, loads.dtype)
-    plain = out is loads or (
-        type(out) is np.ndarray
-        and out.dtype == loads.dtype
-        and out.shape == loads.shape
-        and out.flags.carray
-    )
-    return out if plain else None
-
-
 def finished(result: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:
     """Return the result of :func:`output_rows`, the rows copied into it where they are apart."""
     if not np.may_share_memory(result, rows):

@@ -23,8 +23,6 @@ from ..shared.views import overlap
 
 # Bits that one pass balances: its rows fill half of the registers.
 BITS_A_PASS = 4 if REGISTERS == 32 else 3
-# Bytes that are balanced while they are in the L2 cache.
-CHUNK_BYTES = 2**19
 
 
 @traced(returns=types.int64)
@@ -53,7 +51,7 @@ def _balance(source, target, n, largest):
         fori(whole, in_register, step=width)
         rest.store(0, *balance_registers([rest.load(0)], n))
         fori(size - whole, copy_out)
-        _balance_between(target, 0, size, width, n - (width.bit_length() - 1))
+        _balance_between(target, n)
 
     cond(illegal == 0, balance_all)
     return illegal
@@ -79,28 +77,29 @@ def _find_illegal(source, whole, rest, largest):
     return reduce_lanes(illegal, maximum).astype(np.int64)
 
 
-def _balance_between(loads, start, size, stride, bits):
-    """Balance rows of ``stride`` loads each along the low ``bits`` bits of the rows' numbers.
+def _balance_between(loads, n):
+    """Balance all cubes along the bits above those of a register's lanes.
 
-    The rows are the ``size`` loads from index ``start`` on. Pass p goes along the next bits of the
-    numbers, between places that are ``apart`` loads from each other.
+    Pass p goes along the next bits, between nodes that are ``apart`` loads from each other.
     """
+    size, width = loads.shape[0], lanes(loads.dtype)
+    bits = n - (width.bit_length() - 1)
 
     def one_pass(p):
-        apart, remaining_bits = stride << BITS_A_PASS * p, bits - BITS_A_PASS * p
+        apart, remaining_bits = width << BITS_A_PASS * p, bits - BITS_A_PASS * p
 
         def along(count):
             """Return what balances ``count`` bits: group after group, column after column."""
 
             def balance_group(g):
                 def balance_columns(column):
-                    base = start + g * (apart << count) + column
+                    base = g * (apart << count) + column
                     places = [base + r * apart for r in range(1 << count)]
                     rows = balance_rows([loads.load(place) for place in places])
                     for place, row in zip(places, rows, strict=True):
                         loads.store(place, row)
 
-                fori(apart, balance_columns, step=lanes(loads.dtype))
+                fori(apart, balance_columns, step=width)
 
             return lambda: fori(size // (apart << count), balance_group)
 
@@ -118,9 +117,6 @@ def _at_least(number, least, then, otherwise):
     return lambda: cond(number >= least, then, otherwise)
 
 
-_balance_rows = traced()(_balance_between)
-
-
 @kernel
 def balance(source, target, n, largest):
     """Balance all cubes of ``source`` (B * N,) into ``target`` (B * N,), bits 0 .. n-1 in order.
@@ -131,24 +127,3 @@ def balance(source, target, n, largest):
     if overlap(source, target):
         return -1
     return _balance(source, target, n, largest)
-
-
-@kernel
-def balance_side_by_side(loads, width):
-    """Balance cubes side by side, in place.
-
-    A row of ``loads`` (B, N * width) holds ``width`` cubes: node 0 of each of them, then node 1 of
-    each, .., up to ``N - 1``. ``width`` is a multiple of a register's lanes. The low bits are
-    balanced chunk by chunk, the others, ``high``, between chunks.
-    """
-    whole = loads.shape[1]
-    chunk, low = width, 0
-    while chunk < whole and 2 * chunk * loads.itemsize <= CHUNK_BYTES:
-        chunk *= 2
-        low += 1
-    high = 0
-    while chunk << high < whole:
-        high += 1
-    for start in range(0, loads.size, chunk):
-        _balance_rows(loads, start, chunk, width, low)
-    _balance_rows(loads, 0, loads.size, chunk, high)

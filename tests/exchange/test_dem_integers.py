@@ -15,6 +15,7 @@ from numba import config, njit
 
 import fastlb as lb
 from fastlb.accelerate import kernels
+from tests.oracles.dem import averaged
 
 kernel = kernels("dem.integers")
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,23 +39,6 @@ def small_sizes(monkeypatch: Any) -> None:
     if PLAIN:
         monkeypatch.setattr(kernel, "BLOCK_BYTES", 2**11)
         monkeypatch.setattr(kernel, "CHUNK_NODES", 2**11)
-
-
-def averaged(loads: Any, n: int) -> Any:
-    """Balance cubes (B, 2**n) by whole-array arithmetic that no load overflows."""
-    load = loads.copy()
-    one = load.dtype.type(1)
-    for bit in range(n):
-        pairs = load.reshape(-1, 2, 1 << bit)
-        a, b = pairs[:, 0], pairs[:, 1]
-        first_sends = a > b
-        high, low = np.maximum(a, b), np.minimum(a, b)
-        half = (high - low) >> one
-        high -= half
-        low += half
-        pairs[:, 0] = np.where(first_sends, high, low)
-        pairs[:, 1] = np.where(first_sends, low, high)
-    return load
 
 
 def drawn(shape: tuple[int, ...], dtype: str, bits: int) -> Any:
@@ -81,7 +65,7 @@ def balance(source: Any, target: Any, lanes: str, n: int, largest: int = 0) -> i
 
 def check(loads: Any, lanes: str, n: int) -> None:
     """Compare both ways, into another array and in place."""
-    expected, target, inside = averaged(loads, n), np.zeros_like(loads), loads.copy()
+    expected, target, inside = averaged(loads, range(n)), np.zeros_like(loads), loads.copy()
     assert balance(loads, target, lanes, n) == 0
     assert np.array_equal(target, expected)
     assert balance(inside, inside, lanes, n) == 0
@@ -176,7 +160,7 @@ def test_public_calls_about_the_edges_of_the_lanes(n: int) -> None:
             loads[1, :-1] %= 9
             loads[2] = np.array(top, name) - loads[2] % 3
             loads[:, -1] = top
-            expected = averaged(loads, n)
+            expected = averaged(loads, range(n))
             for given, right in ((loads, expected), (loads[1], expected[1])):
                 assert np.array_equal(lb.dem(given, cube, record="loads").loads, right)
                 own = given.copy()
@@ -201,6 +185,8 @@ def test_small_loads_are_multiplied_in_whole_registers() -> None:
 
 WITHOUT = """
 from fastlb.accelerate import kernels
+from tests.oracles.dem import averaged
+from tests.oracles.dem import averaged
 from tests.exchange.test_dem_integers import LANES, check, drawn
 
 assert not kernels("dem.integers").FUSED

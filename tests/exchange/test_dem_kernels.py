@@ -1,4 +1,4 @@
-"""DEM's general kernels: small cubes, cubes side by side, figures, tiles."""
+"""DEM's general kernels: small cubes, figures, tiles."""
 
 from __future__ import annotations
 
@@ -10,24 +10,11 @@ from numba import config
 
 from fastlb.accelerate import kernels
 from fastlb.kernels.shared.vectors import lanes
+from tests.oracles.dem import averaged
 
 small, measured, tiles = kernels("dem.small"), kernels("dem.measured"), kernels("dem.tiles")
 PLAIN = bool(config.DISABLE_JIT)
 DTYPES = ["int8", "int16", "int32", "int64", "uint8", "uint64", "float32", "float64"]
-
-
-def averaged(loads: Any, n: int) -> Any:
-    load = loads.copy()
-    for bit in range(n):
-        pairs = load.reshape(-1, 2, 1 << bit)
-        a, b = pairs[:, 0].copy(), pairs[:, 1].copy()
-        if load.dtype.kind == "f":
-            pairs[:, 0] = pairs[:, 1] = (a + b) * load.dtype.type(0.5)
-        else:
-            half = (np.maximum(a, b) - np.minimum(a, b)) >> load.dtype.type(1)
-            pairs[:, 0] = np.where(a > b, a - half, a + half)
-            pairs[:, 1] = np.where(a > b, b + half, b - half)
-    return load
 
 
 def drawn(shape: tuple[int, ...], dtype: str, top: int | None = None) -> Any:
@@ -44,7 +31,7 @@ def test_small_cubes(dtype: str) -> None:
     for n in range(8 if PLAIN else 13):
         for batch in (1, 3, 16, 37) if n < 7 else (1, 3):
             loads = drawn((batch, 2**n), dtype)
-            expected, target = averaged(loads, n), np.zeros_like(loads)
+            expected, target = averaged(loads, range(n)), np.zeros_like(loads)
             assert small.balance(loads.reshape(-1), target.reshape(-1), n, largest) == 0
             assert np.array_equal(target, expected)
             assert small.balance(loads.reshape(-1), loads.reshape(-1), n, largest) == 0
@@ -64,18 +51,6 @@ def test_nothing_is_written_where_a_load_is_not_legal(dtype: str) -> None:
         expected = room.copy()
         assert small.balance(room[: 2**n], room[1 : 1 + 2**n], n, 1e10) == -1
         assert np.array_equal(room, expected)
-
-
-@pytest.mark.parametrize("dtype", ["int32", "int64", "float64"])
-def test_cubes_side_by_side(dtype: str, monkeypatch: Any) -> None:
-    if PLAIN:
-        monkeypatch.setattr(small, "CHUNK_BYTES", 2**12)
-    for width, n in ((48, 0), (48, 1), (96, 3), (48, 5 if PLAIN else 12)):
-        loads = drawn((3, 2**n * width), dtype)
-        columns = loads.reshape(3, 2**n, width).swapaxes(1, 2).copy()
-        expected = averaged(columns.reshape(-1, 2**n), n).reshape(3, width, 2**n).swapaxes(1, 2)
-        small.balance_side_by_side(loads, width)
-        assert np.array_equal(loads.reshape(expected.shape), expected)
 
 
 def one_by_one(loads: Any, bits: Any, faults: Any) -> tuple[Any, Any, Any]:

@@ -10,6 +10,7 @@ from numba import config
 
 import fastlb as lb
 from fastlb.accelerate import kernels
+from tests.oracles.dem import averaged
 
 kernel = kernels("dem.real")
 PLAIN = bool(config.DISABLE_JIT)
@@ -23,14 +24,6 @@ def small_sizes(monkeypatch: Any) -> None:
     """In plain Python every pass is met by small cubes; compiled sizes do not change."""
     if PLAIN:
         monkeypatch.setattr(kernel, "BLOCK_BITS", 9)
-
-
-def averaged(loads: Any, n: int) -> Any:
-    load = loads.copy()
-    for bit in range(n):
-        pairs = load.reshape(-1, 2, 1 << bit)
-        pairs[:, 0] = pairs[:, 1] = (pairs[:, 0] + pairs[:, 1]) * load.dtype.type(0.5)
-    return load
 
 
 def drawn(shape: tuple[int, ...], dtype: str) -> Any:
@@ -74,7 +67,7 @@ def extreme(n: int, dtype: str) -> Any:
 def test_every_size(n: int, dtype: str) -> None:
     """To the last bit, into another array and in place."""
     loads = drawn((3 if n < 16 else 1, 2**n), dtype)
-    wanted = averaged(loads, n)
+    wanted = averaged(loads, range(n))
     target = np.zeros_like(loads)
     assert run(loads, target, n) == 0
     assert same(target, wanted)
@@ -86,7 +79,7 @@ def test_every_size(n: int, dtype: str) -> None:
 @pytest.mark.parametrize("n", SIZES[:11])
 def test_loads_of_every_size(n: int, dtype: str) -> None:
     loads = extreme(n, dtype)
-    wanted = averaged(loads, n)
+    wanted = averaged(loads, range(n))
     target = np.zeros_like(loads)
     assert run(loads, target, n) == 0
     assert same(target, wanted)
@@ -118,7 +111,7 @@ def test_illegal_loads_are_seen_wherever_they_are(n: int, dtype: str) -> None:
 @pytest.mark.parametrize("n", SMALL)
 def test_small_cubes_side_by_side_and_those_left_over(n: int, B: int, dtype: str) -> None:
     loads = np.resize(np.vstack([drawn((4, 2**n), dtype), extreme(n, dtype)]), (B, 2**n))
-    wanted = averaged(loads, n)
+    wanted = averaged(loads, range(n))
     target = np.zeros_like(loads)
     assert run(loads, target, n) == 0
     assert same(target, wanted)
@@ -136,7 +129,7 @@ def test_small_cubes_side_by_side_and_those_left_over(n: int, B: int, dtype: str
 @pytest.mark.parametrize("n", [3, 7, 8, 10])
 def test_batches_at_the_public_door(n: int, dtype: str) -> None:
     loads = drawn((5, 2**n), dtype)
-    wanted = averaged(loads, n)
+    wanted = averaged(loads, range(n))
     assert same(lb.dem(loads, lb.Hypercube(n), record="loads").loads, wanted)
     assert same(lb.dem(loads[::-1], lb.Hypercube(n), record="loads").loads, wanted[::-1].copy())
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
+
+import numpy as np
 
 
 @dataclass
@@ -58,3 +60,18 @@ def dem(
     return Dem(
         w, sum(moved_per_dim, 0 * w[0]), sum(local), stages, moved_per_dim, flows, 3 * len(dims)
     )
+
+
+def averaged(loads: Any, bits: Iterable[int]) -> Any:
+    """Balance cubes (.., N) along some bits by whole-array arithmetic that no load overflows."""
+    load = loads.copy()
+    for bit in bits:
+        pairs = load.reshape(-1, 2, 1 << bit)
+        a, b = pairs[:, 0].copy(), pairs[:, 1].copy()
+        if load.dtype.kind == "f":
+            pairs[:, 0] = pairs[:, 1] = (a + b) * load.dtype.type(0.5)
+        else:
+            half = (np.maximum(a, b) - np.minimum(a, b)) >> load.dtype.type(1)
+            pairs[:, 0] = np.where(a > b, a - half, a + half)
+            pairs[:, 1] = np.where(a > b, b + half, b - half)
+    return load

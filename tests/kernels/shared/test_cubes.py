@@ -6,21 +6,7 @@ from numba import config, njit
 
 from fastlb.kernels.shared.cubes import balance_registers, balance_rows
 from fastlb.kernels.shared.tracing import traced
-
-
-def averaged(loads, bits):
-    """Balance loads along some bits of their numbers."""
-    load = loads.copy()
-    for bit in bits:
-        pairs = load.reshape(-1, 2, 1 << bit)
-        a, b = pairs[:, 0].copy(), pairs[:, 1].copy()
-        if load.dtype.kind == "f":
-            pairs[:, 0] = pairs[:, 1] = (a + b) * load.dtype.type(0.5)
-        else:
-            half = (np.maximum(a, b) - np.minimum(a, b)) >> load.dtype.type(1)
-            pairs[:, 0] = np.where(a > b, a - half, a + half)
-            pairs[:, 1] = np.where(a > b, b + half, b - half)
-    return load
+from tests.oracles.dem import averaged
 
 
 def drawn(dtype, size):
