@@ -36,11 +36,12 @@ if TYPE_CHECKING:
     from .hexa_cells.errata import Erratum, hexa_cell_errata
     from .hexa_cells.hexa_cell_costs import hexa_cell_formulas
     from .hexa_cells.hexa_cell_exchange import hexa_cell
+    from .montecarlo.grid import Part
     from .montecarlo.results import Results
     from .montecarlo.runner import run
     from .montecarlo.statistic import Difference, Statistic
     from .montecarlo.store import read_store
-    from .montecarlo.study import Part, Study
+    from .montecarlo.study import Study
     from .programs.binary import solve_binary
     from .programs.counters import count_tests
     from .programs.families import random_binary
@@ -88,11 +89,12 @@ _HOME = {
     "hexa_cells.errata": ("Erratum", "hexa_cell_errata"),
     "hexa_cells.hexa_cell_costs": ("hexa_cell_formulas",),
     "hexa_cells.hexa_cell_exchange": ("hexa_cell",),
+    "montecarlo.grid": ("Part",),
     "montecarlo.results": ("Results",),
     "montecarlo.runner": ("run",),
     "montecarlo.statistic": ("Difference", "Statistic"),
     "montecarlo.store": ("read_store",),
-    "montecarlo.study": ("Part", "Study"),
+    "montecarlo.study": ("Study",),
     "programs.binary": ("solve_binary",),
     "programs.counters": ("count_tests",),
     "programs.families": ("random_binary",),

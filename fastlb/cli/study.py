@@ -33,7 +33,9 @@ Examples:
   fastlb study mine.toml --trials 10000000 --store runs/mine
                                             killed or not, what is done stays
   fastlb study --store runs/mine --resume   goes on from there
-  fastlb study --store runs/mine            the results again, without a run
+  fastlb study --store runs/mine            the results again, without a run; of a
+                                            run that is not complete, what is
+                                            there, marked so
   fastlb study wu-shu --dask tcp://head:8786 --store runs/wu-shu
                                             on a Dask cluster; --dask local
                                             starts processes on this machine
@@ -49,6 +51,14 @@ A study of your own is a TOML file:
   target_error = { sweeps = 0.01, cost = "0.1%" }
   minimum_trials = 256
 target_error may be left out; minimum_trials says when it is first looked at.
+
+\b
+All methods run on all topologies with all loads. A table [[further]] adds one
+more such grid, with the same trials and seed; as many as you like:
+  [[further]]
+  topologies = ["hypercube:10"]
+  methods = ["dem"]
+  loads = ["one-hot:1024"]
 
 \b
 Loads, whole and not negative, are drawn from one of these:
@@ -78,7 +88,8 @@ table as .csv, every plot as .png and .svg, worked examples as examples.txt.
 trials, seed, target_error, tables, statements, summary: for each topology,
 method and loads the mean, standard error, extremes and quantiles of every
 figure, and differences: the same of each two methods' differences, trial by
-trial. The exit code is 1 if a target error was not reached.
+trial; complete: false if it is of a store whose run is not complete. The exit
+code is 1 then, and if a target error was not reached.
 
 \b
 --store keeps the figures of every trial in DIR, as Parquet files that
@@ -92,7 +103,28 @@ there is nothing yet, and takes more --trials or another --target-error or
 """
 
 
-@click.command(epilog=EXAMPLES)
+# Where the arguments are kept from which the help tells the study that is meant.
+_NAMED = "fastlb.study"
+
+
+class _StudyCommand(click.Command):
+    """A command whose help begins with the study that is named, or with all of them."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta[_NAMED] = list(args)
+        return super().parse_args(ctx, args)
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        from ..studies.questions import QUESTIONS
+
+        named = [name for name in QUESTIONS if name in ctx.meta.get(_NAMED, ())]
+        for name in named or QUESTIONS:
+            formatter.write_paragraph()
+            formatter.write_text(f"{name}: {QUESTIONS[name]}")
+        super().format_help_text(ctx, formatter)
+
+
+@click.command(cls=_StudyCommand, epilog=EXAMPLES)
 @click.argument("name", required=False, metavar="[NAME|FILE.toml]")
 @click.option("--trials", type=click.IntRange(1), metavar="N", help="Trials of each combination.")
 @click.option("--seed", type=click.IntRange(0), metavar="S", help="Seed of all random loads.")
@@ -163,12 +195,13 @@ def study(
             raise click.UsageError("NAME or FILE.toml is needed with these options")
         _list_studies(as_json)
         return
+    from .. import studies
     from ..accelerate import extra
     from ..files.writing import as_json as in_json
     from ..files.writing import check_target
     from ..montecarlo.runner import run
     from ..montecarlo.store import read_store
-    from ..reports.report import check_folder
+    from ..reports.reportfiles import check_folder, write_folder, write_html
     from .terminal import output, working
 
     found = _kept(store, resume) if name is None and store is not None else _find(str(name))
@@ -177,8 +210,8 @@ def study(
         raise click.UsageError("--minimum-trials needs --target-error, here or in FILE.toml")
     if out is not None:
         check_folder(out, force=force)
-        for library in found.needs:
-            extra(library)
+        if studies.draws_plots(found):
+            extra("matplotlib")
     if report is not None:
         check_target(report, force=force, suffixes=(".html",))
         extra("matplotlib")
@@ -192,14 +225,14 @@ def study(
                 )
         elif store is not None:
             work.step(f"reading {store}")
-            results = read_store(store, rows=not no_rows)
-        told = found.report(results)
+            results = read_store(store, rows=not no_rows, partial=True)
+        told = studies.report(results)
         if out is not None:
             work.step(f"writing to {out}")
-            written = told.write(out, force=force)
+            written = write_folder(told, out, force=force)
         if report is not None:
             work.step(f"writing {report}")
-            told.write_html(report, force=force)
+            write_html(told, report, force=force)
     if as_json:
         click.echo(in_json(told.to_dict()), nl=False)
     else:
@@ -211,7 +244,7 @@ def study(
             console.print(f"\nwrote {len(written)} files to {out}", markup=False)
         if report is not None:
             console.print(f"\nwrote {report}", markup=False)
-    if results.unreached():
+    if results.missing or results.unreached():
         ctx.exit(1)
 
 

@@ -22,14 +22,11 @@ GAP = 2
 
 def study_report(report: Report, width: int) -> Iterator[RenderableType]:
     """Yield what is to be printed of a study in so many columns."""
-    results = report.results
-    study = results.study
-    trials = f"{results.trials_text} trial{'s' if study.trials > 1 else ''}"
-    yield Text(
-        f"{study.name}: {trials} of each of {len(study.cells)} combinations, seed {study.seed}"
-    )
+    if report.about:
+        yield Text(f"{report.about}\n")
+    yield Text(f"{report.results.study.name}: {report.heading}")
     if report.ended:
-        yield Text(report.ended)
+        yield Text(report.ended, style="bold red" if report.results.missing else "")
     for table in report.tables:
         yield Text()
         yield _table(table, width)
@@ -48,7 +45,7 @@ def _table(table: Table, width: int) -> RenderableType:
     if table.long:
         return Group(title, Text(f"{len(table.rows):,} lines: {table.name}.csv with --out DIR"))
     grid = Grid(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
-    columns = list(zip(*table.printed(), strict=True))
+    columns = list(zip(*_printed(table, width), strict=True))
     numeric = [
         all(not isinstance(row[i], str) for row in table.rows) for i in range(len(table.columns))
     ]
@@ -57,12 +54,24 @@ def _table(table: Table, width: int) -> RenderableType:
         if number:
             grid.add_column(Text(column[0]), justify="right", no_wrap=True, min_width=room)
         else:
-            grid.add_column(Text(column[0]), no_wrap=True, min_width=room)
+            grid.add_column(Text(broken(column[0], room)), no_wrap=True, min_width=room)
     for row in zip(*(column[1:] for column in columns), strict=True):
         cells = zip(row, numeric, widths, strict=True)
         grid.add_row(*(Text(t if number else broken(t, room)) for t, number, room in cells))
     notes = [Text(table.note)] if table.note else []
     return Group(title, grid, *notes)
+
+
+def _printed(table: Table, width: int) -> list[list[str]]:
+    """Return a table's texts, standard errors below their means where they do not fit beside."""
+    printed = table.printed()
+    widths = _natural(list(zip(*printed, strict=True)))
+    return table.printed(stacked=True) if sum(widths) + GAP * (len(widths) - 1) > width else printed
+
+
+def _natural(columns: Sequence[Sequence[str]]) -> list[int]:
+    """Return the widths of columns whose texts are not broken."""
+    return [max(map(len, "\n".join(column).split("\n"))) for column in columns]
 
 
 def fitted(columns: Sequence[Sequence[str]], numeric: Sequence[bool], width: int) -> list[int]:
@@ -71,20 +80,20 @@ def fitted(columns: Sequence[Sequence[str]], numeric: Sequence[bool], width: int
     Numbers are shown whole, and texts are broken as by :func:`broken`: where that does not suffice
     the table is wider.
     """
-    found = [max(map(len, "\n".join(column).split("\n"))) for column in columns]
+    widths = _natural(columns)
     least = [
         wide
         if number
         else max(len(piece.strip()) for text in column for piece in _pieces(text) or [""])
-        for column, number, wide in zip(columns, numeric, found, strict=True)
+        for column, number, wide in zip(columns, numeric, widths, strict=True)
     ]
     room = width - GAP * (len(columns) - 1)
-    while sum(found) > room:
-        can = [i for i in range(len(found)) if found[i] > least[i]]
-        if not can:
+    while sum(widths) > room:
+        shrinkable = [i for i in range(len(widths)) if widths[i] > least[i]]
+        if not shrinkable:
             break
-        found[max(can, key=found.__getitem__)] -= 1
-    return found
+        widths[max(shrinkable, key=widths.__getitem__)] -= 1
+    return widths
 
 
 def broken(text: str, room: int) -> str:

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from ..exchange.tiling import LANES, VECTOR
 from ..random_loads.distributions import Experiment
-from .study import Cell
+from .grid import Cell
 
 if TYPE_CHECKING:
     from ..random_loads.distributions import Distribution
     from ..topologies.topology import Topology
-    from .study import Group, Study
+    from .grid import Group
+    from .study import Study
 
 # Loads of a chunk: 4 milliseconds of work or more, beside which the Python around it and the
 # statistics, a fifth of a millisecond, do not show. Few trials are divided further, so that there

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from ..random_loads.distributions import Distribution
     from ..topologies.topology import Topology
     from .chunks import Chunk
+    from .grid import Cell, Group
     from .parts import Layout
-    from .study import Cell, Group, Study
+    from .study import Study
 
 Columns = Mapping[str, "NDArray[Any]"]
 

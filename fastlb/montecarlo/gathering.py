@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from contextlib import closing, nullcontext
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from ..reports.progress import rows_bar
 from .chunks import plan
 from .collecting import Rows, Tallies, Wanted
 from .executors import in_process
+from .grid import Cell
 from .results import Results
 from .stopping import rounds
-from .study import Cell, Study
+from .study import Study
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from .grid import Group
     from .keeper import Keeper
 
 Progress = Callable[[int, int], object]
@@ -32,9 +35,13 @@ def gather(
     size: int | None = None,
     progress: bool | Progress = False,
     watch: Watch | None = None,
+    available: Mapping[Group, int] | None = None,
 ) -> Results:
-    """Return the results of all trials, which the keeper has or runs now, in ``kept``."""
-    handed = 0
+    """Return the results of all trials, which the keeper has or runs now, in ``kept``.
+
+    With ``available``, of the first so many trials of each group: the others are missing.
+    """
+    handed = missing = 0
     tallies = kept if isinstance(kept, Tallies) else None
     all_columns = tallies is None or watch is not None or keeper.needs_columns
     wanted = Wanted(tallies, columns=all_columns)
@@ -44,7 +51,16 @@ def gather(
             ahead = (study.trials - trials.start) * sum(len(study.groups[g]) for g in groups)
             total = handed + ahead
             report(min(keeper.done, total), total)
-            chunks = plan(study, size, groups=groups, trials=trials, tallied=tallied)
+            shares = dict.fromkeys(groups, trials)
+            if available is not None:
+                for group in groups:
+                    stop = min(max(available[group], trials.start), trials.stop)
+                    shares[group] = range(trials.start, stop)
+                    missing += (trials.stop - stop) * len(study.groups[group])
+            chunks = chain.from_iterable(
+                plan(study, size, groups=[group], trials=share, tallied=tallied)
+                for group, share in shares.items()
+            )
             last = groups[0]
             with closing(keeper.chunks(chunks, executor, wanted)) as parts:
                 for part, found in parts:
@@ -60,7 +76,7 @@ def gather(
                     # A store may hold more: from a run to a smaller target error.
                     report(min(keeper.done, total), total)
         report(handed, handed)
-    return Results(study, kept)
+    return Results(study, kept, missing)
 
 
 def _reporter(study: Study, progress: bool | Progress) -> Any:

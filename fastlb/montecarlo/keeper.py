@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from .chunks import Chunk
     from .collecting import Tallies
+    from .grid import Cell
     from .measuring import MethodColumns
-    from .study import Cell
 
 PART = re.compile(r"part-(\d{6,})-([0-9a-f]{32})\.parquet")
 
@@ -127,6 +127,7 @@ class Store:
 
     Attributes
     ----------
+    folder : Path
     done : int
         Rows that are in the folder, safe on the disk.
     damaged : list of Path
@@ -138,7 +139,7 @@ class Store:
     def __init__(self, folder: Path, form: Format, *, complete: bool = False) -> None:
         self.done = 0
         self.damaged: list[Path] = []
-        self._folder = folder
+        self.folder = folder
         self._format = form
         self._complete = complete
         self._spans: dict[Cell, list[tuple[Span, Path]]] = {cell: [] for cell in form.study.cells}
@@ -166,6 +167,18 @@ class Store:
         waiting = iter(chunks)
         while some := list(islice(waiting, CHUNKS_AHEAD)):
             yield from self._looked_at(some, executor, wanted.tallies)
+
+    def trials_from_first(self, cells: Iterable[Cell]) -> int:
+        """Return how many trials, counted from the first, the folder has of all these cells."""
+        stops = []
+        for cell in cells:
+            stop = 0
+            for span, _ in self._spans[cell]:
+                if span.start > stop:
+                    break
+                stop = max(stop, span.stop)
+            stops.append(stop)
+        return min(stops)
 
     def _looked_at(
         self, chunks: Iterable[Chunk], executor: Executor | None, tallies: Tallies | None
@@ -235,7 +248,7 @@ class Store:
                     study = self._format.study
                     wanted = f"{study.trials * len(study.cells):,}"
                     raise ValueError(
-                        f"{self._folder} holds {self.done:,} rows of "
+                        f"{self.folder} holds {self.done:,} rows of "
                         f"{f'up to {wanted}' if study.target_error else wanted}: the run is not "
                         "complete (--resume goes on with it)"
                     )
@@ -273,7 +286,7 @@ class Store:
         if part.stretches():
             try:  # an interrupt says nothing of the parts that follow, an error does
                 content, digest = self._encoded(part)
-                path = self._folder / f"part-{self._number:06}-{digest}.parquet"
+                path = self.folder / f"part-{self._number:06}-{digest}.parquet"
                 put(path, content)
             except Exception:
                 self._failed = True

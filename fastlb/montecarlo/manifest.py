@@ -15,13 +15,13 @@ from ..random_loads.parse import parse_distribution
 from ..random_loads.resampled import Resampled
 from ..topologies.parse import parse_topology
 from ..topologies.topology import Topology
-from .study import Part, Study
+from .grid import GRID, Part
+from .study import Study
 
 # What bundled studies may be asked for.
 ASKED = ("trials", "seed", "target_error", "minimum_trials")
 
-# What a grid says of itself, and what every study does in a manifest of the version that is known.
-GRID = ("topologies", "methods", "loads")
+# What every study says of itself in a manifest of the version that is known.
 SAID = ("name", *GRID, "further", *ASKED)
 
 # Differences told of two studies, and entries told of two lists.

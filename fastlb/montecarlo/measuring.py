@@ -15,7 +15,8 @@ from ..random_loads.sampling import sample_loads
 from ..registry import balance, check_options
 from ..topologies.topology import Topology
 from .chunks import LOAD_BYTES, ROWS_LOADS, Chunk, pieces
-from .study import Study, parse_method
+from .methodtext import parse_method
+from .study import Study
 from .trials import measure_in_tiles
 
 if TYPE_CHECKING:

@@ -16,7 +16,8 @@ from ..accelerate import extra
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from .study import Cell, Study
+    from .grid import Cell
+    from .study import Study
 
 Layout = Mapping["Cell", Mapping[str, "np.dtype[Any]"]]
 

@@ -19,7 +19,8 @@ from .stopping import enough
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from .study import Cell, Study
+    from .grid import Cell
+    from .study import Study
 
 
 class Results:
@@ -30,22 +31,27 @@ class Results:
     Attributes
     ----------
     study : Study
+    missing : int
+        Rows of the run that are not there yet: 0 unless a store was read with ``partial=True``;
+        with a ``target_error``, the most that may still come.
     """
 
-    __slots__ = ("_kept", "study")
+    __slots__ = ("_kept", "missing", "study")
 
     study: Study
+    missing: int
     _kept: Rows | Tallies
 
-    def __init__(self, study: Study, kept: Rows | Tallies) -> None:
+    def __init__(self, study: Study, kept: Rows | Tallies, missing: int = 0) -> None:
         object.__setattr__(self, "study", study)
+        object.__setattr__(self, "missing", missing)
         object.__setattr__(self, "_kept", kept)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"Results are frozen, cannot set {name}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Results, (self.study, self._kept)
+        return Results, (self.study, self._kept, self.missing)
 
     def __len__(self) -> int:
         return sum(self.trials(cell) for cell in self.study.cells)

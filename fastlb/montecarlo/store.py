@@ -101,11 +101,13 @@ def open_store(
         yield store
 
 
-def read_store(folder: str | Path, study: Study | None = None, *, rows: bool = True) -> Results:
+def read_store(
+    folder: str | Path, study: Study | None = None, *, rows: bool = True, partial: bool = False
+) -> Results:
     """Return the results in a store without running anything.
 
-    Of a run that is not complete, or still goes on, ``pandas.read_parquet(folder)`` reads the rows
-    that are there.
+    Of a run that is not complete, or still goes on, ``partial=True`` returns what is there, and
+    ``pandas.read_parquet(folder)`` reads its rows.
 
     Parameters
     ----------
@@ -114,14 +116,18 @@ def read_store(folder: str | Path, study: Study | None = None, *, rows: bool = T
         Needed only where topologies or loads have no spelling, such as general networks.
     rows : bool
         False keeps no rows, as for :func:`run`: the store may be larger than the memory.
+    partial : bool
+        True takes a store that is not complete: the first trials, as many as all methods of a
+        topology and its loads have. ``Results.missing`` counts the rows that are not there, and
+        topologies with loads of which there is no trial are left out of ``Results.study``.
 
     Raises
     ------
     OSError
         If the folder holds no store or cannot be read.
     ValueError
-        If the run is not complete, a part is damaged, the store is of a newer version, or ``study``
-        is another one.
+        If the run is not complete or a part is damaged, unless ``partial``; if there is no trial,
+        the store is of a newer version, or ``study`` is another one.
     TypeError
         If an argument is of another kind.
     MemoryError
@@ -131,6 +137,7 @@ def read_store(folder: str | Path, study: Study | None = None, *, rows: bool = T
     """
     extra("pyarrow.parquet")
     target, with_rows = arguments.folder("folder", folder), yes_or_no("rows", rows)
+    incomplete = yes_or_no("partial", partial)
     if not (study is None or isinstance(study, Study)):
         raise TypeError(f"study must be a Study, got {study!r}")
     manifest = read_manifest(target)
@@ -142,11 +149,25 @@ def read_store(folder: str | Path, study: Study | None = None, *, rows: bool = T
         layout = read_layout(manifest["layout"], found)
     except ValueError as error:
         raise ValueError(f"{target / MANIFEST} is no manifest of a store, its {error}") from None
-    taken = collector(found, layout, rows=with_rows)
     store = Store(target, Format(found, layout, _identity(kept)), complete=True)
+    if incomplete:
+        return _partial(found, layout, store, rows=with_rows)
     if store.damaged:
         raise ValueError(f"{store.damaged[0]} is damaged (--resume runs its trials again)")
-    return gather(found, taken, store)
+    return gather(found, collector(found, layout, rows=with_rows), store)
+
+
+def _partial(study: Study, layout: Layout, store: Store, *, rows: bool) -> Results:
+    """Return what a store has of a study, complete or not."""
+    counts = {group: store.trials_from_first(cells) for group, cells in study.groups.items()}
+    begun = [group for group, count in counts.items() if count]
+    if not begun:
+        raise ValueError(f"{store.folder} holds no trials yet (--resume goes on with the run)")
+    part = study if len(begun) == len(counts) else study.only(begun)
+    absent = sum(len(study.groups[group]) for group, count in counts.items() if not count)
+    kept = collector(part, layout, rows=rows)
+    results = gather(part, kept, store, available=counts)
+    return Results(part, kept, results.missing + absent * study.trials)
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:

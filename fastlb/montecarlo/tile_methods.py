@@ -279,7 +279,7 @@ def tile_method(topology: Topology, method: str) -> TileMethod | None:
     That is where it is not one of the library's own, an option is none of tiles' or not legal,
     or the topology does not fit: what is wrong, the public function says.
     """
-    from .study import parse_method
+    from .methodtext import parse_method
 
     name, options = parse_method(method)
     function = function_of(name)

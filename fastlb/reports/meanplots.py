@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .overview import main_figures, varied
 from .plotting import BLUE, GREEN, GREY, ORANGE, new_figure
-from .report import Plot, main_figures, varied
+from .report import Plot
 
 if TYPE_CHECKING:
     from ..montecarlo.results import Results

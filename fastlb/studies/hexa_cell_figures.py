@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ..reports.mean import Mean
 from ..reports.report import Table, Value
 from .hexa_cell_found import Found, formula, one_loaded
 from .hexa_cell_settings import DIMENSIONS, FIXED_UNITS, NETWORKS, UNITS
 
 if TYPE_CHECKING:
     from ..montecarlo.statistic import Statistic
+
+NOTE = "random, mean: of all trials ± standard error."
 
 # Kinds of curves.
 PRINTED, CORRECTED, MOST, LEAST, RANDOM = "printed", "corrected", "most", "least", "random"
@@ -26,6 +30,15 @@ class Series:
     kind: str
     values: Sequence[Value]
     errors: Sequence[float | None] | None = None
+
+    def means(self) -> list[Value]:
+        """Return the values, with their errors where they are means."""
+        if self.errors is None:
+            return list(self.values)
+        return [
+            Mean(value, math.nan if error is None else error) if isinstance(value, float) else value
+            for value, error in zip(self.values, self.errors, strict=True)
+        ]
 
 
 @dataclass(frozen=True)
@@ -63,27 +76,15 @@ class Figure:
         several = len(self.algorithms) > 1
         rows: list[list[Value]] = []
         for name in self.algorithms:
-            values = [series.values for series in self.series if series.algorithm == name]
+            values = [series.means() for series in self.series if series.algorithm == name]
             lines = [list(line) for line in zip(self.at, *values, strict=True)]
             rows += [[name, *line] if several else line for line in lines]
         first = ["alg", self.by] if several else [self.by]
         columns = [*first, *(label.replace(", ", ",\n") for label in labels)]
         title = f"{self.title} ({self.unit})"
+        note = NOTE if any(series.errors is not None for series in self.series) else ""
         places = 0 if self.by == "M" else 1
-        return Table(self.name, title, columns, rows, [places] * len(columns), self._note())
-
-    def _note(self) -> str:
-        relative = [
-            error / value
-            for series in self.series
-            for value, error in zip(series.values, series.errors or (), strict=False)
-            if error is not None and isinstance(value, float)
-        ]
-        if not relative:
-            return ""
-        return (
-            f"Standard errors of random loads are at most {100 * max(relative):.1f}% of the mean."
-        )
+        return Table(self.name, title, columns, rows, [places] * len(columns), note)
 
 
 def figures(found: Found) -> list[Figure]:

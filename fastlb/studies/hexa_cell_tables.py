@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..hexa_cells.errata import hexa_cell_errata
 from ..hexa_cells.hexa_cell_exchange import hexa_cell
+from ..reports.mean import mean_of
 from ..reports.report import Table, Value
 from ..topologies.hexa_cell_topology import INTERIOR, HyperHexaCell
 from .hexa_cell_found import METRICS, Found, formula, one_loaded, popcount_shaped
@@ -82,7 +83,7 @@ def _by_units(found: Found, metric: str) -> Table:
                 row.append(most / M if timed else most)
             for M in SHOWN_UNITS:
                 drawn = found.statistic(figure, algorithm, d, M)
-                row.append(drawn.mean / M if timed else round(drawn.maximum))
+                row.append(mean_of(drawn).scaled(1 / M) if timed else round(drawn.maximum))
             rows.append(row)
     heads = [f"{M:,}" for M in SHOWN_UNITS]
     return Table(
@@ -99,7 +100,7 @@ def _by_units(found: Found, metric: str) -> Table:
         rows,
         [0, 0, *[2] * 8] if timed else [0] * 10,
         "One loaded node with M units: the most of the six positions; random loads 0 .. M: the "
-        f"{'mean' if timed else 'most'} of all trials.",
+        f"{'mean ± standard error' if timed else 'most'} of all trials.",
     )
 
 
@@ -130,7 +131,7 @@ def _setting(found: Found, algorithm: str, d: int, M: int) -> list[list[Value]]:
         drawn = found.statistic(figure, algorithm, d, M)
         for row, value in zip(rows, one_loaded(figure, algorithm, d, M), strict=False):
             row += [value, value, *formulas]
-        rows[-1] += [drawn.mean, round(drawn.maximum), *formulas]
+        rows[-1] += [mean_of(drawn), round(drawn.maximum), *formulas]
     return rows
 
 

@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..reports.mean import Mean
 from ..reports.plotting import BLUE, ORANGE, new_figure
 from ..reports.report import Table, Value
 
 if TYPE_CHECKING:
     from .minimax_trials import Found, Trial
+
+NOTE = "Means of the trials ± standard error."
 
 Figure = Callable[["Trial"], float | None]
 
@@ -67,14 +70,14 @@ def _expected(found: Found, real: dict[str, list[Trial]]) -> Table:
     over = [trial.ratio["budget"] for trials in found.entities.values() for trial in trials]
     cubes, meshes = _prices(found, "cube"), _prices(found, "mesh")
     rows: list[Sequence[Value]] = [
-        ["price of e-cube, means of cubes", "1.1 .. 2.0", min(cubes), max(cubes)],
-        ["price of dimension order, means of meshes", "1.0 .. 1.6", min(meshes), max(meshes)],
+        ["price of e-cube, means of cubes", "1.1 .. 2.0", cubes[0], cubes[-1]],
+        ["price of dimension order, means of meshes", "1.0 .. 1.6", meshes[0], meshes[-1]],
         ["short over least traffic, all trials", "<= 1.2", 1.0, short],
         ["budget method over the bound, all trials", "<= 1.05 mean", min(over), max(over)],
     ]
     holds = [
-        min(cubes) >= 1.1 and max(cubes) <= 2.0,
-        min(meshes) >= 1.0 and max(meshes) <= 1.6,
+        cubes[0].mean >= 1.1 and cubes[-1].mean <= 2.0,
+        meshes[0].mean >= 1.0 and meshes[-1].mean <= 1.6,
         short <= 1.2,
         float(np.mean(over)) <= 1.05,
     ]
@@ -111,10 +114,10 @@ def _by_network(
         means: list[Value] = []
         for figure in figures.values():
             values = [value for trial in each if (value := figure(trial)) is not None]
-            means.append(float(np.mean(values)) if values else None)
+            means.append(Mean.of(values) if values else None)
         rows.append([network, len(each), *means])
     columns = ["network", "trials", *figures]
-    return Table(name, title, columns, rows, [0, 0, *[2] * len(figures)], "Means of the trials.")
+    return Table(name, title, columns, rows, [0, 0, *[2] * len(figures)], NOTE)
 
 
 def _spread(name: str, title: str, trials: dict[str, list[Trial]]) -> Table:
@@ -122,9 +125,9 @@ def _spread(name: str, title: str, trials: dict[str, list[Trial]]) -> Table:
     for network, each in trials.items():
         prices = _price(each)
         if prices:
-            rows.append([network, len(prices), float(np.mean(prices)), min(prices), max(prices)])
+            rows.append([network, len(prices), Mean.of(prices), min(prices), max(prices)])
     columns = ["network", "trials", "mean", "least", "largest"]
-    return Table(name, title, columns, rows, [0, 0, 3, 3, 3])
+    return Table(name, title, columns, rows, [0, 0, 3, 3, 3], NOTE)
 
 
 def _entities(found: Found) -> Table:
@@ -133,15 +136,14 @@ def _entities(found: Found) -> Table:
         for method in ("budget", "odfs"):
             ratios = [trial.ratio[method] for trial in trials]
             share = [trial.share[method] for trial in trials]
-            rows.append(
-                [network, method, float(np.mean(ratios)), max(ratios), float(np.mean(share))]
-            )
+            rows.append([network, method, Mean.of(ratios), max(ratios), Mean.of(share)])
     return Table(
         "entities",
         "Indivisible entities: contention over the bound, and the share that was routed",
         ["network", "method", "mean", "largest", "routed"],
         rows,
         [0, 0, 3, 3, 3],
+        NOTE,
     )
 
 
@@ -150,14 +152,14 @@ def _small(found: Found) -> Table:
     for what in ("budget", "odfs", "bound"):
         ratios = [trial[what] for trial in found.small]
         exact = sum(ratio == 1 for ratio in ratios) / len(ratios)
-        rows.append([what, float(np.mean(ratios)), min(ratios), max(ratios), exact])
+        rows.append([what, Mean.of(ratios), min(ratios), max(ratios), exact])
     return Table(
         "optimum",
         "Five entities on a 2-cube: contention over the exact optimum",
         ["method", "mean", "least", "largest", "exact"],
         rows,
         [0, 3, 3, 3, 2],
-        "exact: share of trials that reach the optimum.",
+        f"{NOTE} exact: share of trials that reach the optimum.",
     )
 
 
@@ -165,9 +167,10 @@ def _price(trials: list[Trial]) -> list[float]:
     return [t.routed / t.contention for t in trials if t.routed is not None and t.contention]
 
 
-def _prices(found: Found, kind: str) -> list[float]:
+def _prices(found: Found, kind: str) -> list[Mean]:
+    """Return the least and the largest mean price of the networks of a kind."""
     prices = [_price(trials) for name, trials in found.trials.items() if kind in name]
-    return [float(np.mean(each)) for each in prices if each]
+    return sorted((Mean.of(each) for each in prices if each), key=lambda mean: mean.mean)
 
 
 def _over(value: float | None, base: float) -> float | None:

@@ -92,7 +92,7 @@ def test_json_is_the_report(run: Run, mine: Path) -> None:
     document = json.loads(run("study", mine, "--json", "--trials", 5, "--seed", 7).out)
     assert (document["trials"], document["seed"]) == (5, 7)
     study = lb.Study("mine", ["mesh:4x4", "ring:8"], ["gde:lam=0.7", "dde"], "uniform:100", 5, 7)
-    assert document == study.report(lb.run(study)).to_dict()
+    assert document == lb.studies.report(lb.run(study)).to_dict()
 
 
 def test_threads_change_nothing(run: Run, mine: Path) -> None:

@@ -4,7 +4,7 @@ import pickle
 import pytest
 
 import fastlb as lb
-from fastlb.montecarlo.study import parse_method
+from fastlb.montecarlo.methodtext import parse_method
 from fastlb.montecarlo.studyfile import located
 
 GIVEN = {"topologies": ["mesh:8x8"], "methods": ["dde"], "loads": "uniform:1000"}
@@ -253,7 +253,7 @@ def test_a_bundled_study_on_other_topologies_has_the_general_report(name):
     if name == "more-wu":
         changed["loads"] = lb.studies.load(name).loads[:1]
     study = dataclasses.replace(lb.studies.load(name), **changed)
-    report = study.report(lb.run(study))
+    report = lb.studies.report(lb.run(study))
     assert report.tables[0].name == "overview"
 
 

@@ -9,7 +9,7 @@ from fastlb.exchange.loads import Survey
 from fastlb.exchange.result import figures, figures_in
 from fastlb.montecarlo.chunks import Chunk
 from fastlb.montecarlo.measuring import run_chunk
-from fastlb.montecarlo.study import parse_method
+from fastlb.montecarlo.methodtext import parse_method
 from fastlb.montecarlo.tile_methods import tile_method
 from fastlb.montecarlo.trials import TILE_BYTES, measure_in_tiles
 

@@ -16,7 +16,7 @@ from fastlb.studies.hexa_cell_plots import lines
 @pytest.fixture(scope="module")
 def report():
     study = dataclasses.replace(lb.studies.load("hexa-cell"), trials=20)
-    return study.report(lb.run(study))
+    return lb.studies.report(lb.run(study))
 
 
 @pytest.fixture(scope="module")
@@ -137,16 +137,16 @@ def test_every_figure_is_drawn(report):
 
 def test_it_needs_no_rows_and_no_order_of_the_methods(report):
     study = dataclasses.replace(lb.studies.load("hexa-cell"), trials=20)
-    without = study.report(lb.run(study, rows=False))
+    without = lb.studies.report(lb.run(study, rows=False))
     backwards = dataclasses.replace(study, methods=study.methods[::-1])
-    for other in (without, backwards.report(lb.run(backwards))):
+    for other in (without, lb.studies.report(lb.run(backwards))):
         assert [table.rows for table in other.tables] == [table.rows for table in report.tables]
         assert other.statements == report.statements
 
 
 def test_one_trial_is_enough_to_report():
     study = dataclasses.replace(lb.studies.load("hexa-cell"), trials=1)
-    json.dumps(study.report(lb.run(study)).to_dict(), allow_nan=False)
+    json.dumps(lb.studies.report(lb.run(study)).to_dict(), allow_nan=False)
 
 
 def test_trials_may_differ_from_setting_to_setting():
@@ -158,7 +158,7 @@ def test_trials_may_differ_from_setting_to_setting():
     )
     results = lb.run(study)
     assert len({results.trials(cell) for cell in study.cells}) > 1
-    report = study.report(results)
+    report = lb.studies.report(results)
     settings = next(table for table in report.tables if table.name == "settings")
     mean = settings.columns.index("error")
     for name, d, M, loads, *_ in settings.rows:

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import fastlb as lb
-from fastlb.montecarlo.study import Cell
+from fastlb.montecarlo.grid import Cell
+from fastlb.reports.reportfiles import write_folder
 from fastlb.studies.more_wu_programs import FREE, Loose, Planted
 from fastlb.studies.more_wu_settings import COLUMNS, ROWS, VARIANTS
 from fastlb.studies.more_wu_tables import FIRST, SECOND, THIRD, Found
@@ -66,7 +67,7 @@ def test_methods_and_topologies_that_do_not_fit_are_refused() -> None:
 def test_the_report(tmp_path: Path) -> None:
     study = dataclasses.replace(lb.studies.load("more-wu"), trials=6)
     results = lb.run(study)
-    report = study.report(results)
+    report = lb.studies.report(results)
     by_test = {(s.sentence, s.test[:8]): s for s in report.statements}
     assert not by_test[FIRST, "speedup "].holds
     assert by_test[FIRST, "on avera"].holds
@@ -74,7 +75,7 @@ def test_the_report(tmp_path: Path) -> None:
     assert not by_test[THIRD, "free bal"].holds
     assert by_test[THIRD, "seq.: ab"].holds
     assert not by_test[THIRD, "central:"].holds
-    names = {path.name for path in report.write(tmp_path / "out")}
+    names = {path.name for path in write_folder(report, tmp_path / "out")}
     for over in ("dimension", "columns", "rows", "faults", "variants"):
         assert {f"planted-over-{over}.csv", f"loose-over-{over}.csv"} <= names
         assert {f"speedup-over-{over}.png", f"speedup-over-{over}.svg"} <= names

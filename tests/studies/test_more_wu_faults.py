@@ -59,7 +59,7 @@ def test_standard_errors_count_sets_and_trials(found):
 def test_the_report_is_whole(monkeypatch, tmp_path):
     monkeypatch.setattr(paper, "DIMENSIONS", range(3, 6))
     study = of_cubes(range(3, 6), 60)
-    report = study.report(lb.run(study))
+    report = lb.studies.report(lb.run(study))
     assert [table.name for table in report.tables] == [
         "figure-1",
         "difference-skipping",

@@ -9,13 +9,14 @@ import pytest
 
 import fastlb as lb
 from fastlb.reports.report import Report
+from fastlb.reports.reportfiles import write_folder
 from fastlb.studies.minimax_exact import best_routing
 
 
 @pytest.fixture(scope="module")
 def report() -> Report:
     study = dataclasses.replace(lb.studies.load("minimax"), trials=2)
-    return study.report(lb.run(study))
+    return lb.studies.report(lb.run(study))
 
 
 def test_tables(report: Report, tmp_path: Path) -> None:
@@ -39,7 +40,7 @@ def test_tables(report: Report, tmp_path: Path) -> None:
     assert optimum["budget"][2] >= 1
     assert optimum["bound"][3] <= 1
     assert all(row[-1] == "yes" for row in tables["expected"].rows)
-    files = {path.name for path in report.write(tmp_path / "out")}
+    files = {path.name for path in write_folder(report, tmp_path / "out")}
     assert {"report.json", "contention.csv", "routing.png", "routing.svg"} <= files
 
 

@@ -17,7 +17,7 @@ MESH = "mesh:8x8"
 @pytest.fixture(scope="module")
 def small():
     study = dataclasses.replace(lb.studies.load("wu-shu"), trials=30)
-    return study.report(lb.run(study))
+    return lb.studies.report(lb.run(study))
 
 
 def test_it_is_the_papers_setting():
@@ -117,7 +117,7 @@ def test_the_sentences_are_tested(small):
 
 def test_one_trial_is_enough_to_report():
     study = dataclasses.replace(lb.studies.load("wu-shu"), trials=1)
-    report = study.report(lb.run(study))
+    report = lb.studies.report(lb.run(study))
     json.dumps(report.to_dict(), allow_nan=False)
     assert report.tables[0].rows[3][1:] == [None] * 5
     assert all(plot.draw() is not None for plot in report.plots)
@@ -131,7 +131,7 @@ def test_trials_may_differ_from_setting_to_setting():
         minimum_trials=10,
     )
     results = lb.run(study)
-    report = study.report(results)
+    report = lb.studies.report(results)
     counts = [
         results.trials(cell)
         for cell in study.cells
