@@ -33,9 +33,9 @@ Examples:
   fastlb study mine.toml --trials 10000000 --store runs/mine
                                             killed or not, what is done stays
   fastlb study --store runs/mine --resume   goes on from there
-  fastlb study --store runs/mine            the results again, without a run; of a
-                                            run that is not complete, what is
-                                            there, marked so
+  fastlb study --store runs/mine            the results again, without a run;
+                                            if it is not finished, those that
+                                            are there, marked so
   fastlb study wu-shu --dask tcp://head:8786 --store runs/wu-shu
                                             on a Dask cluster; --dask local
                                             starts processes on this machine
@@ -118,9 +118,10 @@ class _StudyCommand(click.Command):
         from ..studies.questions import QUESTIONS
 
         named = [name for name in QUESTIONS if name in ctx.meta.get(_NAMED, ())]
-        for name in named or QUESTIONS:
-            formatter.write_paragraph()
-            formatter.write_text(f"{name}: {QUESTIONS[name]}")
+        with formatter.indentation():
+            for name in named or QUESTIONS:
+                formatter.write_paragraph()
+                formatter.write_text(f"{name}: {QUESTIONS[name]}")
         super().format_help_text(ctx, formatter)
 
 

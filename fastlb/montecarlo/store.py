@@ -162,7 +162,7 @@ def _partial(study: Study, layout: Layout, store: Store, *, rows: bool) -> Resul
     counts = {group: store.trials_from_first(cells) for group, cells in study.groups.items()}
     begun = [group for group, count in counts.items() if count]
     if not begun:
-        raise ValueError(f"{store.folder} holds no trials yet (--resume goes on with the run)")
+        return gather(study, collector(study, layout, rows=rows), store)  # says what is missing
     part = study if len(begun) == len(counts) else study.only(begun)
     absent = sum(len(study.groups[group]) for group, count in counts.items() if not count)
     kept = collector(part, layout, rows=rows)

@@ -147,7 +147,7 @@ class Study:
             for topology, loads in groups
         ]
         first = {name: getattr(grids[0], name) for name in GRID}
-        return replace(self, **first, further=grids[1:])
+        return replace(self, **first, further=tuple(grids[1:]))
 
     def to_toml(self) -> str:
         """Return the study as the text of a TOML file.

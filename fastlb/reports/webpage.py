@@ -242,6 +242,7 @@ def _footer() -> Iterator[Markup]:
     yield tag(
         "p",
         "±, s.e.: standard error of a mean. All methods of a study balance the same random loads, "
-        "so that they are compared trial by trial. Intervals hold one by one, not all at once; a mean "
-        "that was stopped at a target error is slightly less certain than its standard error says.",
+        "so that they are compared trial by trial. Intervals hold one by one, not all at once; a "
+        "mean that was stopped at a target error is slightly less certain than its standard error "
+        "says.",
     )

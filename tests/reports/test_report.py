@@ -5,6 +5,7 @@ import json
 import pytest
 
 import fastlb as lb
+from fastlb.reports.mean import mean_of
 from fastlb.reports.overview import overview
 from fastlb.reports.report import Report, Statement, Table
 from fastlb.reports.reportfiles import check_folder, write_folder
@@ -20,13 +21,17 @@ def report():
 
 def test_a_study_in_general_has_the_means_of_its_figures(report):
     table, *differences = report.tables
-    assert table.title == "Means of 4 trials; topology ring:8; loads uniform:100"
+    assert table.title == "Means of 4 trials ± standard error; topology ring:8; loads uniform:100"
     assert [d.name for d in differences] == [f"differences-{x}" for x in table.columns[1:]]
     assert table.columns == ["method", "difference", "cost", "locality", "sweeps", "steps"]
     summary = report.results.summary()
     for method, *means in table.rows:
         figures = summary["ring:8", method, "uniform:100"]
-        assert means == [figures[name].mean for name in table.columns[1:]]
+        assert means == [mean_of(figures[name]) for name in table.columns[1:]]
+    headings, *rows = csv.reader(table.to_csv().splitlines())
+    assert headings[1:3] == ["difference", "difference s.e."]
+    dde = summary["ring:8", "dde", "uniform:100"]["difference"]
+    assert list(map(float, rows[1][1:3])) == [dde.mean, dde.standard_error]
 
 
 def test_a_study_in_general_has_the_differences_of_its_methods(report):
@@ -63,7 +68,9 @@ def test_trials_stand_in_the_table_where_they_differ():
     report = overview(results)
     table = report.tables[0]
     trials = [results.trials(cell) for cell in study.cells]
-    assert table.title == f"Means of {results.trials_text} trials; loads uniform:100"
+    assert (
+        table.title == f"Means of {results.trials_text} trials ± standard error; loads uniform:100"
+    )
     assert [row[table.columns.index("trials")] for row in table.rows] == trials
     assert len(set(trials)) > 1
     assert report.ended.startswith("Trials ended at standard errors of at most: difference 0.1.")

@@ -25,7 +25,7 @@ def test_the_settings_are_the_papers() -> None:
     assert len(study.cells) == settings + (len(VARIANTS) - 1) * 2 * len(COLUMNS)
     for cube in cubes:
         lb.fault_plan(cube)
-    with pytest.raises(ValueError, match="more-wu is no study of loads"):
+    with pytest.raises(ValueError, match="loads of a TOML file must have a spelling, got Planted"):
         study.to_toml()
 
 
@@ -82,10 +82,10 @@ def test_the_report(tmp_path: Path) -> None:
     assert "study.toml" not in names
     table = next(t for t in report.tables if t.name == "loose-over-variants")
     cell = Cell(lb.Hypercube(4), FREE, Loose(30, 9))
-    assert table.rows[0][-1] == results.columns(cell)["speedup"].mean()
+    assert table.rows[0][-1].mean == results.columns(cell)["speedup"].mean()
 
 
 def test_a_single_trial_has_no_error() -> None:
     study = dataclasses.replace(lb.studies.load("more-wu"), trials=1)
     tables = Found(lb.run(study)).tables()
-    assert not any("errors" in table.note for table in tables)
+    assert not any("error" in table.note for table in tables)
