@@ -10,6 +10,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from ..reports.mean import number_text
 from ..reports.pictures import LoadPicture, short
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from ..files.formats import LoadFile
 
 LISTED_NETWORKS = 16
+# Shares up to this are what float64 leaves of 0.
+ROUNDING = 1e-12
 
 
 def balance_report(
@@ -237,5 +240,5 @@ def brief(value: float) -> str:
 
 
 def percent(value: float) -> str:
-    """Return a share as a percentage."""
-    return f"{100 * value:,.1f} %"
+    """Return a share as a percentage; a small one keeps its first digit, rounding errors do not."""
+    return f"{number_text(100 * value if abs(value) > ROUNDING else 0.0, 1)} %"

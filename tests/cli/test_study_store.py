@@ -238,11 +238,8 @@ def test_a_damaged_part_is_told_in_a_line(run: Run, mine: Path, tmp_path: Path) 
     assert done.err == f"fastlb: {part} is damaged: its trials are run again\n"
 
 
-def test_a_store_that_is_not_complete_shows_what_it_has(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("fastlb.montecarlo.keeper.SOONEST", 0.0)
-    monkeypatch.setattr("fastlb.montecarlo.keeper.SHARE", 0.0)
+@pytest.mark.usefixtures("often")
+def test_a_store_that_is_not_complete_shows_what_it_has(run: Run, tmp_path: Path) -> None:
     folder = tmp_path / "cut"
     study = lb.Study.from_toml(TOML.replace("60000", "40"))
     broken_off(folder, 1, study, chunk=20)
