@@ -241,4 +241,4 @@ def brief(value: float) -> str:
 
 def percent(value: float) -> str:
     """Return a share as a percentage; a small one keeps its first digit, rounding errors do not."""
-    return f"{number_text(100 * value if abs(value) > ROUNDING else 0.0, 1)} %"
+    return f"{number_text(100 * value, 1)} %" if abs(value) > ROUNDING else "0.0 %"

@@ -21,7 +21,7 @@ from .tiling import VECTOR, signed, source_for
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from .fault_plans import FaultPlan
+    from .fault_schedule import FaultSchedule
 
 # Bytes of the tiles in hand, which stay in cache from layout to layout, and the most networks
 # side by side: each pass over a row of lanes has its own start-up.
@@ -80,19 +80,19 @@ def fit_side_by_side(rows: NDArray[Any]) -> bool:
     return bool(N <= SIDE_BY_SIDE_UP_TO and max(2, N * FEWEST // SIDE_BY_SIDE_UP_TO) <= B)
 
 
-def largest_stuck(plan: FaultPlan) -> int:
+def largest_stuck(plan: FaultSchedule) -> int:
     """Return the dimension of the largest stuck subcube."""
     return max((stuck.dimensions for stuck in plan.stuck), default=0)
 
 
-def times_moved(plan: FaultPlan) -> int:
+def times_moved(plan: FaultSchedule) -> int:
     """Return how often a pass may move the total of a network: once a dimension or less."""
     return largest_stuck(plan) + 3
 
 
 @with_own_scratch
 def side_by_side(
-    plan: FaultPlan,
+    plan: FaultSchedule,
     rows: NDArray[Any],
     out: NDArray[Any],
     measured: bool,
@@ -159,7 +159,7 @@ class Prepared:
 
 
 @lru_cache(maxsize=64)
-def prepared(plan: FaultPlan) -> Prepared:
+def prepared(plan: FaultSchedule) -> Prepared:
     """Return what of a plan is the same for all loads, nodes in their own order."""
     passes = plan_passes(plan, in_positions=False)
     times = growth(plan)
@@ -169,7 +169,7 @@ def prepared(plan: FaultPlan) -> Prepared:
     return Prepared(passes, positions_of_nodes(plan.topology.n, False), narrow_tops)
 
 
-def growth(plan: FaultPlan) -> int:
+def growth(plan: FaultSchedule) -> int:
     """Return how many times the largest load anything may become that a plan works out.
 
     Exchanges lower the largest load. A repair leaves the stuck subcube what its donor had, and
@@ -191,7 +191,7 @@ def growth(plan: FaultPlan) -> int:
 
 @with_own_scratch
 def narrowly(
-    plan: FaultPlan, rows: NDArray[Any], out: NDArray[Any], measured: bool
+    plan: FaultSchedule, rows: NDArray[Any], out: NDArray[Any], measured: bool
 ) -> Carried | None:
     """Do as ``side_by_side`` in 16-bit lanes, or return None and leave ``out`` as it was.
 
@@ -238,7 +238,7 @@ def all_bits_set(most: int) -> int:
 
 
 def carry_out(
-    plan: FaultPlan,
+    plan: FaultSchedule,
     passes: NDArray[np.int64],
     tiles: NDArray[Any],
     ascending: bool,
@@ -265,7 +265,7 @@ def carry_out(
 
 
 def one_by_one(
-    plan: FaultPlan,
+    plan: FaultSchedule,
     rows: NDArray[Any],
     out: NDArray[Any],
     measured: bool,
@@ -321,7 +321,7 @@ def _work(dtype: np.dtype[Any], narrow: bool) -> np.dtype[Any]:
 
 
 def _narrow(
-    plan: FaultPlan, rows: NDArray[Any], measured: bool, totals: NDArray[Any] | None
+    plan: FaultSchedule, rows: NDArray[Any], measured: bool, totals: NDArray[Any] | None
 ) -> bool:
     """Tell whether int32 holds whatever comes up."""
     if totals is None:

@@ -17,7 +17,8 @@ from .fault_batches import (
     times_moved,
 )
 from .fault_links import LinkByLink, link_by_link
-from .fault_plans import FaultPlan, fault_plan
+from .fault_planning import fault_schedule
+from .fault_schedule import FaultSchedule
 from .fault_single import prepare_call
 from .fault_tree import FaultTree, fault_tree
 from .loads import (
@@ -125,7 +126,7 @@ def fault_tolerant_dem(
             return balance
     check_tree("fallback", fallback)
     try:
-        plan = fault_plan(topology, order=order, donor=donor)
+        plan = fault_schedule(topology, order=order, donor=donor)
     except FaultError:
         if fallback is None:
             raise
@@ -134,15 +135,15 @@ def fault_tolerant_dem(
     return _with_finish(plan, loads, finish, record, out)
 
 
-def apply_plan(
-    plan: FaultPlan,
+def apply_schedule(
+    plan: FaultSchedule,
     loads: ArrayLike,
     *,
     finish: str | None = None,
     record: str = "metrics",
     out: NDArray[Any] | None = None,
 ) -> Balance:
-    """Carry out a plan on any batch of loads; arguments as for :func:`fault_tolerant_dem`."""
+    """Carry out a schedule on any batch of loads; arguments as for :func:`fault_tolerant_dem`."""
     if finish is None:
         choices = plan.order, plan.donor
         balance = run_prepared(METHOD, prepare_call, loads, plan.topology, record, out, *choices)
@@ -152,7 +153,7 @@ def apply_plan(
 
 
 def _with_finish(
-    plan: FaultPlan,
+    plan: FaultSchedule,
     loads: ArrayLike,
     finish: str | None,
     record: str,
@@ -164,7 +165,7 @@ def _with_finish(
 
 
 def _carried_out(
-    plan: FaultPlan | None,
+    plan: FaultSchedule | None,
     tree: FaultTree | None,
     topology: Hypercube,
     loads: ArrayLike,
@@ -240,7 +241,7 @@ def _shared(found: dict[str, Any], steps: int, batch: tuple[int, ...]) -> dict[s
     return per_batch(found | same, batch)
 
 
-def _few_links(plan: FaultPlan, rows: NDArray[Any], measured: bool) -> bool:
+def _few_links(plan: FaultSchedule, rows: NDArray[Any], measured: bool) -> bool:
     """Tell whether networks are so few and small that one kernel is enough for them.
 
     Real loads have their units added up in another order where these are wanted.
@@ -255,7 +256,7 @@ def _beyond_int64(rows: NDArray[Any], before: Survey | None, small: bool) -> boo
 
 
 def _by_plan(
-    plan: FaultPlan,
+    plan: FaultSchedule,
     rows: NDArray[Any],
     out: NDArray[Any],
     measured: bool,
@@ -277,7 +278,7 @@ def _by_plan(
     return one_by_one(plan, rows, out, measured, np.dtype(np.int32 if narrow else np.int64))
 
 
-def _all_small(plan: FaultPlan | None, rows: NDArray[Any]) -> bool:
+def _all_small(plan: FaultSchedule | None, rows: NDArray[Any]) -> bool:
     """Tell in one fast pass whether loads are legal and so small that nothing can overflow."""
     if plan is None or rows.dtype.kind == "f":
         return False
@@ -285,7 +286,7 @@ def _all_small(plan: FaultPlan | None, rows: NDArray[Any]) -> bool:
     return all_within(rows, min(fits, INT32_MAX // (rows.shape[1] * times_moved(plan))))
 
 
-def _may_overflow(plan: FaultPlan | None, before: Survey | None, dtype: np.dtype[Any]) -> bool:
+def _may_overflow(plan: FaultSchedule | None, before: Survey | None, dtype: np.dtype[Any]) -> bool:
     """Tell whether a donor might hold more than the dtype takes."""
     if plan is None or before is None or not plan.repairs or dtype.kind == "f":
         return False

@@ -9,7 +9,8 @@ import numpy as np
 
 from ..accelerate import kernels
 from ..arguments import cost, one_of, whole_number, yes_or_no
-from ..exchange.fault_plans import DONORS, ORDERS, fault_plan
+from ..exchange.fault_planning import DONORS, ORDERS
+from ..exchange.fault_plans import fault_plan
 from ..memory import require_memory
 from ..topologies.hypercube import Hypercube
 from .program import read_programs

@@ -130,9 +130,15 @@ class HyperHexaCell(Topology):
             If there are more than 64 cells, or the loads are not one number a node, finite and
             not negative.
         """
-        from ..reports.hexa_cell_drawing import draw
+        from ..reports.hexa_cell_drawing import MOST_CELLS, draw
 
-        return draw(self, loads)
+        if self.cells > MOST_CELLS:
+            raise ValueError(f"a drawing holds at most {MOST_CELLS} cells, got {self!r}")
+        labels = list(INTERIOR) * self.cells
+        links = ((offset, lower) for offset, lower, _ in self.links_by_offset())
+        # A cell is named as its coordinator, with g for the interior address.
+        names = [self.label(6 * cell).removesuffix("000)") + "g)" for cell in range(self.cells)]
+        return draw(self, labels, links, names, loads)
 
     def label(self, index: int) -> str:
         """Return the paper's address of a node, such as ``P(10,110)``.
