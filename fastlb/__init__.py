@@ -60,11 +60,12 @@ if TYPE_CHECKING:
         Zipf,
     )
     from .registry import balance, methods, register_method
+    from .topologies.grids import Chain, Grid, Mesh, Ring, Torus
     from .topologies.hexa_cell_topology import HyperHexaCell
     from .topologies.hypercube import Hypercube
     from .topologies.network import Network
     from .topologies.parse import parse_topology
-    from .topologies.topology import Chain, Grid, Mesh, Ring, Topology, Torus
+    from .topologies.topology import Topology
     from .warming import warmup
 
 # No module is called as a public function: once imported, it would stand in the function's place.
@@ -113,11 +114,12 @@ _HOME = {
         "Zipf",
     ),
     "registry": ("balance", "methods", "register_method"),
+    "topologies.grids": ("Chain", "Grid", "Mesh", "Ring", "Torus"),
     "topologies.hexa_cell_topology": ("HyperHexaCell",),
     "topologies.hypercube": ("Hypercube",),
     "topologies.network": ("Network",),
     "topologies.parse": ("parse_topology",),
-    "topologies.topology": ("Chain", "Grid", "Mesh", "Ring", "Topology", "Torus"),
+    "topologies.topology": ("Topology",),
     "warming": ("warmup",),
 }
 _MODULE = {name: module for module, names in _HOME.items() for name in names}

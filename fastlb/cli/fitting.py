@@ -20,9 +20,9 @@ def suitable(topology: Topology) -> list[str]:
     >>> suitable(lb.Hypercube(3, faults=[(0, 4)]))
     ['fault_tolerant_dem', 'dem', 'gde']
     """
+    from ..topologies.grids import Grid
     from ..topologies.hexa_cell_topology import HyperHexaCell
     from ..topologies.hypercube import Hypercube
-    from ..topologies.topology import Grid
 
     if isinstance(topology, Hypercube):
         if topology.faults:

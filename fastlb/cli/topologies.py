@@ -72,9 +72,9 @@ def describe(topology: Topology) -> dict[str, Any]:
 
 
 def _diameter(topology: Topology) -> int | None:
+    from ..topologies.grids import Grid
     from ..topologies.hexa_cell_topology import HyperHexaCell
     from ..topologies.hypercube import Hypercube
-    from ..topologies.topology import Grid
 
     if isinstance(topology, HyperHexaCell):
         return topology.d + 1
@@ -120,9 +120,9 @@ def _print_list(found: list[dict[str, Any]], spellings: dict[str, str]) -> None:
 def _print_one(topology: Topology) -> None:
     import fastlb as lb
 
+    from ..topologies.grids import Grid
     from ..topologies.hexa_cell_topology import HyperHexaCell
     from ..topologies.hypercube import Hypercube
-    from ..topologies.topology import Grid
     from .terminal import output
 
     about = describe(topology)

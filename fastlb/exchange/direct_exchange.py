@@ -10,8 +10,9 @@ import numpy as np
 
 from ..accelerate import kernels
 from ..arguments import one_of
+from ..topologies.grids import Grid
 from ..topologies.hypercube import Hypercube
-from ..topologies.topology import Grid, Topology
+from ..topologies.topology import Topology
 from .dde_run import Counted, DdePlan, balance_rows, plan_of, run_kernel, way_of
 from .loads import (
     RECORDS,

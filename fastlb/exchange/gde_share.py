@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from ..rational import floor_share, multiply_shift, read_rational
+from ..topologies.grids import Grid
 from ..topologies.hypercube import Hypercube
-from ..topologies.topology import Grid, Topology
+from ..topologies.topology import Topology
 from .result import INT64_MAX
 
 # Twice the bits of a load.

@@ -11,8 +11,9 @@ import numpy as np
 from ..accelerate import check_ended, kernels
 from ..arguments import integer
 from ..topologies.colouring import Colouring, colouring
+from ..topologies.grids import Grid
 from ..topologies.hypercube import Hypercube
-from ..topologies.topology import Grid, Topology
+from ..topologies.topology import Topology
 from .gde_share import integer_factor, read_share, widest_factor
 from .loads import check_record, read_loads, survey, survey_after
 from .outputs import finished, output_rows

@@ -10,7 +10,7 @@ import numpy as np
 from ..accelerate import kernels
 from ..arguments import as_array, one_of
 from ..errors import DeadlockError
-from ..topologies.topology import Chain
+from ..topologies.grids import Chain
 from .direct_exchange import dde
 from .loads import read_loads, survey
 from .result import INT64_MAX

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from ..accelerate import kernels
 from ..arguments import written
 from ..quantities import Number
+from ..topologies.grids import Grid
 from ..topologies.hypercube import Hypercube
 from ..topologies.network import Expanded, Network
-from ..topologies.topology import Grid, Topology
+from ..topologies.topology import Topology
 from .scaling import Integers
 
 Rule = Callable[[int, int, int], bool]

@@ -30,9 +30,10 @@ from ..hexa_cells.hexa_cell_exchange import hexa_cell
 from ..hexa_cells.hexa_cell_run import STEPS, counters, run_of
 from ..registry import function_of
 from ..topologies.colouring import colouring
+from ..topologies.grids import Grid
 from ..topologies.hexa_cell_topology import HyperHexaCell
 from ..topologies.hypercube import Hypercube
-from ..topologies.topology import Grid, Topology
+from ..topologies.topology import Topology
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

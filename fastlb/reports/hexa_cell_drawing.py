@@ -83,7 +83,7 @@ def draw(
         for place, text in zip(at, texts, strict=True):
             _node(axes, place, text)
         for coordinator, name in zip(at[::6], names, strict=True):
-            _name(axes, coordinator + (-0.25, 0.2), name)
+            _name(axes, coordinator + np.array([-0.25, 0.2]), name)
         title = f"{topology!r}: {topology.size} nodes, {topology.edge_count} links"
         page.suptitle(title, x=0.02, ha="left")
     return page

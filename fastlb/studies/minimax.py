@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from ..montecarlo.study import Study
 from ..random_loads.distributions import Uniform
 from ..reports.report import Plot, Report
+from ..topologies.grids import Mesh, Torus
 from ..topologies.hypercube import Hypercube
-from ..topologies.topology import Mesh, Topology, Torus
+from ..topologies.topology import Topology
 
 if TYPE_CHECKING:
     from ..montecarlo.results import Results

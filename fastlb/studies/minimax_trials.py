@@ -17,9 +17,10 @@ from ..flows.excess import excess_load
 from ..flows.minimax import minimax_flow
 from ..flows.plan import MinimaxPlan
 from ..random_loads.sampling import sample_loads
+from ..topologies.grids import Grid, Mesh, Torus
 from ..topologies.hypercube import Hypercube
 from ..topologies.network import Network
-from ..topologies.topology import Grid, Mesh, Topology, Torus
+from ..topologies.topology import Topology
 from .minimax_exact import best_routing
 
 if TYPE_CHECKING:

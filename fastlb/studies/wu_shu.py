@@ -9,7 +9,7 @@ from ..montecarlo.grid import Part
 from ..montecarlo.study import Study
 from ..random_loads.distributions import Uniform
 from ..reports.report import Plot, Report
-from ..topologies.topology import Mesh
+from ..topologies.grids import Mesh
 from .wu_shu_settings import DDE, GDE, GROWING, MEAN, MEANS, NETWORKS, PRINTED_TRIALS
 
 if TYPE_CHECKING:

@@ -11,9 +11,10 @@ import numpy as np
 from ..accelerate import kernels
 from ..arguments import one_of
 from ..memory import require_memory
+from .grids import Grid
 from .hypercube import Hypercube
 from .network import Network
-from .topology import Grid, Topology
+from .topology import Topology
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arguments import integer
 from ..memory import require_memory
-from .topology import Topology
+from .undirected import Undirected
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 INTERIOR = ("000", "001", "010", "100", "101", "110")
 
 
-class HyperHexaCell(Topology):
+class HyperHexaCell(Undirected):
     """The d-dimensional HHC: ``2**(d-1)`` cells of six nodes (Hexa-Cell 1.1, 1.2).
 
     A cell is an upper and a lower triangle (coordinator, left, right), joined node to node.

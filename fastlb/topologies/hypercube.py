@@ -9,13 +9,13 @@ import numpy as np
 
 from ..arguments import integer
 from ..memory import require_memory
-from .topology import Topology
+from .undirected import Undirected
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class Hypercube(Topology):
+class Hypercube(Undirected):
     """The n-cube: ``2**n`` nodes, linked where their numbers differ in one bit.
 
     Bit 0, the least significant, is the last array axis: bit ``b`` is axis ``n - 1 - b``.

@@ -6,9 +6,10 @@ import difflib
 import re
 from collections.abc import Callable
 
+from .grids import Chain, Grid, Mesh, Ring, Torus
 from .hexa_cell_topology import HyperHexaCell
 from .hypercube import Hypercube
-from .topology import Chain, Grid, Mesh, Ring, Topology, Torus
+from .topology import Topology
 
 SPELLINGS = {
     "hypercube": "hypercube:10, with faulty links hypercube:3:faults=0-4,5-7",
