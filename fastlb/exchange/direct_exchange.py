@@ -13,7 +13,9 @@ from ..arguments import one_of
 from ..topologies.grids import Grid
 from ..topologies.hypercube import Hypercube
 from ..topologies.topology import Topology
+from .casting import INT32_MAX, INT64_MAX
 from .dde_run import Counted, DdePlan, balance_rows, plan_of, run_kernel, way_of
+from .figures import figures, figures_of_one, per_batch, room_for_figures, sum_moved
 from .loads import (
     RECORDS,
     Survey,
@@ -27,16 +29,7 @@ from .loads import (
 )
 from .outputs import finished, output_rows
 from .prepared import PreparedCall, run_prepared
-from .result import (
-    INT32_MAX,
-    INT64_MAX,
-    Balance,
-    figures,
-    figures_of_one,
-    per_batch,
-    room_for_figures,
-    sum_moved,
-)
+from .result import Balance
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..accelerate import kernels
+from .casting import INT16_MAX, INT32_MAX, INT64_MAX, least_dtype, signed, source_for
 from .fault_passes import plan_passes
+from .figures import figures_in, room_for_figures
 from .loads import Survey, all_within
-from .result import INT32_MAX, INT64_MAX, figures_in, room_for_figures
 from .scratch import scratch, with_own_scratch
-from .tiling import VECTOR, signed, source_for
+from .tiling import VECTOR
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,7 +33,6 @@ LANES = 512
 SIDE_BY_SIDE_UP_TO = 2**14
 FEWEST = 4
 NODES_UP_TO = 2**8
-INT16_MAX = 2**15 - 1
 # The same in 16-bit lanes, which a vector has twice as many of. A tile of 10-cubes then stays in
 # the L2 cache, and takes 0.9 of the time of one with 512 networks in the order of positions.
 NARROW_VECTOR = 32
@@ -122,8 +122,8 @@ def side_by_side(
         part = slice(first, min(first + step, B))
         given = rows[part]
         totals = None if before is None else before.total[part]
-        narrow = whole and (small or _narrow(plan, given, measured, totals))
-        work = _work(rows.dtype, narrow)
+        largest_sum = 0 if small or not whole else _largest(plan, given, measured, totals)
+        work = least_dtype(rows.dtype, largest_sum)
         tile = scratch("tiles", (-(-len(given) // W), N, W), work)
         tiles.load(source_for(given, tile), tile, place)
         surveyed = scratch("surveyed", (2, 3, len(given)), np.int64)
@@ -313,20 +313,13 @@ def to_positions(rows: NDArray[Any], out: NDArray[Any], reverse: bool) -> None:
         np.copyto(out, rows, casting="unsafe")
 
 
-def _work(dtype: np.dtype[Any], narrow: bool) -> np.dtype[Any]:
-    """Return the type the exchanges run in: few of them, so that few kernels are compiled."""
-    if dtype.kind == "f":
-        return np.dtype(np.float64)
-    return np.dtype(np.int32) if narrow else np.dtype(np.int64)
-
-
-def _narrow(
+def _largest(
     plan: FaultSchedule, rows: NDArray[Any], measured: bool, totals: NDArray[Any] | None
-) -> bool:
-    """Tell whether int32 holds whatever comes up."""
+) -> int:
+    """Return a bound of whatever comes up of integers, which need not be tight."""
     if totals is None:
-        return all_within(rows, INT32_MAX)
-    return int(totals.max()) * (times_moved(plan) if measured else 1) <= INT32_MAX
+        return INT32_MAX if all_within(rows, INT32_MAX) else INT64_MAX
+    return int(totals.max()) * (times_moved(plan) if measured else 1)
 
 
 @lru_cache(maxsize=16)

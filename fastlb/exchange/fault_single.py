@@ -10,11 +10,11 @@ import numpy as np
 from ..accelerate import kernels
 from ..errors import FaultError
 from ..topologies.hypercube import Hypercube
+from .casting import INT32_MAX, INT64_MAX
 from .fault_batches import INTEGERS, all_bits_set, growth, largest_stuck, positions_of_nodes
 from .fault_planning import fault_schedule
 from .fault_schedule import SPLIT, WHOLE, FaultSchedule, Subcube
 from .prepared import PreparedCall
-from .result import INT32_MAX, INT64_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import FaultError
+from .casting import INT32_MAX, INT64_MAX, units_dtype
 from .fault_batches import (
     Carried,
     fit_side_by_side,
@@ -21,25 +22,11 @@ from .fault_planning import fault_schedule
 from .fault_schedule import FaultSchedule
 from .fault_single import prepare_call
 from .fault_tree import FaultTree, fault_tree
-from .loads import (
-    Survey,
-    all_within,
-    check_record,
-    check_values,
-    read_loads,
-    survey,
-    survey_after,
-)
+from .figures import figures, per_batch
+from .loads import Survey, all_within, check_record, check_values, read_loads, survey, survey_after
 from .outputs import finished, output_rows
 from .prepared import run_prepared
-from .result import (
-    INT32_MAX,
-    INT64_MAX,
-    Balance,
-    figures,
-    per_batch,
-    units_dtype,
-)
+from .result import Balance
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

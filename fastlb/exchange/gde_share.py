@@ -13,7 +13,7 @@ from ..rational import floor_share, multiply_shift, read_rational
 from ..topologies.grids import Grid
 from ..topologies.hypercube import Hypercube
 from ..topologies.topology import Topology
-from .result import INT64_MAX
+from .casting import INT64_MAX
 
 # Twice the bits of a load.
 WIDEST_SHIFT = 126

@@ -14,11 +14,13 @@ from ..topologies.colouring import Colouring, colouring
 from ..topologies.grids import Grid
 from ..topologies.hypercube import Hypercube
 from ..topologies.topology import Topology
+from .casting import INT64_MAX, units_dtype
+from .figures import figures, per_batch
 from .gde_share import integer_factor, read_share, widest_factor
 from .loads import check_record, read_loads, survey, survey_after
 from .outputs import finished, output_rows
 from .prepared import PreparedCall, run_prepared
-from .result import INT64_MAX, Balance, figures, per_batch, units_dtype
+from .result import Balance
 from .tiling import tiled, untiled
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from ..accelerate import kernels
 from ..arguments import as_array, one_of
 from ..errors import DeadlockError
 from ..topologies.grids import Chain
+from .casting import INT64_MAX
 from .direct_exchange import dde
 from .loads import read_loads, survey
-from .result import INT64_MAX
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..accelerate import kernels
 from ..arguments import as_array, one_of
+from .casting import INT64_MAX
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from ..topologies.topology import Topology
 
 RECORDS = ("loads", "metrics", "flows")
-INT64_MAX = 2**63 - 1
 LARGEST_FLOAT = float(np.finfo(np.float64).max)
 # Up to so many loads NumPy takes as long for their totals and extremes as a kernel, or a
 # microsecond more.
@@ -222,17 +222,6 @@ def all_within(rows: NDArray[Any], top: float) -> bool:
     unsigned = f"u{size}"
     most = np.maximum.reduce(rows.view(unsigned), None, initial=0)
     return bool(most <= np.asarray(top, rows.dtype).view(unsigned))
-
-
-def computing_dtype(rows: NDArray[Any], largest: float) -> type[np.generic]:
-    """Return the dtype in which a kernel computes: float64, or the least of int32 and int64.
-
-    ``largest`` is the largest integer that comes up. Half the width is twice the lanes of a
-    vector, and fewer dtypes are fewer compilations.
-    """
-    if rows.dtype.kind == "f":
-        return np.float64
-    return np.int32 if largest < 2**31 else np.int64
 
 
 def check_record(record: str) -> None:

@@ -17,13 +17,13 @@ from ..accelerate import kernels
 from ..errors import FaultError
 from ..exchange import dimension_exchange, direct_exchange, fault_batches, fault_tolerance
 from ..exchange import generalized_exchange as generalized
+from ..exchange.casting import INT32, INT32_MAX, INT64, INT64_MAX, lane_dtype
 from ..exchange.dde_run import LANES as DDE_LANES
 from ..exchange.dde_run import plan_of
 from ..exchange.fault_passes import plan_passes
 from ..exchange.fault_plans import fault_plan
 from ..exchange.gde_share import integer_factor, read_share
 from ..exchange.loads import check_order
-from ..exchange.result import INT32_MAX, INT64_MAX
 from ..exchange.scratch import scratch
 from ..exchange.tiling import LANES
 from ..hexa_cells.hexa_cell_exchange import hexa_cell
@@ -38,7 +38,6 @@ from ..topologies.topology import Topology
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-INT16, INT32, INT64 = np.dtype(np.int16), np.dtype(np.int32), np.dtype(np.int64)
 
 Found = dict[str, "NDArray[Any]"]
 
@@ -182,7 +181,7 @@ class Dem(TileMethod):
         self.faults = dimension_exchange.faulty_bits(topology)
 
     def dtype(self, total: int, largest: int, W: int) -> np.dtype[Any] | None:
-        return _least_dtype(kernels("dem.tiles"), largest, W, total * max(1, len(self.bits)))
+        return lane_dtype(kernels("dem.tiles"), largest, total * max(1, len(self.bits)), W)
 
     def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
         found = np.empty((4, B), np.int64)
@@ -211,7 +210,7 @@ class HexaCell(TileMethod):
 
     def dtype(self, total: int, largest: int, W: int) -> np.dtype[Any] | None:
         summed = self.run.summed(total, self.topology.size)
-        return _least_dtype(kernels("hexa_cells.tiles"), largest, W, summed)
+        return lane_dtype(kernels("hexa_cells.tiles"), largest, summed, W)
 
     def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
         found = self.run.count_tiles(tiles, B)
@@ -293,10 +292,3 @@ def tile_method(topology: Topology, method: str) -> TileMethod | None:
                 return None
             return prepared
     return None
-
-
-def _least_dtype(kernel: Any, largest: int, W: int, summed: int) -> np.dtype[Any] | None:
-    """Return the narrowest dtype that a kernel takes of loads and of whatever they add up to."""
-    if largest <= kernel.NARROW and W % kernel.NARROW_LANES == 0 and summed <= INT32_MAX:
-        return INT16
-    return INT32 if summed <= INT32_MAX else INT64 if summed <= INT64_MAX else None

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from ..accelerate import kernels
-from ..exchange.result import INT64_MAX, FigureColumns, figures_in, room_for_figures
+from ..exchange.casting import INT16, INT32, INT64, INT64_MAX
+from ..exchange.figures import FigureColumns, figures_in, room_for_figures
 from ..exchange.scratch import scratch, with_own_scratch
 from ..exchange.tiling import VECTOR
 from ..random_loads.distributions import Distribution, Drawn
-from .tile_methods import INT16, INT32, INT64, tile_method
+from .tile_methods import tile_method
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

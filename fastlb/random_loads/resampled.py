@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ..exchange.result import INT64_MAX
+from ..exchange.casting import INT64_MAX
 from .distributions import Independent, scaled
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ import pytest
 
 import fastlb as lb
 from fastlb.accelerate import kernels
+from fastlb.exchange.figures import figures, figures_in
 from fastlb.exchange.loads import Survey
-from fastlb.exchange.result import figures, figures_in
 from fastlb.montecarlo.chunks import Chunk
 from fastlb.montecarlo.measuring import run_chunk
 from fastlb.montecarlo.methodtext import parse_method
