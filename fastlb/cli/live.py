@@ -43,7 +43,7 @@ class Summary:
         error = f"± {moments.standard_error:.2g}" if moments.trials > 1 else ""
         line = (*cell.key, figure, f"{moments.trials:,}", f"{moments.mean:,.5g}", error)
         # The bar's thread may be drawing: lines are replaced whole.
-        lines = {key: found for key, found in self._lines.items() if key != cell}
+        lines = {key: shown for key, shown in self._lines.items() if key != cell}
         self._lines = {**lines, cell: line}
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:

@@ -120,13 +120,13 @@ def side_by_side(
     largest = 0
     for first in range(0, B, step):
         part = slice(first, min(first + step, B))
-        given = rows[part]
+        networks = rows[part]
         totals = None if before is None else before.total[part]
-        largest_sum = 0 if small or not whole else _largest(plan, given, measured, totals)
+        largest_sum = 0 if small or not whole else _largest(plan, networks, measured, totals)
         work = least_dtype(rows.dtype, largest_sum)
-        tile = scratch("tiles", (-(-len(given) // W), N, W), work)
-        tiles.load(source_for(given, tile), tile, place)
-        surveyed = scratch("surveyed", (2, 3, len(given)), np.int64)
+        tile = scratch("tiles", (-(-len(networks) // W), N, W), work)
+        tiles.load(source_for(networks, tile), tile, place)
+        surveyed = scratch("surveyed", (2, 3, len(networks)), np.int64)
         top = lanes.survey(tile, surveyed[0])[0] if figured else 0
         units = columns[0][2:] if figured else summed
         moved, local = units[:, part] if measured else (None, None)
@@ -177,15 +177,15 @@ def growth(plan: FaultSchedule) -> int:
     """
     most, known = 1, [(0, plan.topology.size - 1, 1)]
     for repair in plan.repairs:
-        own, given = (
+        own, donor_bound = (
             max(bound for base, free, bound in known if not (base ^ part.base) & ~free & ~part.free)
             for part in (repair.stuck, repair.donor)
         )
         known += [
-            (repair.stuck.base, repair.stuck.free, given),
-            (repair.donor.base, repair.donor.free, own + given),
+            (repair.stuck.base, repair.stuck.free, donor_bound),
+            (repair.donor.base, repair.donor.free, own + donor_bound),
         ]
-        most = max(most, own + 2 * given)
+        most = max(most, own + 2 * donor_bound)
     return most
 
 

@@ -50,10 +50,10 @@ class Subcube:
     @property
     def nodes(self) -> NDArray[np.int64]:
         """Its nodes, shape (2**k,), ascending."""
-        found = np.array([self.base], dtype=np.int64)
+        nodes = np.array([self.base], dtype=np.int64)
         for bit in self.bits:
-            found = np.concatenate([found, found | 1 << bit])
-        return found
+            nodes = np.concatenate([nodes, nodes | 1 << bit])
+        return nodes
 
     def neighbour(self, bit: int) -> Subcube:
         """Return the same subcube on the other side of a bit that does not vary."""

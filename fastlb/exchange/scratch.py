@@ -95,9 +95,9 @@ def handed_out(size: int) -> NDArray[np.uint8]:
         room = huge_pages(size)
     # NumPy looks for the owner of a view's memory as far as a memoryview, and whoever goes on from
     # there holds what that was made of.
-    lent = room[:size]
-    _kept.handed_out["result"] = room, weakref.ref(lent)
-    return np.frombuffer(lent.data, np.uint8)
+    view = room[:size]
+    _kept.handed_out["result"] = room, weakref.ref(view)
+    return np.frombuffer(view.data, np.uint8)
 
 
 def huge_pages(size: int) -> NDArray[np.uint8]:

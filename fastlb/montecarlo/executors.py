@@ -84,11 +84,11 @@ def run_chunks(
 
 def _run_here(chunk: Chunk, wanted: Wanted) -> MethodColumns:
     """Run a chunk in this process, on any thread."""
-    found = run_chunk(chunk)
+    columns = run_chunk(chunk)
     if wanted.tallies is not None and wanted.tallies.covers(chunk):
         add = wanted.tallies.add if wanted.columns else wanted.tallies.add_later
-        add(chunk.cells, found)
-    return found if wanted.columns else []
+        add(chunk.cells, columns)
+    return columns if wanted.columns else []
 
 
 def run_on_thread(chunk: Chunk, wanted: Wanted) -> MethodColumns | Exception:
@@ -140,7 +140,7 @@ def _received(executor: Executor, chunk: Chunk, wanted: Wanted, future: Sent) ->
     losses = 0
     while True:
         try:
-            found = future.result()
+            answer = future.result()
             break
         except Exception as error:
             losses += 1
@@ -150,14 +150,14 @@ def _received(executor: Executor, chunk: Chunk, wanted: Wanted, future: Sent) ->
                     f"{losses} times: {str(error) or type(error).__name__}"
                 ) from error
         future = _send(executor, chunk, wanted)
-    if isinstance(found, Exception):
-        raise found
-    if isinstance(found, Tally):
+    if isinstance(answer, Exception):
+        raise answer
+    if isinstance(answer, Tally):
         if wanted.tallies is not None:
-            wanted.tallies.merge(chunk.group, found)
+            wanted.tallies.merge(chunk.group, answer)
         return []
     if in_process(executor) or wanted.tallies is None:
-        return found
+        return answer
     if wanted.tallies.covers(chunk):
-        wanted.tallies.add(chunk.cells, found)
-    return found
+        wanted.tallies.add(chunk.cells, answer)
+    return answer

@@ -29,7 +29,7 @@ Watch = Callable[[Cell, Mapping[str, "NDArray[Any]"]], object]
 
 def gather(
     study: Study,
-    kept: Rows | Tallies,
+    collected: Rows | Tallies,
     keeper: Keeper,
     executor: Executor | None = None,
     size: int | None = None,
@@ -42,12 +42,12 @@ def gather(
     With ``available``, of the first so many trials of each group: the others are missing.
     """
     handed = missing = 0
-    tallies = kept if isinstance(kept, Tallies) else None
+    tallies = collected if isinstance(collected, Tallies) else None
     all_columns = tallies is None or watch is not None or keeper.needs_columns
     wanted = Wanted(tallies, columns=all_columns)
     tallied = not (all_columns or in_process(executor))
     with _reporter(study, progress) as report:
-        for groups, trials in rounds(study, kept):
+        for groups, trials in rounds(study, collected):
             ahead = (study.trials - trials.start) * sum(len(study.groups[g]) for g in groups)
             total = handed + ahead
             report(min(keeper.done, total), total)
@@ -63,20 +63,20 @@ def gather(
             )
             last = groups[0]
             with closing(keeper.chunks(chunks, executor, wanted)) as parts:
-                for part, found in parts:
-                    if isinstance(kept, Rows):
-                        kept.add(part.cells, found)
+                for part, by_method in parts:
+                    if isinstance(collected, Rows):
+                        collected.add(part.cells, by_method)
                     elif part.group != last:
-                        kept.settle(last)
+                        collected.settle(last)
                         last = part.group
                     if watch is not None:
-                        for cell, columns in zip(part.cells, found, strict=True):
+                        for cell, columns in zip(part.cells, by_method, strict=True):
                             watch(cell, columns)
                     handed += part.trials * len(part.methods)
                     # A store may hold more: from a run to a smaller target error.
                     report(min(keeper.done, total), total)
         report(handed, handed)
-    return Results(study, kept, missing)
+    return Results(study, collected, missing)
 
 
 def _reporter(study: Study, progress: bool | Progress) -> Any:

@@ -75,8 +75,8 @@ class Memory:
         self, chunks: Iterable[Chunk], executor: Executor | None, wanted: Wanted = ALL_COLUMNS
     ) -> Generator[tuple[Chunk, MethodColumns]]:
         """Run chunks and yield each with its columns."""
-        with closing(run_chunks(chunks, executor, wanted)) as found:
-            for chunk, columns in found:
+        with closing(run_chunks(chunks, executor, wanted)) as computed:
+            for chunk, columns in computed:
                 self.done += chunk.trials * len(chunk.methods)
                 yield chunk, columns
 
@@ -111,9 +111,9 @@ class _Part:
         """Return what of the pieces was run."""
         return [
             Stretch(cell, piece.missing.start, piece.missing.trials, columns)
-            for piece, found in self.pieces
+            for piece, by_method in self.pieces
             if piece.missing
-            for cell, columns in zip(piece.missing.cells, found, strict=True)
+            for cell, columns in zip(piece.missing.cells, by_method, strict=True)
         ]
 
 
@@ -220,14 +220,14 @@ class Store:
         yield from self._handed(part.pieces, tallies)
 
     def _handed(
-        self, kept: Iterable[tuple[_Piece, MethodColumns]], tallies: Tallies | None
+        self, pieces: Iterable[tuple[_Piece, MethodColumns]], tallies: Tallies | None
     ) -> Iterator[tuple[Chunk, MethodColumns]]:
         """Yield pieces with all columns, and add to the tallies what was not run just now."""
-        for piece, columns in kept:
-            found = self._whole(piece, columns)
+        for piece, columns in pieces:
+            whole = self._whole(piece, columns)
             if tallies is not None and piece.missing != piece.chunk:
-                tallies.add(piece.chunk.cells, found)
-            yield piece.chunk, found
+                tallies.add(piece.chunk.cells, whole)
+            yield piece.chunk, whole
 
     def _pieces(self, chunks: Iterable[Chunk]) -> Iterator[_Piece]:
         """Divide chunks where a span of kept trials begins or ends."""
@@ -246,10 +246,10 @@ class Store:
                 )
                 if methods and self._complete:
                     study = self._format.study
-                    wanted = f"{study.trials * len(study.cells):,}"
+                    rows = f"{study.trials * len(study.cells):,}"
                     raise ValueError(
                         f"{self.folder} holds {self.done:,} rows of "
-                        f"{f'up to {wanted}' if study.target_error else wanted}: the run is not "
+                        f"{f'up to {rows}' if study.target_error else rows}: the run is not "
                         "complete (--resume goes on with it)"
                     )
                 yield _Piece(piece, replace(piece, methods=methods) if methods else None)
@@ -331,8 +331,8 @@ def put(path: Path, content: bytes) -> None:
         raise OSError(error.errno, said, error.filename) from error
 
 
-def _first_trial(kept: tuple[Span, Path]) -> int:
-    return kept[0].start
+def _first_trial(entry: tuple[Span, Path]) -> int:
+    return entry[0].start
 
 
 def _encode(form: Format, rows: list[Stretch]) -> _Encoded:

@@ -36,7 +36,7 @@ def looks(study: Study) -> Iterator[int]:
     yield study.trials
 
 
-def rounds(study: Study, kept: Rows | Tallies) -> Iterator[tuple[list[Group], range]]:
+def rounds(study: Study, collected: Rows | Tallies) -> Iterator[tuple[list[Group], range]]:
     """Yield which groups to run next, and which of their trials.
 
     All trials of a round must have been added to ``kept`` before the next is asked for.
@@ -45,20 +45,20 @@ def rounds(study: Study, kept: Rows | Tallies) -> Iterator[tuple[list[Group], ra
     start = 0
     for stop in looks(study):
         yield going, range(start, stop)
-        going = [group for group in going if not enough(study, group, kept)]
+        going = [group for group in going if not enough(study, group, collected)]
         if not going:
             return
         start = stop
 
 
-def enough(study: Study, group: Group, kept: Rows | Tallies) -> bool:
+def enough(study: Study, group: Group, collected: Rows | Tallies) -> bool:
     """Return whether all methods of a group have reached all targets of figures they have."""
-    found = [
-        (target, kept.moments(cell, target.figure))
+    reached = [
+        (target, collected.moments(cell, target.figure))
         for cell in study.groups[group]
         for target in study.target_error
-        if target.figure in kept.figures(cell)
+        if target.figure in collected.figures(cell)
     ]
-    return bool(found) and all(
-        target.reached(moments.mean, moments.standard_error) for target, moments in found
+    return bool(reached) and all(
+        target.reached(moments.mean, moments.standard_error) for target, moments in reached
     )

@@ -141,20 +141,20 @@ def read_store(
     if not (study is None or isinstance(study, Study)):
         raise TypeError(f"study must be a Study, got {study!r}")
     manifest = read_manifest(target)
-    kept = manifest["study"]
-    found = kept_study(target) if study is None else study
-    if changed := differences(kept, describe(found)):
+    described = manifest["study"]
+    stored = kept_study(target) if study is None else study
+    if changed := differences(described, describe(stored)):
         raise ValueError(f"{target} holds another study; {'; '.join(changed)}")
     try:
-        layout = read_layout(manifest["layout"], found)
+        layout = read_layout(manifest["layout"], stored)
     except ValueError as error:
         raise ValueError(f"{target / MANIFEST} is no manifest of a store, its {error}") from None
-    store = Store(target, Format(found, layout, _identity(kept)), complete=True)
+    store = Store(target, Format(stored, layout, _identity(described)), complete=True)
     if incomplete:
-        return _partial(found, layout, store, rows=with_rows)
+        return _partial(stored, layout, store, rows=with_rows)
     if store.damaged:
         raise ValueError(f"{store.damaged[0]} is damaged (--resume runs its trials again)")
-    return gather(found, collector(found, layout, rows=with_rows), store)
+    return gather(stored, collector(stored, layout, rows=with_rows), store)
 
 
 def _partial(study: Study, layout: Layout, store: Store, *, rows: bool) -> Results:
@@ -165,9 +165,9 @@ def _partial(study: Study, layout: Layout, store: Store, *, rows: bool) -> Resul
         return gather(study, collector(study, layout, rows=rows), store)  # says what is missing
     part = study if len(begun) == len(counts) else study.only(begun)
     absent = sum(len(study.groups[group]) for group, count in counts.items() if not count)
-    kept = collector(part, layout, rows=rows)
-    results = gather(part, kept, store, available=counts)
-    return Results(part, kept, results.missing + absent * study.trials)
+    collected = collector(part, layout, rows=rows)
+    results = gather(part, collected, store, available=counts)
+    return Results(part, collected, results.missing + absent * study.trials)
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -197,18 +197,18 @@ def read_manifest(folder: Path) -> dict[str, Any]:
             f"{folder} is a store of version {version}, written by fastlb {manifest.get('fastlb')}:"
             f" this is fastlb {__version__}, which knows version {STORE_SCHEMA_VERSION}"
         )
-    kept: dict[str, Any] = manifest
-    checksum = kept.pop("sha256", None)
-    if version > 1 and checksum != _checksum(kept):
+    entries: dict[str, Any] = manifest
+    checksum = entries.pop("sha256", None)
+    if version > 1 and checksum != _checksum(entries):
         raise ValueError(f"{path} is damaged or was edited: its checksum is another")
     for key in ("fastlb", "study", "layout"):
-        if key not in kept:
+        if key not in entries:
             raise ValueError(f"{path} is no manifest of a store, it lacks {key}")
     try:
-        check_said(kept["study"])
+        check_said(entries["study"])
     except ValueError as error:
         raise ValueError(f"{path} is no manifest of a store, its {error}") from None
-    return kept
+    return entries
 
 
 def kept_study(folder: Path) -> Study:
@@ -238,10 +238,10 @@ def _settle(folder: Path, described: dict[str, Any], layout: Layout) -> None:
     }
     if path.exists():
         manifest = read_manifest(folder)
-        kept = manifest["study"]
+        stored = manifest["study"]
         before, after = ({"fastlb": m["fastlb"], **m["study"]} for m in (manifest, now))
         before |= {key: described[key] for key in HOW_MANY}
-        if kept["trials"] < described["trials"]:
+        if stored["trials"] < described["trials"]:
             before["trials"] = described["trials"]
         if changed := differences(before, after):
             raise ValueError(
@@ -250,7 +250,7 @@ def _settle(folder: Path, described: dict[str, Any], layout: Layout) -> None:
             )
         if manifest["layout"] != now["layout"]:
             raise ValueError(f"{folder} holds other figures than the methods give now")
-        if kept == described:
+        if stored == described:
             return
     put(path, as_json({**now, "sha256": _checksum(now)}).encode())
 

@@ -35,7 +35,7 @@ class Target:
         return standard_error <= self.error * (abs(mean) / 100 if self.relative else 1.0)
 
 
-def read_targets(given: Any) -> tuple[Target, ...]:
+def read_targets(targets: Any) -> tuple[Target, ...]:
     """Return targets given as ``{figure: error}``, an error as a number or as text ``"1%"``.
 
     Raises
@@ -43,30 +43,30 @@ def read_targets(given: Any) -> tuple[Target, ...]:
     ValueError, TypeError
         If they are no such mapping, or an error is not positive and finite.
     """
-    if given is None:
+    if targets is None:
         return ()
-    if isinstance(given, Mapping):
-        return tuple(_read_target(figure, error) for figure, error in given.items())
-    listed = tuple(given) if isinstance(given, Iterable) else (given,)
+    if isinstance(targets, Mapping):
+        return tuple(_read_target(figure, error) for figure, error in targets.items())
+    listed = tuple(targets) if isinstance(targets, Iterable) else (targets,)
     if not all(isinstance(target, Target) for target in listed):
-        raise TypeError(f"target_error must be errors by figure, got {given!r}")
+        raise TypeError(f"target_error must be errors by figure, got {targets!r}")
     return listed
 
 
-def _read_target(figure: Any, given: Any) -> Target:
+def _read_target(figure: Any, value: Any) -> Target:
     if not isinstance(figure, str):
         raise TypeError(f"target_error must be errors by figure, got {figure!r}")
-    wrong = f"target_error of {figure} must be a number or like '1%', got {given!r}"
-    if isinstance(given, bool) or not isinstance(given, int | float | str):
+    wrong = f"target_error of {figure} must be a number or like '1%', got {value!r}"
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise TypeError(wrong)
-    relative = isinstance(given, str)
-    text = str(given).strip().removesuffix("%") if relative else repr(given)
-    if relative and not re.fullmatch(r"[\d.]+(e[+-]?\d+)?\s*%", str(given).strip(), re.ASCII):
+    relative = isinstance(value, str)
+    text = str(value).strip().removesuffix("%") if relative else repr(value)
+    if relative and not re.fullmatch(r"[\d.]+(e[+-]?\d+)?\s*%", str(value).strip(), re.ASCII):
         raise ValueError(wrong)
     try:
         error = float(text)
     except ValueError:
         raise ValueError(wrong) from None
     if not 0 < error < math.inf:
-        raise ValueError(f"target_error of {figure} must be positive and finite, got {given!r}")
+        raise ValueError(f"target_error of {figure} must be positive and finite, got {value!r}")
     return Target(figure, error, relative)

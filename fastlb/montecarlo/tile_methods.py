@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-Found = dict[str, "NDArray[Any]"]
+Counts = dict[str, "NDArray[Any]"]
 
 
 class TileMethod(ABC):
@@ -66,7 +66,7 @@ class TileMethod(ABC):
         """
 
     @abstractmethod
-    def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
+    def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Counts:
         """Balance tiles (K, N, W) of the dtype asked for; return what was counted.
 
         Arrays have the trials last, (.., B). ``extremes`` (2, B) holds the least and the largest
@@ -74,7 +74,7 @@ class TileMethod(ABC):
         never left; the rest is for ``further``. The tiles may be used up.
         """
 
-    def further(self, B: int, found: Found) -> dict[str, Any]:
+    def further(self, B: int, counts: Counts) -> dict[str, Any]:
         """Return the figures of trials (B,) that not every method has in common."""
         return {"sweeps": same(1, B)}
 
@@ -108,16 +108,16 @@ class Gde(TileMethod):
         T: type[np.generic] = self._factor(total, largest)[1]
         return np.dtype(T)
 
-    def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
+    def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Counts:
         factor, _ = self._factor(total, largest)
-        found = generalized.balance_tiles(
+        counts = generalized.balance_tiles(
             tiles, B, self.links, factor, self.most, None, with_metrics=True
         )
-        named = dict(zip(("moved", "local", "sweeps", "flags"), found, strict=True))
+        named = dict(zip(("moved", "local", "sweeps", "flags"), counts, strict=True))
         return {**named, "extremes": extremes(tiles, B)}
 
-    def further(self, B: int, found: Found) -> dict[str, Any]:
-        counted = generalized.gde_counts(self.links, found["sweeps"], found["flags"])
+    def further(self, B: int, counts: Counts) -> dict[str, Any]:
+        counted = generalized.gde_counts(self.links, counts["sweeps"], counts["flags"])
         return {**counted, "colours": self.links.count}
 
 
@@ -143,7 +143,7 @@ class Dde(TileMethod):
             return None
         return INT32 if total * self.plan.longest <= INT32_MAX else INT64
 
-    def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
+    def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Counts:
         plan, kernel = self.plan, kernels("dde.trials")
         S = len(plan.axes)
         figures = np.empty((kernel.AXES + 2 * S, tiles.shape[0] * tiles.shape[2]), np.int64)
@@ -158,10 +158,10 @@ class Dde(TileMethod):
             "extremes": figures[kernel.LEAST : kernel.MOST + 1],
         }
 
-    def further(self, B: int, found: Found) -> dict[str, Any]:
-        rounds = found["rounds"]
+    def further(self, B: int, counts: Counts) -> dict[str, Any]:
+        rounds = counts["rounds"]
         return {
-            **super().further(B, found),
+            **super().further(B, counts),
             "steps": same(self.plan.steps, B),
             "rounds": rounds,
             "simulated_steps": rounds + self.plan.information,
@@ -183,15 +183,15 @@ class Dem(TileMethod):
     def dtype(self, total: int, largest: int, W: int) -> np.dtype[Any] | None:
         return lane_dtype(kernels("dem.tiles"), largest, total * max(1, len(self.bits)), W)
 
-    def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
-        found = np.empty((4, B), np.int64)
-        kept = scratch("kept", (tiles[0].size,), tiles.dtype)
+    def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Counts:
+        counts = np.empty((4, B), np.int64)
+        resident_min = scratch("kept", (tiles[0].size,), tiles.dtype)
         sums = np.empty((4, tiles.shape[2]), INT64 if tiles.dtype == INT64 else INT32)
-        kernels("dem.tiles").balance(tiles, kept, sums, self.bits, self.faults, found)
-        return {"moved": found[0], "local": found[1], "extremes": found[2:]}
+        kernels("dem.tiles").balance(tiles, resident_min, sums, self.bits, self.faults, counts)
+        return {"moved": counts[0], "local": counts[1], "extremes": counts[2:]}
 
-    def further(self, B: int, found: Found) -> dict[str, Any]:
-        return {**super().further(B, found), "steps": same(3 * len(self.bits), B)}
+    def further(self, B: int, counts: Counts) -> dict[str, Any]:
+        return {**super().further(B, counts), "steps": same(3 * len(self.bits), B)}
 
 
 class HexaCell(TileMethod):
@@ -212,16 +212,18 @@ class HexaCell(TileMethod):
         summed = self.run.summed(total, self.topology.size)
         return lane_dtype(kernels("hexa_cells.tiles"), largest, summed, W)
 
-    def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
-        found = self.run.count_tiles(tiles, B)
-        named = dict(zip(("moved", "local", "time", "load", "polled", "ends"), found, strict=False))
-        return {**named, "extremes": found[6:]}
+    def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Counts:
+        counts = self.run.count_tiles(tiles, B)
+        named = dict(
+            zip(("moved", "local", "time", "load", "polled", "ends"), counts, strict=False)
+        )
+        return {**named, "extremes": counts[6:]}
 
-    def further(self, B: int, found: Found) -> dict[str, Any]:
+    def further(self, B: int, counts: Counts) -> dict[str, Any]:
         algorithm = self.run.algorithm
-        counted = (found[name] for name in ("load", "polled", "ends", "time"))
+        counted = (counts[name] for name in ("load", "polled", "ends", "time"))
         return {
-            **super().further(B, found),
+            **super().further(B, counts),
             "steps": same(3 * self.run.d + STEPS[algorithm], B),
             "counts": counters(self.topology, algorithm, *counted),
         }
@@ -248,13 +250,13 @@ class FaultTolerantDem(TileMethod):
             return INT32
         return INT64 if total * self.plan.steps <= INT64_MAX else None
 
-    def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
+    def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Counts:
         moved, local = np.empty((2, B), np.int64)
         fault_batches.carry_out(self.plan, self.passes, tiles, True, total, moved, local)
         return {"moved": moved, "local": local, "extremes": extremes(tiles, B)}
 
-    def further(self, B: int, found: Found) -> dict[str, Any]:
-        return {**super().further(B, found), "steps": same(self.plan.steps, B)}
+    def further(self, B: int, counts: Counts) -> dict[str, Any]:
+        return {**super().further(B, counts), "steps": same(self.plan.steps, B)}
 
 
 def same(value: int, B: int) -> NDArray[np.int64]:
@@ -264,9 +266,9 @@ def same(value: int, B: int) -> NDArray[np.int64]:
 
 def extremes(tiles: NDArray[Any], B: int) -> NDArray[np.int64]:
     """Return the least and the largest load of each of B trials, (2, B)."""
-    found = np.empty((3, B), np.int64)
-    kernels("layout.figures").survey(tiles, found)
-    return found[1:]
+    counts = np.empty((3, B), np.int64)
+    kernels("layout.figures").survey(tiles, counts)
+    return counts[1:]
 
 
 _PREPARED = (Gde, Dde, Dem, HexaCell, FaultTolerantDem)

@@ -27,8 +27,8 @@ def overview(results: Results) -> Report:
 
 def main_figures(results: Results) -> list[str]:
     """Return the figures that a general report shows: the main ones, or all there are."""
-    found = results.figures
-    return [name for name in OVERVIEW if name in found] or list(found)
+    figures = results.figures
+    return [name for name in OVERVIEW if name in figures] or list(figures)
 
 
 def varied(keys: Iterable[tuple[str, ...]], kinds: Sequence[str]) -> tuple[list[int], list[str]]:
@@ -68,20 +68,20 @@ def _differences(results: Results) -> Iterator[Table]:
         "many trials the first method has less, as much, and more."
     )
     for name in main_figures(results):
-        found = {key: figures[name] for key, figures in compared.items() if name in figures}
-        if not found:
+        differences = {key: figures[name] for key, figures in compared.items() if name in figures}
+        if not differences:
             continue
-        differ, same = varied(found, kinds)
+        differ, same = varied(differences, kinds)
         if 2 not in differ and 3 not in differ:
-            _, _, first, second = next(iter(found))
+            _, _, first, second = next(iter(differences))
             same = [*same[:-2], f"{first} minus {second}"]
         else:
             same.append("first method minus second")
         rows: list[list[Value]] = []
-        for key, difference in found.items():
-            told = difference.to_dict()
-            shares = [100 * told[part] for part in ("less", "equal", "greater")]
-            spread = [told[part] for part in ("mean", "standard_error", "low", "high")]
+        for key, difference in differences.items():
+            numbers = difference.to_dict()
+            shares = [100 * numbers[part] for part in ("less", "equal", "greater")]
+            spread = [numbers[part] for part in ("mean", "standard_error", "low", "high")]
             rows.append([*(key[i] for i in differ), *spread, *shares])
         yield Table(
             f"differences-{name}",
@@ -91,13 +91,13 @@ def _differences(results: Results) -> Iterator[Table]:
                 *("mean", "s.e.", "from", "to", "less %", "equal %", "more %"),
             ],
             rows,
-            [*(0 for _ in differ), *[_places(found.values())] * 4, 1, 1, 1],
+            [*(0 for _ in differ), *[_places(differences.values())] * 4, 1, 1, 1],
             note,
         )
         note = ""
 
 
-def _places(found: Iterable[Difference]) -> int:
+def _places(differences: Iterable[Difference]) -> int:
     """Return the decimal places that show two digits of the least standard error."""
-    errors = [x.standard_error for x in found if 0 < x.standard_error < math.inf]
+    errors = [x.standard_error for x in differences if 0 < x.standard_error < math.inf]
     return min(9, max(0, 1 - math.floor(math.log10(min(errors))))) if errors else 2

@@ -34,12 +34,12 @@ class Markup(str):
 
 def tag(name: str, /, *children: str, **attributes: str) -> Markup:
     """Return an element; ``class_`` and ``http_equiv`` become ``class`` and ``http-equiv``."""
-    told = "".join(
+    written = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{escape(value)}"'
         for key, value in attributes.items()
     )
     inside = joined(*children)
-    return Markup(f"<{name}{told}>" if name in _VOID else f"<{name}{told}>{inside}</{name}>")
+    return Markup(f"<{name}{written}>" if name in _VOID else f"<{name}{written}>{inside}</{name}>")
 
 
 def joined(*children: str) -> Markup:

@@ -77,7 +77,7 @@ def report(results: Results) -> Report:
         return dataclasses.replace(
             overview(results), about=question(cell.method for cell in study.cells)
         )
-    told: Report = _module(study.name).report(results)
+    statements: Report = _module(study.name).report(results)
     asked: dict[str, Any] = {option: getattr(study, option) for option in _OPTIONS}
     command: list[str] = []
     if dataclasses.replace(bundled, **asked) == study:
@@ -85,7 +85,7 @@ def report(results: Results) -> Report:
         command += ["--trials", str(study.trials), "--seed", str(study.seed)]
         for target in study.target_error:
             command += ["--target-error", f"{target.figure}={target.spec}"]
-    return dataclasses.replace(told, about=QUESTIONS[study.name], command=command)
+    return dataclasses.replace(statements, about=QUESTIONS[study.name], command=command)
 
 
 def draws_plots(study: Study) -> bool:

@@ -32,18 +32,18 @@ def report(results: Results) -> Report:
     After other combinations it is that of a study in general.
     """
     from . import hexa_cell_figures, hexa_cell_plots, hexa_cell_sentences, hexa_cell_tables
-    from .hexa_cell_found import Found
+    from .hexa_cell_measured import Measured
 
-    found = Found(results)
-    figures = hexa_cell_figures.figures(found)
+    measured = Measured(results)
+    figures = hexa_cell_figures.figures(measured)
     return Report(
         results,
         tables=[
             *(figure.table() for figure in figures),
-            *hexa_cell_tables.tables(found),
+            *hexa_cell_tables.tables(measured),
             hexa_cell_tables.errata(),
         ],
-        statements=hexa_cell_sentences.statements(found),
+        statements=hexa_cell_sentences.statements(measured),
         plots=[
             Plot(f.name, partial(hexa_cell_plots.lines, f), f"{f.title}, as lines.")
             for f in figures

@@ -49,15 +49,15 @@ def report(results: Results) -> Report:
     """Return contention, routing prices, traffic and entities, beside what DDE moves."""
     from . import minimax_tables, minimax_trials
 
-    found = minimax_trials.measure(results.study, NETWORKS)
+    measured = minimax_trials.measure(results.study, NETWORKS)
     real = minimax_trials.measure_real(results.study)
     return Report(
         results,
-        tables=minimax_tables.tables(found, real),
+        tables=minimax_tables.tables(measured, real),
         plots=[
             Plot(
                 "routing",
-                partial(minimax_tables.routing_plot, found),
+                partial(minimax_tables.routing_plot, measured),
                 "Contention under e-cube and dimension-order routing over the least, a point "
                 "a trial, for each network.",
             )

@@ -47,17 +47,17 @@ def report(results: Results) -> Report:
     if not whole:
         return overview(results)
     from . import more_wu_plots
-    from .more_wu_tables import Found
+    from .more_wu_tables import Measured
 
-    found = Found(results)
+    measured = Measured(results)
     return Report(
         results,
-        tables=found.tables(),
-        statements=found.statements(),
+        tables=measured.tables(),
+        statements=measured.statements(),
         plots=[
             Plot(
                 f"speedup-over-{over}",
-                partial(more_wu_plots.over, found, over),
+                partial(more_wu_plots.over, measured, over),
                 f"Mean speedup over {over}, with two standard errors, for both families.",
             )
             for over in ("dimension", "columns", "rows", "faults", "variants")

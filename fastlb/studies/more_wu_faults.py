@@ -45,15 +45,15 @@ def fault_sets(n: int, faults: int) -> tuple[Hypercube, ...]:
     if faults == 0:
         return (Hypercube(n),)
     words = np.random.Philox(key=SETS_KEY, counter=[0, 0, n, faults])
-    found: dict[Hypercube, None] = {}
-    while len(found) < SETS:
+    cubes: dict[Hypercube, None] = {}
+    while len(cubes) < SETS:
         links: set[tuple[int, int]] = set()
         while len(links) < faults:
             word = int(words.random_raw())
             node, bit = (word >> 8) % 2**n, word % 256 * n >> 8
             links.add((node & ~(1 << bit), node | 1 << bit))
-        found[Hypercube(n, faults=sorted(links))] = None
-    return tuple(found)
+        cubes[Hypercube(n, faults=sorted(links))] = None
+    return tuple(cubes)
 
 
 @cache
@@ -83,15 +83,15 @@ def report(results: Results) -> Report:
     whole = results.has_rows and not results.study.target_error and not results.missing
     if not whole:
         return overview(results)
-    found = Found(results)
+    measured = Measured(results)
     return Report(
         results,
-        tables=[found.figure_1(), *(found.table(m, f) for f in FIGURES for m in LABELS)],
-        statements=found.statements(),
+        tables=[measured.figure_1(), *(measured.table(m, f) for f in FIGURES for m in LABELS)],
+        statements=measured.statements(),
         plots=[
             Plot(
                 f.name,
-                partial(found.draw, f),
+                partial(measured.draw, f),
                 f"{f.title} of both methods over the number of faulty links, by dimension.",
             )
             for f in FIGURES
@@ -115,8 +115,8 @@ FIGURES = (
 )
 
 
-class Found:
-    """What the trials found. A trial's loads are the same for every set of faults of a cube."""
+class Measured:
+    """What the trials measured. A trial's loads are the same for every set of faults of a cube."""
 
     def __init__(self, results: Results) -> None:
         self.trials = results.study.trials
@@ -132,8 +132,8 @@ class Found:
 
     def values(self, cubes: Cubes, method: str, attribute: str) -> NDArray[Any]:
         """Return one figure of one method, shape (sets of faults, trials)."""
-        found = self._values[attribute]
-        return np.array([found[cube.spec, method] for cube in cubes], dtype=np.float64)
+        by_cell = self._values[attribute]
+        return np.array([by_cell[cube.spec, method] for cube in cubes], dtype=np.float64)
 
     def mean(self, cubes: Cubes, method: str, attribute: str) -> Mean:
         """Return the mean over sets and trials.

@@ -56,8 +56,8 @@ class Line:
     means: list[Mean]
 
 
-class Found:
-    """What the trials found."""
+class Measured:
+    """What the trials measured."""
 
     def __init__(self, results: Results) -> None:
         self.trials = results.study.trials
@@ -98,15 +98,15 @@ class Found:
             ]
         if over == "dimension":
             return [Line(m, [self._free(family, [d], [m]) for d in DIMENSIONS]) for m in ROWS]
-        found = []
+        lines = []
         for d in DIMENSIONS:
             means = {
                 "columns": lambda d=d: [self._free(family, [d], ROWS, [n]) for n in COLUMNS],
                 "rows": lambda d=d: [self._free(family, [d], [m]) for m in ROWS],
                 "faults": lambda d=d: [self._free(family, [d], faults=[f]) for f in range(d)],
             }[over]()
-            found.append(Line(d, means))
-        return found
+            lines.append(Line(d, means))
+        return lines
 
     def tables(self) -> list[Table]:
         """Return the speedups over each attribute, a table a family."""
@@ -233,11 +233,11 @@ class Found:
         columns: Iterable[int] = COLUMNS,
         faults: Iterable[int] | None = None,
     ) -> Mean:
-        wanted = [(m, n) for m in rows for n in columns]
+        sizes = [(m, n) for m in rows for n in columns]
         cubes = [
             self._cubes[d, f] for d in dimensions for f in (range(d) if faults is None else faults)
         ]
-        return self._mean([Cell(cube, FREE, family(m, n)) for cube in cubes for m, n in wanted])
+        return self._mean([Cell(cube, FREE, family(m, n)) for cube in cubes for m, n in sizes])
 
     def _mean(self, cells: list[Cell]) -> Mean:
         """Average the cells trial by trial: a trial's programs share their random numbers."""
@@ -249,8 +249,8 @@ def _missing(line: Line, headings: list[Value]) -> int:
 
 
 def _z(differences: NDArray[np.float64]) -> float:
-    found = Mean.of(differences)
-    return found.mean / found.standard_error if found.standard_error > 0 else 0.0
+    mean = Mean.of(differences)
+    return mean.mean / mean.standard_error if mean.standard_error > 0 else 0.0
 
 
 def _by_family(means: list[list[Mean]]) -> str:

@@ -36,17 +36,17 @@ def report(results: Results) -> Report:
     """Return Table I, Figures 11-16 as data and plots, and the paper's sentences tested."""
     from . import wu_shu_example, wu_shu_plots, wu_shu_tables
 
-    found = wu_shu_tables.Found(results)
+    measured = wu_shu_tables.Measured(results)
     figures = wu_shu_tables.FIGURES
     example = wu_shu_example.worked()
     return Report(
         results,
-        tables=[found.table_1(), *(found.table(figure) for figure in figures)],
-        statements=found.statements(),
+        tables=[measured.table_1(), *(measured.table(figure) for figure in figures)],
+        statements=measured.statements(),
         plots=[
             Plot(
                 "table-1",
-                partial(wu_shu_plots.table_1, found),
+                partial(wu_shu_plots.table_1, measured),
                 "Sweeps of GDE over the average load: this run, the long run and the paper.",
             ),
             Plot(
@@ -58,7 +58,7 @@ def report(results: Results) -> Report:
             *(
                 Plot(
                     f.name,
-                    partial(wu_shu_plots.bars, found, f),
+                    partial(wu_shu_plots.bars, measured, f),
                     f"{f.title} of GDE and DDE on the four networks, as bars with two "
                     "standard errors.",
                 )

@@ -124,8 +124,8 @@ FIGURES = (
 )
 
 
-class Found:
-    """What the trials found, in the paper's arrangement."""
+class Measured:
+    """What the trials measured, in the paper's arrangement."""
 
     def __init__(self, results: Results) -> None:
         self._summary = results.summary()
@@ -144,17 +144,17 @@ class Found:
 
     def table_1(self) -> Table:
         """Return Table I: sweeps of GDE on the 8x8 mesh by average load."""
-        found = self.sweeps_by_mean()
-        means = [mean_of(statistic) for statistic in found]
+        statistics = self.sweeps_by_mean()
+        means = [mean_of(statistic) for statistic in statistics]
         rows: list[list[Value]] = [
             ["Average Number of Sweeps: paper", *PRINTED_SWEEPS],
             ["long run (20,000 trials)", *LONG_RUN_SWEEPS],
-            [f"this run ({run_of(found)} trials)", *means],
+            [f"this run ({run_of(statistics)} trials)", *means],
             [
                 "this run - long run",
                 *(
                     Mean(statistic.mean - known, statistic.standard_error)
-                    for statistic, known in zip(found, LONG_RUN_SWEEPS, strict=True)
+                    for statistic, known in zip(statistics, LONG_RUN_SWEEPS, strict=True)
                 ),
             ],
         ]
@@ -177,12 +177,14 @@ class Found:
         columns: list[Value] = ["network"]
         by_series: list[list[Value]] = []
         for series in figure.series:
-            found = self.statistics(series)
+            statistics = self.statistics(series)
             columns.append(series.label)
             if series.measured:
-                by_series.append([mean_of(statistic).scaled(figure.scale) for statistic in found])
+                by_series.append(
+                    [mean_of(statistic).scaled(figure.scale) for statistic in statistics]
+                )
             else:
-                by_series.append([round(figure.scale * statistic.mean) for statistic in found])
+                by_series.append([round(figure.scale * statistic.mean) for statistic in statistics])
         if figure.compared is not None:
             heading, compare = figure.compared
             columns.append(heading)
@@ -221,9 +223,9 @@ class Found:
     def _printed_table(self) -> Statement:
         pairs = zip(PRINTED_SWEEPS, self.sweeps_by_mean(), strict=True)
         apart = [
-            (printed - found.mean)
-            / (paper.PRINTED_DEVIATION * (1 + paper.PRINTED_TRIALS / found.trials) ** 0.5)
-            for printed, found in pairs
+            (printed - statistic.mean)
+            / (paper.PRINTED_DEVIATION * (1 + paper.PRINTED_TRIALS / statistic.trials) ** 0.5)
+            for printed, statistic in pairs
         ]
         return Statement(
             "Average Number of Sweeps: 7.28, 9.20, 11.08, 13.02, 14.67.",

@@ -69,13 +69,13 @@ class Grid(Undirected):
     def _links(self) -> NDArray[np.int64]:
         require_memory(64 * self.size * self.ndim, f"the links of {self!r}")
         nodes = np.arange(self.size, dtype=np.int64).reshape(self.shape)
-        found = [np.empty((0, 2), np.int64)]
+        links = [np.empty((0, 2), np.int64)]
         for axis, (k, wrap) in enumerate(zip(self.shape, self.wrap, strict=True)):
             along = np.moveaxis(nodes, axis, 0)
-            found.append(_pairs(along[:-1], along[1:]))
+            links.append(_pairs(along[:-1], along[1:]))
             if wrap and k > 2:
-                found.append(_pairs(along[:1], along[-1:]))
-        return np.concatenate(found)
+                links.append(_pairs(along[:1], along[-1:]))
+        return np.concatenate(links)
 
     @property
     def edge_count(self) -> int:

@@ -9,7 +9,7 @@ import pytest
 import fastlb as lb
 from fastlb.studies import hexa_cell_settings as settings
 from fastlb.studies.hexa_cell_figures import figures
-from fastlb.studies.hexa_cell_found import Found, popcount_shaped
+from fastlb.studies.hexa_cell_measured import Measured, popcount_shaped
 from fastlb.studies.hexa_cell_plots import lines
 
 
@@ -128,7 +128,7 @@ def test_the_sentences_are_tested(report):
 
 
 def test_every_figure_is_drawn(report):
-    found = Found(report.results)
+    found = Measured(report.results)
     for figure, plot in zip(figures(found), report.plots, strict=True):
         page = lines(figure)
         assert len(page.axes[0].containers) == len(figure.series)

@@ -10,7 +10,7 @@ from fastlb.reports.plotting import image
 from fastlb.reports.reportfiles import write_folder
 from fastlb.studies import wu_shu_example
 from fastlb.studies import wu_shu_settings as paper
-from fastlb.studies.wu_shu_tables import FIGURES, Found
+from fastlb.studies.wu_shu_tables import FIGURES, Measured
 
 MESH = "mesh:8x8"
 
@@ -58,7 +58,7 @@ KNOWN = {
 @pytest.mark.slow
 def test_figures_12_to_16(full):
     study = dataclasses.replace(lb.studies.load("wu-shu"), trials=20_000 if full else 1000)
-    found = Found(lb.run(study, threads=2))
+    found = Measured(lb.run(study, threads=2))
     mean = {
         (figure, name): [
             found.statistic(figure, topology.spec, method).mean
