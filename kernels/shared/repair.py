@@ -20,7 +20,7 @@ from numba import types
 from .compiling import kernel
 from .exchange import exchange_by_halves, half_towards_zero
 from .tracing import traced
-from .vectors import absolute, maximum, minimum, select
+from .vectors import absolute, maximum, minimum, select, spread
 
 # Notes: the pegs, the load before them, the holes, the least load so far; and how many notes.
 PEGS, HELD, HOLES, LOW, NOTES = 0, 1, 2, 3, 4
@@ -94,7 +94,7 @@ def send_along(flows, units, row, u, v, sent):
 def share_of(total, nodes):
     """Return (quota, extra): an equal share of a total, and the units over; 0 of real loads."""
     if total.dtype.kind == "f":
-        return total / nodes.astype(total.dtype), total - total
+        return total / nodes.astype(total.dtype), spread(0, total)
     return total // nodes, total % nodes
 
 
