@@ -149,7 +149,7 @@ def balance(
     from ..files import writing
     from ..files.formats import read_load_file
     from ..registry import default_of
-    from .fitting import suitable
+    from ..topologies.kinds import suitable
     from .terminal import output, working
 
     target = None if out is None else writing.check_target(out, force=force)

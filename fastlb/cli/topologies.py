@@ -58,7 +58,7 @@ def topologies(spec: str | None, nodes: int | None, as_json: bool) -> None:
 
 def describe(topology: Topology) -> dict[str, Any]:
     """Return what is known of a topology without listing its links."""
-    from .fitting import suitable
+    from ..topologies.kinds import suitable
 
     return {
         "topology": topology.spec,

@@ -27,6 +27,7 @@ import numpy as np
 
 from ..accelerate import kernels
 from ..topologies.hypercube import Hypercube
+from ..topologies.kinds import topology_for
 from ..topologies.topology import Topology
 from .loads import (
     LoadRows,
@@ -77,7 +78,7 @@ TILE_WIDTH = 64
 
 def dem(
     loads: ArrayLike,
-    topology: Topology,
+    topology: Topology | str,
     *,
     dims: Iterable[int] | None = None,
     record: str = "metrics",
@@ -93,7 +94,8 @@ def dem(
     ----------
     loads : array_like, shape (*batch, *topology.shape) or (*batch, topology.size)
         Tasks per node, not negative: integers, float32 or float64.
-    topology : Hypercube
+    topology : Hypercube or str
+        Or its spelling, ``"hypercube:10"``.
     dims : order of the bits, optional
         Default 0, 1, .., n-1; bit 0 is the last array axis.
     record : {"metrics", "loads", "flows"}
@@ -123,8 +125,7 @@ def dem(
         balance = run_prepared("dem", _prepare, loads, topology, record, out)
         if balance is not None:
             return balance
-    if not isinstance(topology, Hypercube):
-        raise TypeError(f"topology must be a Hypercube for dem, got {topology!r}")
+    topology = topology_for("dem", topology)
     check_record(record)
     given = read_loads(loads, topology)
     result, rows = output_rows(out, loads, given)

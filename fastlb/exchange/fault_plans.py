@@ -13,6 +13,7 @@ from ..arguments import one_of
 from ..errors import FaultError
 from ..memory import require_memory
 from ..topologies.hypercube import Hypercube
+from ..topologies.kinds import topology_for
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -223,15 +224,17 @@ def _apply_plan() -> Callable[..., Balance]:
     return apply_plan
 
 
-def fault_plan(topology: Hypercube, *, order: str = "lowest", donor: str = "latest") -> FaultPlan:
+def fault_plan(
+    topology: Hypercube | str, *, order: str = "lowest", donor: str = "latest"
+) -> FaultPlan:
     """Plan fault-tolerant DEM on a hypercube; the work grows with the faults, not the nodes.
 
     With at most ``n - 1`` faulty links a plan always exists (More-Wu section 2.2).
 
     Parameters
     ----------
-    topology : Hypercube
-        With its faulty links.
+    topology : Hypercube or str
+        With its faulty links; or its spelling, ``"hypercube:3:faults=0-4,5-7"``.
     order : {"lowest", "highest"}
         Which fault-free dimension of a subcube is split first.
     donor : {"latest", "earliest"}
@@ -252,11 +255,10 @@ def fault_plan(topology: Hypercube, *, order: str = "lowest", donor: str = "late
     >>> fault_plan(Hypercube(2, faults=[(0, 1)])).stuck
     (Subcube(base=0, free=1),)
     """
-    if not isinstance(topology, Hypercube):
-        raise TypeError(f"topology must be a Hypercube, got {topology!r}")
+    cube = topology_for("fault_tolerant_dem", topology)
     one_of("order", order, ORDERS)
     one_of("donor", donor, DONORS)
-    return _planned(topology, order, donor)
+    return _planned(cube, order, donor)
 
 
 @lru_cache(maxsize=256)

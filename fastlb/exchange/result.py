@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +27,7 @@ COLUMNS = (
 # What each attribute needs; the order is that of ``to_dict`` and of printed tables.
 RECORDED_WITH = {
     "loads": "loads",
+    "lam": "loads",
     "difference": "metrics",
     "initial_difference": "metrics",
     "imbalance": "metrics",
@@ -86,6 +88,8 @@ class Balance:
         GDE: the last sweep moved nothing although neighbours differ; neighbours are balanced.
     colours : int
         GDE: number of colours of the links.
+    lam : Fraction
+        GDE: the share of a difference that was sent, given or by default.
     counts : dict of batch
         HHC: counters by name; it cannot be changed.
     stages : (S,) + as the input; moved_per_stage, rounds_per_stage : (S,) + batch
@@ -121,6 +125,7 @@ class Balance:
     stalled: Any
     converged: Any
     colours: int
+    lam: Fraction
     counts: dict[str, Any]
     stages: NDArray[Any]
     moved_per_stage: NDArray[Any]
@@ -338,4 +343,6 @@ def per_batch(fields: dict[str, Any], batch: tuple[int, ...]) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _plain(part) for key, part in value.items()}
+    if isinstance(value, Fraction):
+        return str(value)
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else value

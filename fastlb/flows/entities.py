@@ -15,6 +15,8 @@ from ..accelerate import heeding, kernels
 from ..arguments import one_of, whole_number
 from ..quantities import Number, Numbers, Quantities, read_number, read_quantities
 from ..topologies.network import Expanded, Network
+from ..topologies.parse import read_network
+from ..topologies.topology import Topology
 from .minimax import minimax_flow
 from .plan import MinimaxPlan
 from .routing import Routing, expand
@@ -114,7 +116,7 @@ class _Work:
 
 
 def route_entities(
-    network: Network,
+    network: Topology | str,
     entities: Iterable[tuple[int, Any]],
     room: Numbers,
     *,
@@ -128,6 +130,8 @@ def route_entities(
 
     Parameters
     ----------
+    network : Network, Topology or str
+        As for :func:`minimax_flow`.
     entities : iterable of (node, size)
         Where each entity is and how large; int, float, Fraction or "41/7".
     room : (N,)
@@ -164,6 +168,7 @@ def route_entities(
     ([[0], [1, 2]], 3, 3)
     """
     one_of("method", method, METHODS)
+    network = read_network(network)
     orders = whole_number("orders", orders, 1)
     seed = whole_number("seed", seed, 0, below=2**128)
     at, sizes = _entities(entities, network.size)

@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from ..arguments import one_of, whole_number
 from ..quantities import Kind, Number, Numbers, Quantities, read_number, read_quantities
 from ..topologies.network import Expanded, Network
+from ..topologies.parse import read_network, read_topology
+from ..topologies.topology import Topology
 from .certificate import Level, level_values
 from .plan import MinimaxBatch, MinimaxPlan
 from .problem import Nodes, Problem
@@ -23,7 +25,7 @@ PLANS: dict[str, MaxFlow] = {"short": short_flow, "least": least_flow}
 
 
 def minimax_flow(
-    network: Network,
+    network: Topology | str,
     excess: Numbers,
     *,
     contention: str = "transfer",
@@ -40,8 +42,9 @@ def minimax_flow(
 
     Parameters
     ----------
-    network : Network
-        Links with capacity C and existing traffic F; ``max(0, C - F)`` is left for load.
+    network : Network, Topology or str
+        Links with capacity C and existing traffic F; ``max(0, C - F)`` is left for load. Another
+        topology or its spelling, ``"hypercube:3"``, means both directions of its links, unlimited.
     excess : (*batch, N)
         Positive: overloaded by that much; negative: room for that much. int, float, Fraction
         or strings such as "41/7".
@@ -94,11 +97,10 @@ def minimax_flow(
     one_of("contention", contention, ("transfer", "total"))
     one_of("plan", plan, PLANS)
     one_of("method", method, METHODS)
-    if not isinstance(network, Network):
-        raise TypeError(f"network must be a Network, got {type(network).__name__}")
     levels = whole_number("levels", levels, 1)
     # Before anything of the network's size is laid out.
-    rows, shape = _rows(excess, network.size)
+    rows, shape = _rows(excess, read_topology(network, "network").size)
+    network = read_network(network)
     weights = _mask("counted", counted, network.edge_count, "links", default=True)
     held = _pinned(pinned, network.size)
     graph = expand(network, routing)

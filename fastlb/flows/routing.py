@@ -13,6 +13,7 @@ from ..arguments import written
 from ..quantities import Number
 from ..topologies.hypercube import Hypercube
 from ..topologies.network import Expanded, Network
+from ..topologies.parse import read_network
 from ..topologies.topology import Grid, Topology
 from .scaling import Integers
 
@@ -92,7 +93,7 @@ class RoutingGraph:
     weight: NDArray[np.int64]
 
 
-def routing_graph(network: Network, scheme: Routing) -> RoutingGraph:
+def routing_graph(network: Topology | str, scheme: Routing) -> RoutingGraph:
     """Return the paper's transformed graph of a routing scheme (rules R1-R3).
 
     Raises
@@ -100,6 +101,7 @@ def routing_graph(network: Network, scheme: Routing) -> RoutingGraph:
     ValueError
         If the scheme does not apply to the network.
     """
+    network = read_network(network)
     turns = _turns(network, _rule(network, scheme))
     E = network.edge_count
     links = np.stack([2 * np.arange(E), 2 * np.arange(E) + 1], axis=1)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from ..arguments import written
 from ..topologies.network import Network
+from ..topologies.parse import read_network
 from ..topologies.topology import Topology
 from .routing import DimensionOrder, Routing, RoutingScheme, ordered_axes
 
@@ -41,7 +42,10 @@ class RoutingCheck:
 
 
 def check_routing(
-    network: Network, scheme: Routing | Callable[[Sequence[int]], bool], *, longest: int = 0
+    network: Topology | str,
+    scheme: Routing | Callable[[Sequence[int]], bool],
+    *,
+    longest: int = 0,
 ) -> RoutingCheck:
     """Tell whether a routing scheme satisfies P1-P3 on a network, with a counterexample.
 
@@ -71,6 +75,7 @@ def check_routing(
     >>> check.violated, check.counterexample[0]
     ('P3', (0, 1, 2, 3))
     """
+    network = read_network(network)
     feasible = _feasible(network, scheme)
     if feasible is None:
         return RoutingCheck(None, (), "P1, P2 and P3 hold by definition of the two-link paths")

@@ -5,9 +5,12 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
 
 from .hexa_cell_topology import HyperHexaCell
 from .hypercube import Hypercube
+from .network import Network
 from .topology import Chain, Grid, Mesh, Ring, Topology, Torus
 
 SPELLINGS = {
@@ -60,6 +63,38 @@ def parse_topology(text: str) -> Topology:
     except _SizeError:
         raise ValueError(f"topology must have sizes below 10**18, got {text!r:.200}") from None
 
+
+def read_topology(topology: Any, name: str = "topology") -> Topology:
+    """Return a topology, which may be spelled as a string; ``name`` is the argument to blame.
+
+    Raises
+    ------
+    TypeError
+        If it is neither a topology nor a string.
+    ValueError
+        As :func:`parse_topology`.
+    """
+    if isinstance(topology, Topology):
+        return topology
+    if isinstance(topology, str):
+        return _parsed(topology)
+    raise TypeError(
+        f"{name} must be a Topology such as Mesh(8, 8) or a spelling such as 'mesh:8x8', "
+        f"got {topology!r}"
+    )
+
+
+def read_network(network: Any) -> Network:
+    """Return a network; of another topology, which may be spelled, both directions of its links.
+
+    Errors are those of :func:`read_topology`.
+    """
+    topology = read_topology(network, "network")
+    return topology if isinstance(topology, Network) else topology.network()
+
+
+# Few, as a topology holds its links once they were asked for.
+_parsed = lru_cache(maxsize=16)(parse_topology)
 
 # What else people may call them.
 _OTHER_NAMES = {"hyperhexacell": "hhc", "hexacell": "hhc"}

@@ -7,7 +7,8 @@ import json
 import pytest
 
 import fastlb as lb
-from fastlb.cli.fitting import describe_fits, fitting, squarest, suitable
+from fastlb.cli.fitting import describe_fits, fitting, squarest
+from fastlb.topologies.kinds import suitable
 from fastlb.topologies.parse import SPELLINGS
 
 from .conftest import Run

@@ -1,0 +1,119 @@
+"""Kinds of topologies and the methods that balance each: the table that all checks read.
+
+``fastlb topologies --methods`` prints it, and an error about a method that does not fit a
+topology names the methods of that topology's kind.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, overload
+
+from .hexa_cell_topology import HyperHexaCell
+from .hypercube import Hypercube
+from .parse import read_topology
+from .topology import Grid, Topology
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of topology.
+
+    Attributes
+    ----------
+    name : str
+        Such as ``"hypercube"``; an article goes before it.
+    examples : str
+        What belongs to it.
+    methods : tuple of str
+        Names for :func:`fastlb.balance`, the usual one first.
+    """
+
+    name: str
+    examples: str
+    methods: tuple[str, ...]
+
+
+HYPERCUBE = Kind("hypercube", "hypercube:10", ("dem", "dde", "gde", "fault_tolerant_dem"))
+FAULTY_HYPERCUBE = Kind(
+    "hypercube with faulty links",
+    "hypercube:3:faults=0-4,5-7",
+    ("fault_tolerant_dem", "dem", "gde"),
+)
+GRID = Kind("grid", "mesh:8x8, torus:4x4x4, chain:8, ring:8, grid:4wx6", ("dde", "gde"))
+HEXA_CELL = Kind("hyper hexa-cell", "hhc:5", ("hexa_cell", "gde"))
+NETWORK = Kind("network", "any other graph, lb.Network(..)", ("gde",))
+
+KINDS = (HYPERCUBE, FAULTY_HYPERCUBE, GRID, HEXA_CELL, NETWORK)
+
+# Balance along links with capacities; they take every topology.
+PLANNERS = ("minimax_flow",)
+
+# What is to be known of a method besides where it works.
+REMARKS = {
+    "dem": "one pass over the dimensions; faulty links exchange nothing",
+    "dde": "one pass over the axes",
+    "gde": "sweeps until neighbours are within 1; lam is 1/2 where no optimum is known "
+    "(hhc, networks)",
+    "fault_tolerant_dem": "one pass that goes round faulty links",
+    "hexa_cell": "Algorithms A, B and C",
+    "minimax_flow": "least traffic on the busiest link: fastlb plan, lb.minimax_flow",
+}
+
+POINTER = "fastlb topologies --methods lists what works where"
+
+
+def kind_of(topology: Topology) -> Kind:
+    """Return the kind of a topology."""
+    if isinstance(topology, Hypercube):
+        return FAULTY_HYPERCUBE if topology.faults else HYPERCUBE
+    if isinstance(topology, Grid):
+        return GRID
+    return HEXA_CELL if isinstance(topology, HyperHexaCell) else NETWORK
+
+
+def suitable(topology: Topology) -> list[str]:
+    """Return the library's methods that balance a topology, the usual one first.
+
+    Examples
+    --------
+    >>> suitable(Hypercube(3, faults=[(0, 4)]))
+    ['fault_tolerant_dem', 'dem', 'gde']
+    """
+    return list(kind_of(topology).methods)
+
+
+@overload
+def topology_for(method: Literal["dem", "fault_tolerant_dem"], topology: Any) -> Hypercube: ...
+@overload
+def topology_for(method: Literal["hexa_cell"], topology: Any) -> HyperHexaCell: ...
+@overload
+def topology_for(method: str, topology: Any) -> Topology: ...
+def topology_for(method: str, topology: Any) -> Topology:
+    """Return a topology, which may be spelled as a string, if the method balances its kind.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is no topology or the method does not balance it; the message names those that do.
+    """
+    balanced = read_topology(topology)
+    kind = kind_of(balanced)
+    if method in kind.methods:
+        return balanced
+    names = [known.name for known in KINDS if method in known.methods]
+    if HYPERCUBE.name in names and FAULTY_HYPERCUBE.name in names:
+        names.remove(FAULTY_HYPERCUBE.name)
+    needed = either([f"a {name}" for name in names[::-1]])
+    message = (
+        f"topology must be {needed} for {method}, got {balanced!r}; on a {kind.name} use "
+        f"{either([*kind.methods, *PLANNERS])} ({POINTER})"
+    )
+    if kind is FAULTY_HYPERCUBE and method in HYPERCUBE.methods:
+        raise ValueError(message)
+    raise TypeError(message)
+
+
+def either(words: list[str]) -> str:
+    """Return words as alternatives: ``a, b or c``."""
+    return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
