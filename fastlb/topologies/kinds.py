@@ -53,11 +53,10 @@ PLANNERS = ("minimax_flow",)
 REMARKS = {
     "dem": "one pass over the dimensions; faulty links exchange nothing",
     "dde": "one pass over the axes",
-    "gde": "sweeps until neighbours are within 1; lam is 1/2 where no optimum is known "
-    "(hhc, networks)",
-    "fault_tolerant_dem": "one pass that goes round faulty links",
-    "hexa_cell": "Algorithms A, B and C",
-    "minimax_flow": "least traffic on the busiest link: fastlb plan, lb.minimax_flow",
+    "gde": "sweeps until neighbours are within 1; lam is 1/2 unless an optimum is known",
+    "fault_tolerant_dem": "one pass over the dimensions that goes round faulty links",
+    "hexa_cell": "triangles, prisms and dimensions: Algorithms A, B and C",
+    "minimax_flow": "least load on the busiest link, within capacities: fastlb plan",
 }
 
 POINTER = "fastlb topologies --methods lists what works where"
