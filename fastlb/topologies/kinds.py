@@ -53,10 +53,10 @@ PLANNERS = ("minimax_flow",)
 REMARKS = {
     "dem": "one pass over the dimensions; faulty links exchange nothing",
     "dde": "one pass over the axes",
-    "gde": "sweeps until neighbours are within 1; lam is 1/2 unless an optimum is known",
-    "fault_tolerant_dem": "one pass over the dimensions that goes round faulty links",
+    "gde": "neighbours end within 1; lam is 1/2 if no optimum is known",
+    "fault_tolerant_dem": "one pass over the dimensions, round the faulty links",
     "hexa_cell": "triangles, prisms and dimensions: Algorithms A, B and C",
-    "minimax_flow": "least load on the busiest link, within capacities: fastlb plan",
+    "minimax_flow": "least load on the busiest link, with capacities: fastlb plan",
 }
 
 POINTER = "fastlb topologies --methods lists what works where"
