@@ -56,7 +56,7 @@ REMARKS = {
     "gde": "neighbours end within 1; lam is 1/2 if no optimum is known",
     "fault_tolerant_dem": "one pass over the dimensions, round the faulty links",
     "hexa_cell": "triangles, prisms and dimensions: Algorithms A, B and C",
-    "minimax_flow": "least load on the busiest link, with capacities: fastlb plan",
+    "minimax_flow": "least load on the busiest link, in capacities: fastlb plan",
 }
 
 POINTER = "fastlb topologies --methods lists what works where"
