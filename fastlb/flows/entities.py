@@ -15,7 +15,7 @@ from ..accelerate import heeding, kernels
 from ..arguments import one_of, whole_number
 from ..quantities import Number, Numbers, Quantities, read_number, read_quantities
 from ..topologies.network import Expanded, Network
-from ..topologies.parse import read_network
+from ..topologies.parse import network_of
 from ..topologies.topology import Topology
 from .minimax import minimax_flow
 from .plan import MinimaxPlan
@@ -168,7 +168,7 @@ def route_entities(
     ([[0], [1, 2]], 3, 3)
     """
     one_of("method", method, METHODS)
-    network = read_network(network)
+    network = network_of(network)
     orders = whole_number("orders", orders, 1)
     seed = whole_number("seed", seed, 0, below=2**128)
     at, sizes = _entities(entities, network.size)

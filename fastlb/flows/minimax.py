@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..arguments import one_of, whole_number
 from ..quantities import Kind, Number, Numbers, Quantities, read_number, read_quantities
 from ..topologies.network import Expanded, Network
-from ..topologies.parse import read_network, read_topology
+from ..topologies.parse import network_of, read_topology
 from ..topologies.topology import Topology
 from .certificate import Level, level_values
 from .plan import MinimaxBatch, MinimaxPlan
@@ -100,7 +100,7 @@ def minimax_flow(
     levels = whole_number("levels", levels, 1)
     # Before anything of the network's size is laid out.
     rows, shape = _rows(excess, read_topology(network, "network").size)
-    network = read_network(network)
+    network = network_of(network)
     weights = _mask("counted", counted, network.edge_count, "links", default=True)
     held = _pinned(pinned, network.size)
     graph = expand(network, routing)

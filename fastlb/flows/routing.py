@@ -13,7 +13,7 @@ from ..arguments import written
 from ..quantities import Number
 from ..topologies.hypercube import Hypercube
 from ..topologies.network import Expanded, Network
-from ..topologies.parse import read_network
+from ..topologies.parse import network_of
 from ..topologies.topology import Grid, Topology
 from .scaling import Integers
 
@@ -101,7 +101,7 @@ def routing_graph(network: Topology | str, scheme: Routing) -> RoutingGraph:
     ValueError
         If the scheme does not apply to the network.
     """
-    network = read_network(network)
+    network = network_of(network)
     turns = _turns(network, _rule(network, scheme))
     E = network.edge_count
     links = np.stack([2 * np.arange(E), 2 * np.arange(E) + 1], axis=1)

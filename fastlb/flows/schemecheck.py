@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ..arguments import written
 from ..topologies.network import Network
-from ..topologies.parse import read_network
+from ..topologies.parse import network_of
 from ..topologies.topology import Topology
 from .routing import DimensionOrder, Routing, RoutingScheme, ordered_axes
 
@@ -75,7 +75,7 @@ def check_routing(
     >>> check.violated, check.counterexample[0]
     ('P3', (0, 1, 2, 3))
     """
-    network = read_network(network)
+    network = network_of(network)
     feasible = _feasible(network, scheme)
     if feasible is None:
         return RoutingCheck(None, (), "P1, P2 and P3 hold by definition of the two-link paths")

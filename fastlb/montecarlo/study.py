@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ..arguments import integer
 from ..random_loads.distributions import Distribution
 from ..random_loads.sampling import MAX_TRIAL, check_seed, read_distribution
-from ..topologies.parse import read_topology
+from ..topologies.parse import parse_topology
 from ..topologies.topology import Topology
 from .stopping import Target, read_targets
 
@@ -296,8 +296,7 @@ def _value(text: str) -> Any:
 def _normalise(part: Study | Part) -> None:
     """Replace spellings by what they mean, and methods by one spelling each."""
     given = (part.loads,) if isinstance(part.loads, Distribution | str) else part.loads
-    name = "topologies"
-    topologies = tuple(read_topology(t, name) for t in _several(name, part.topologies))
+    topologies = tuple(read_topology(t) for t in _several("topologies", part.topologies))
     methods = tuple(read_method(m) for m in _several("methods", part.methods))
     loads = tuple(read_distribution(distribution) for distribution in _several("loads", given))
     for name, values in {"topologies": topologies, "methods": methods, "loads": loads}.items():
@@ -318,6 +317,15 @@ def _several(name: str, values: Any) -> list[Any]:
     if not listed:
         raise ValueError(f"{name} must not be empty")
     return listed
+
+
+def read_topology(topology: Any) -> Topology:
+    """Return a topology given as such or by its spelling."""
+    if isinstance(topology, Topology):
+        return topology
+    if isinstance(topology, str):
+        return parse_topology(topology)
+    raise TypeError(f"topologies must be topologies or spellings of them, got {topology!r}")
 
 
 def read_method(text: str) -> str:

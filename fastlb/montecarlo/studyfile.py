@@ -11,8 +11,8 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from ..random_loads.sampling import read_distribution
-from ..topologies.parse import parse_topology, read_topology
-from .study import Part, Study, read_method
+from ..topologies.parse import parse_topology
+from .study import Part, Study, read_method, read_topology
 
 if TYPE_CHECKING:
     from ..topologies.topology import Topology
@@ -22,7 +22,7 @@ REQUIRED = ("name", "topologies", "methods", "loads")
 
 # What reads one value of a list.
 READERS: dict[str, Callable[[Any], object]] = {
-    "topologies": lambda text: read_topology(text, "topologies"),
+    "topologies": read_topology,
     "methods": read_method,
     "loads": read_distribution,
 }

@@ -36,7 +36,7 @@ class Kind:
 
 HYPERCUBE = Kind("hypercube", "hypercube:10", ("dem", "dde", "gde", "fault_tolerant_dem"))
 FAULTY_HYPERCUBE = Kind(
-    "hypercube with faulty links",
+    "hypercube with faults",
     "hypercube:3:faults=0-4,5-7",
     ("fault_tolerant_dem", "dem", "gde"),
 )

@@ -77,14 +77,18 @@ def read_topology(topology: Any, name: str = "topology") -> Topology:
     if isinstance(topology, Topology):
         return topology
     if isinstance(topology, str):
-        return _parsed(topology)
+        return (
+            _spelled(topology)
+            if topology.partition(":")[0] in _READERS
+            else parse_topology(topology)
+        )
     raise TypeError(
         f"{name} must be a Topology such as Mesh(8, 8) or a spelling such as 'mesh:8x8', "
         f"got {topology!r}"
     )
 
 
-def read_network(network: Any) -> Network:
+def network_of(network: Any) -> Network:
     """Return a network; of another topology, which may be spelled, both directions of its links.
 
     Errors are those of :func:`read_topology`.
@@ -93,8 +97,8 @@ def read_network(network: Any) -> Network:
     return topology if isinstance(topology, Network) else topology.network()
 
 
-# Few, as a topology holds its links once they were asked for.
-_parsed = lru_cache(maxsize=16)(parse_topology)
+# Repeated calls are fast with spellings, too; few, as a topology holds its links once asked for.
+_spelled = lru_cache(maxsize=16)(parse_topology)
 
 # What else people may call them.
 _OTHER_NAMES = {"hyperhexacell": "hhc", "hexacell": "hhc"}
