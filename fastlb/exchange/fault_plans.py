@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arguments import one_of
+from ..display.cards import card
+from ..display.tables import html_table
 from ..errors import FaultError
 from ..memory import require_memory
 from ..topologies.hypercube import Hypercube
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 ORDERS = ("lowest", "highest")
 DONORS = ("latest", "earliest")
 
+# Repairs that a notebook shows.
+LISTED_REPAIRS = 10
 # First column of FaultPlan.program.
 SPLIT, WHOLE, REPAIR = 0, 1, 2
 # First column of FaultPlan.pairs.
@@ -84,7 +88,7 @@ class Repair:
     bit: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FaultPlan:
     """What fault-tolerant DEM does on one faulty cube, whatever the loads.
 
@@ -127,6 +131,10 @@ class FaultPlan:
 
     def __hash__(self) -> int:
         return hash(self._key)
+
+    def __repr__(self) -> str:
+        counts = f"{len(self.splits)} splits, {len(self.repairs)} repairs, {self.steps} steps"
+        return f"<FaultPlan of {_brief(self.topology)}: {counts}>"
 
     @property
     def _key(self) -> tuple[object, ...]:
@@ -204,6 +212,21 @@ class FaultPlan:
                 rows.append(_listed(REPAY, nodes, nodes ^ 1 << bit))
         return np.concatenate(rows)
 
+    def _repr_html_(self) -> str:
+        about = {
+            "splits": len(self.splits),
+            "fault-free subcubes": len(self.whole),
+            "stuck subcubes": len(self.repairs),
+            "steps": self.steps,
+        }
+        rows = [
+            [*map(_nodes_text, (repair.stuck, repair.donor)), str(repair.bit)]
+            for repair in self.repairs[:LISTED_REPAIRS]
+        ]
+        headings = ["stuck nodes", "donor nodes", "across bit"]
+        listed = [html_table(headings, rows, names=2)] if rows else []
+        return card(f"fault plan of {_brief(self.topology)}", about, *listed)
+
     def apply(
         self,
         loads: ArrayLike,
@@ -214,6 +237,12 @@ class FaultPlan:
     ) -> Balance:
         """Balance any batch of loads by this plan; see :func:`fastlb.fault_tolerant_dem`."""
         return _apply_plan()(self, loads, finish=finish, record=record, out=out)
+
+
+def _nodes_text(subcube: Subcube) -> str:
+    if subcube.dimensions > 3:
+        return f"{2**subcube.dimensions:,} from {subcube.base} on"
+    return " ".join(map(str, subcube.nodes.tolist()))
 
 
 @cache

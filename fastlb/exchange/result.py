@@ -7,6 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..display.cards import card
+from ..display.drawings import loads_drawing
+from ..display.numbers import shown
+from .facts import facts
 from .loads import RECORDS
 from .scratch import HUGE_PAGE, huge_pages
 
@@ -178,13 +182,28 @@ class Balance:
         fields = {"loads": self.loads, **self._fields}
         return Balance, (self.method, self.topology, self.record, fields)
 
+    @property
+    def _heading(self) -> str:
+        """The method, its share, the topology and how many networks there are."""
+        share = f", lam {self.lam}" if "lam" in self.__dict__ else ""
+        networks = self.loads.size // self.topology.size
+        several = "" if networks == 1 else f", {networks:,} networks"
+        return f"{self.method} on {self.topology!r}{share}{several}"
+
     def __repr__(self) -> str:
-        shown = [f"{self.method} on {self.topology!r}", f"loads{self.loads.shape}"]
-        for name in ("initial_difference", "difference", "moved", "sweeps"):
-            value = self.__dict__.get(name)
-            if value is not None and np.ndim(value) == 0:
-                shown += [f"{name}={value}"]
-        return f"<Balance: {', '.join(shown)}>"
+        told = [f"{name} {value}" for name, value in facts(self._fields).items()]
+        mean = "means: " if self.loads.size != self.topology.size and told else ""
+        loads = f"loads [{shown(self.loads)}]"
+        return f"<Balance: {self._heading}; {mean}{', '.join([*told, loads])}>"
+
+    def _repr_html_(self) -> str:
+        known = facts(self._fields, arrow="\N{RIGHTWARDS ARROW}")
+        size, loads = self.topology.size, self.loads.reshape(-1)
+        if len(loads) != size:
+            about = {**known, "loads": self.loads}
+            return card(self._heading, about, note="means of all networks" if known else "")
+        picture = loads_drawing(loads, self.topology.shape)
+        return card(self._heading, {**known, "loads": self.loads}, picture)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything recorded as JSON-ready lists, numbers and strings."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..accelerate import heeding, kernels
 from ..arguments import one_of, whole_number
+from ..display.cards import Displayed
 from ..quantities import Number, Numbers, Quantities, read_number, read_quantities
 from ..topologies.network import Expanded, Network
 from ..topologies.parse import network_of
@@ -29,7 +30,7 @@ METHODS = ("budget", "odfs")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class EntityRoutes:
+class EntityRoutes(Displayed):
     """Paths of indivisible entities.
 
     Attributes

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..accelerate import kernels
 from ..arguments import written
+from ..display.cards import Displayed
 from ..quantities import Number
 from ..topologies.hypercube import Hypercube
 from ..topologies.network import Expanded, Network
@@ -68,7 +69,7 @@ def dimension_order(axes: Sequence[int] | None = None) -> DimensionOrder:
 
 
 @dataclass(frozen=True, eq=False)
-class RoutingGraph:
+class RoutingGraph(Displayed):
     """The transformed graph of rules R1-R3.
 
     Link ``k`` of the network is edge ``k``, from its out-vertex ``2k`` to its in-vertex

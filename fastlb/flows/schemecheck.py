@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ..arguments import written
+from ..display.cards import Displayed
 from ..topologies.network import Network
 from ..topologies.parse import network_of
 from ..topologies.topology import Topology
@@ -20,7 +21,7 @@ MOST_WALKS = 20_000
 
 
 @dataclass(frozen=True)
-class RoutingCheck:
+class RoutingCheck(Displayed):
     """Outcome of a check; true where the scheme has P1-P3.
 
     Attributes

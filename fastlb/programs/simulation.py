@@ -9,6 +9,7 @@ import numpy as np
 
 from ..accelerate import kernels
 from ..arguments import cost, one_of, whole_number, yes_or_no
+from ..display.cards import Displayed, card
 from ..exchange.fault_plans import DONORS, ORDERS, fault_plan
 from ..memory import require_memory
 from ..topologies.hypercube import Hypercube
@@ -27,7 +28,7 @@ LARGEST_N = 24
 
 
 @dataclass(frozen=True, eq=False)
-class SearchRun:
+class SearchRun(Displayed):
     """A simulated search; with a batch every field has its shape in front.
 
     Attributes
@@ -67,6 +68,14 @@ class SearchSpeedup:
 
     without: SearchRun
     with_balancing: SearchRun
+
+    def _repr_html_(self) -> str:
+        about = {
+            "speedup": self.speedup,
+            "time without balancing": self.without.time,
+            "time with balancing": self.with_balancing.time,
+        }
+        return card(type(self).__name__, about)
 
     @property
     def speedup(self) -> Any:

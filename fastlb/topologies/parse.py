@@ -77,11 +77,8 @@ def read_topology(topology: Any, name: str = "topology") -> Topology:
     if isinstance(topology, Topology):
         return topology
     if isinstance(topology, str):
-        return (
-            _spelled(topology)
-            if topology.partition(":")[0] in _READERS
-            else parse_topology(topology)
-        )
+        is_spelled = topology.partition(":")[0] in _READERS
+        return (_spelled if is_spelled else parse_topology)(topology)
     raise TypeError(
         f"{name} must be a Topology such as Mesh(8, 8) or a spelling such as 'mesh:8x8', "
         f"got {topology!r}"

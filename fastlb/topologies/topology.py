@@ -13,12 +13,22 @@ import numpy as np
 
 from ..accelerate import extra
 from ..arguments import integer
+from ..display.cards import card
+from ..display.drawings import (
+    MOST_LINKS,
+    MOST_NODES,
+    grid_places,
+    network_drawing,
+    network_places,
+    ring_places,
+)
 from ..memory import require_memory
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
+    from ..display.html import Markup
     from .network import Network
 
 MAX_NODES = 2**62
@@ -137,6 +147,26 @@ class Topology(ABC):
             )
         return int(np.ravel_multi_index(coordinates, self.shape)) if coordinates else 0
 
+    def _repr_html_(self) -> str:
+        about = {"spelled": self.spec, "nodes": self.size, "links": self.edge_count}
+        return card(repr(self), about, *self._drawing())
+
+    def _drawing(self) -> list[Markup]:
+        """Return a drawing of the nodes and links, or nothing if there are too many."""
+        if self.size > MOST_NODES or self.edge_count > MOST_LINKS:
+            return []
+        links = ordered_links(self._links())
+        about = f"{self.size} nodes and {len(links)} links"
+        return [network_drawing(self._places(links), links, about=about, names=self._labels())]
+
+    def _labels(self) -> list[str]:
+        """Return what nodes are called in drawings and tables, one text a node."""
+        return [str(node) for node in range(self.size)]
+
+    def _places(self, links: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return where nodes are drawn, shape (N, 2)."""
+        return network_places(self.size, links)
+
     def __eq__(self, other: object) -> bool:
         return self._key == other._key if isinstance(other, Topology) else NotImplemented
 
@@ -229,6 +259,12 @@ class Grid(Topology):
     def edge_count(self) -> int:
         per_axis = zip(self.shape, self.wrap, strict=True)
         return sum(self.size // k * axis_links(k, wrap) for k, wrap in per_axis)
+
+    def _places(self, links: NDArray[np.int64]) -> NDArray[np.float64]:
+        if self.ndim == 1 and self.wrap[0] and self.size > 2:
+            return ring_places(self.size)
+        places = grid_places(self.shape)
+        return super()._places(links) if places is None else places
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.shape}, wrap={self.wrap})"
