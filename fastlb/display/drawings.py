@@ -39,8 +39,8 @@ def loads_drawing(loads: NDArray[Any], shape: Sequence[int]) -> Markup:
         largest = values.max(initial=0)
         about = f"loads of {values.size} nodes, from 0 to {largest:.6g}"
         return _bars(values, about)
-    counts, edges = np.histogram(values, BINS)
-    about = f"how many nodes have how much load, from {edges[0]:.6g} to {edges[-1]:.6g}"
+    counts, _ = np.histogram(values, BINS)
+    about = f"how many nodes have how much load, from {values.min():.6g} to {values.max():.6g}"
     return _bars(counts.astype(np.float64), about)
 
 

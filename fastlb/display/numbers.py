@@ -53,7 +53,7 @@ def _real(value: float) -> str:
         return str(value)
     if value == int(value) and abs(value) < 1e15:
         return f"{int(value):,}"
-    return f"{value:,.1f}" if 1e4 <= abs(value) < 1e15 else f"{value:.4g}"
+    return f"{value:,.1f}" if 1e3 <= abs(value) < 1e15 else f"{value:.4g}"
 
 
 def _array(values: Any) -> str:

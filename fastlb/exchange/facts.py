@@ -15,6 +15,8 @@ def facts(recorded: Mapping[str, Any], *, arrow: str = "->") -> dict[str, str]:
 
     ``recorded`` : a Balance's fields by name, those that there are.
     """
+    if np.shape(recorded.get("moved")) and not np.size(recorded["moved"]):
+        return {}
     one = {name: _mean(value) for name, value in recorded.items() if name in _MEANT}
     told = {}
     if "difference" in one:
@@ -45,7 +47,7 @@ _MEANT = {
 
 
 def _mean(value: Any) -> Any:
-    return float(np.mean(value)) if np.ndim(value) and np.size(value) else value
+    return float(np.mean(value)) if np.ndim(value) else value
 
 
 def _ended(recorded: Mapping[str, Any]) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..arguments import integer
+from ..display.cards import card
 from ..random_loads.distributions import Distribution
 from ..random_loads.sampling import MAX_TRIAL, check_seed, read_distribution
 from ..topologies.parse import parse_topology
@@ -193,6 +194,20 @@ class Study:
         for cell in self.cells:
             groups.setdefault((cell.topology, cell.loads), []).append(cell)
         return {group: tuple(cells) for group, cells in groups.items()}
+
+    def _repr_html_(self) -> str:
+        about = {
+            "topologies": [topology.spec for topology in self.topologies],
+            "methods": self.methods,
+            "loads": [loads.spec for loads in self.loads],
+            "further grids": len(self.further),
+            "combinations": len(self.cells),
+            "trials": self.trials,
+            "seed": self.seed,
+        }
+        if self.target_error:
+            about["stops at"] = [f"{target.figure} {target.spec}" for target in self.target_error]
+        return card(f"Study {self.name}", about)
 
     def covers(self, other: Study) -> bool:
         """Return whether this study has all combinations of another."""
