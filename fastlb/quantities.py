@@ -18,6 +18,8 @@ from .rational import has_long_exponent
 
 Number = int | float | Fraction
 Numbers = ArrayLike | Sequence[Number | str]
+# An array of one axis.
+Vector = np.ndarray[tuple[int], np.dtype[Any]]
 Kind = Literal["integer", "rational", "float"]
 
 _INFINITE = re.compile(r"\s*[+]?inf(inity)?\s*", re.IGNORECASE)

@@ -15,7 +15,7 @@ def facts(recorded: Mapping[str, Any], *, arrow: str = "->") -> dict[str, str]:
 
     ``recorded`` : a Balance's fields by name, those that there are.
     """
-    if np.shape(recorded.get("moved")) and not np.size(recorded["moved"]):
+    if "moved" in recorded and not np.size(recorded["moved"]):
         return {}
     one = {name: _mean(value) for name, value in recorded.items() if name in _MEANT}
     told = {}

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arguments import as_array, refused_dtype
-from ..quantities import Numbers
+from ..quantities import Number, Numbers, Vector
 from .scaling import exact_sum
 
 
+@overload
+def excess_load(loads: Sequence[Number], *, target: ArrayLike | None = None) -> Vector: ...
+@overload
+def excess_load(loads: Numbers, *, target: ArrayLike | None = None) -> NDArray[Any]: ...
 def excess_load(loads: Numbers, *, target: ArrayLike | None = None) -> NDArray[Any]:
     """Return how much each node has above what it should have.
 

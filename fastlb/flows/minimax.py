@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, TypedDict, Unpack, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arguments import one_of, whole_number
-from ..quantities import Kind, Number, Numbers, Quantities, read_number, read_quantities
+from ..quantities import Kind, Number, Numbers, Quantities, Vector, read_number, read_quantities
 from ..topologies.network import Expanded, Network
 from ..topologies.parse import network_of, read_topology
 from ..topologies.topology import Topology
@@ -24,6 +25,37 @@ from .search import METHODS, MaxFlow, least_flow, search, short_flow
 PLANS: dict[str, MaxFlow] = {"short": short_flow, "least": least_flow}
 
 
+class FlowOptions(TypedDict, total=False):
+    """The options of :func:`minimax_flow`."""
+
+    contention: str
+    integral: bool | None
+    routing: Routing
+    counted: ArrayLike | None
+    pinned: ArrayLike | None
+    max_moves: Any
+    plan: str
+    levels: int
+    method: str
+
+
+@overload
+def minimax_flow(
+    network: Topology | str,
+    excess: Sequence[Number | str] | Vector,
+    **options: Unpack[FlowOptions],
+) -> MinimaxPlan: ...
+@overload
+def minimax_flow(
+    network: Topology | str,
+    excess: Sequence[Sequence[Any] | Vector],
+    **options: Unpack[FlowOptions],
+) -> MinimaxBatch: ...
+# Of an array whose axes a type checker does not know, either.
+@overload
+def minimax_flow(
+    network: Topology | str, excess: Numbers, **options: Unpack[FlowOptions]
+) -> Any: ...
 def minimax_flow(
     network: Topology | str,
     excess: Numbers,

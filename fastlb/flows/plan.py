@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -304,7 +304,11 @@ class MinimaxBatch(Sequence[MinimaxPlan]):
     def __len__(self) -> int:
         return len(self._plans)
 
-    def __getitem__(self, index: Any) -> Any:
+    @overload
+    def __getitem__(self, index: int) -> MinimaxPlan: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[MinimaxPlan, ...]: ...
+    def __getitem__(self, index: int | slice) -> MinimaxPlan | tuple[MinimaxPlan, ...]:
         return self._plans[index]
 
     def __iter__(self) -> Iterator[MinimaxPlan]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
@@ -154,7 +154,7 @@ class Study:
             trials: int = 100,
             seed: int = 0,
             further: Iterable[Part] = (),
-            target_error: Mapping[str, float | str] | Iterable[Target] = (),
+            target_error: Mapping[str, float | str] | Sequence[Target] = (),
             minimum_trials: int = 256,
         ) -> None: ...
 

@@ -76,6 +76,11 @@ class Topology(ABC):
         return ordered_links(self._links())
 
     @property
+    def links(self) -> NDArray[np.int64]:
+        """Undirected links, shape (L, 2): ``edges``, which only in a Network are directed."""
+        return self.edges
+
+    @property
     def edge_count(self) -> int:
         """Number of undirected healthy links."""
         return len(self.edges)
