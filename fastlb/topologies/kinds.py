@@ -11,6 +11,7 @@ from typing import Any, Literal, overload
 
 from .hexa_cell_topology import HyperHexaCell
 from .hypercube import Hypercube
+from .network import Network
 from .parse import read_topology
 from .topology import Grid, Topology
 
@@ -23,6 +24,8 @@ class Kind:
     ----------
     name : str
         Such as ``"hypercube"``; an article goes before it.
+    base : class
+        Of its topologies.
     examples : str
         What belongs to it.
     methods : tuple of str
@@ -30,19 +33,23 @@ class Kind:
     """
 
     name: str
+    base: type[Topology]
     examples: str
     methods: tuple[str, ...]
 
 
-HYPERCUBE = Kind("hypercube", "hypercube:10", ("dem", "dde", "gde", "fault_tolerant_dem"))
+HYPERCUBE = Kind(
+    "hypercube", Hypercube, "hypercube:10", ("dem", "dde", "gde", "fault_tolerant_dem")
+)
 FAULTY_HYPERCUBE = Kind(
     "hypercube with faults",
+    Hypercube,
     "hypercube:3:faults=0-4,5-7",
     ("fault_tolerant_dem", "dem", "gde"),
 )
-GRID = Kind("grid", "mesh:8x8, torus:4x4x4, chain:8, ring:8, grid:4wx6", ("dde", "gde"))
-HEXA_CELL = Kind("hyper hexa-cell", "hhc:5", ("hexa_cell", "gde"))
-NETWORK = Kind("network", "any other graph, lb.Network(..)", ("gde",))
+GRID = Kind("grid", Grid, "mesh:8x8, torus:4x4x4, chain:8, ring:8, grid:4wx6", ("dde", "gde"))
+HEXA_CELL = Kind("hyper hexa-cell", HyperHexaCell, "hhc:5", ("hexa_cell", "gde"))
+NETWORK = Kind("network", Network, "any other graph, lb.Network(..)", ("gde",))
 
 KINDS = (HYPERCUBE, FAULTY_HYPERCUBE, GRID, HEXA_CELL, NETWORK)
 
@@ -100,17 +107,17 @@ def topology_for(method: str, topology: Any) -> Topology:
     kind = kind_of(balanced)
     if method in kind.methods:
         return balanced
-    names = [known.name for known in KINDS if method in known.methods]
-    if HYPERCUBE.name in names and FAULTY_HYPERCUBE.name in names:
-        names.remove(FAULTY_HYPERCUBE.name)
-    needed = either([f"a {name}" for name in names[::-1]])
-    message = (
-        f"topology must be {needed} for {method}, got {balanced!r}; on a {kind.name} use "
-        f"{either([*kind.methods, *PLANNERS])} ({POINTER})"
-    )
+    usable = f"{either([*kind.methods, *PLANNERS])} ({POINTER})"
     if kind is FAULTY_HYPERCUBE and method in HYPERCUBE.methods:
-        raise ValueError(message)
-    raise TypeError(message)
+        raise ValueError(
+            f"topology must have no faulty links for {method}, got {balanced!r}; "
+            f"on a {kind.name} use {usable}"
+        )
+    classes = dict.fromkeys(k.base.__name__ for k in KINDS[::-1] if method in k.methods)
+    raise TypeError(
+        f"topology must be a {either(list(classes))} for {method}, got {balanced!r}; "
+        f"on a {kind.name} use {usable}"
+    )
 
 
 def either(words: list[str]) -> str:

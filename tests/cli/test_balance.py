@@ -211,7 +211,7 @@ def test_colour_only_where_it_is_wanted(run: Run, monkeypatch: pytest.MonkeyPatc
         (["-t", "trous:8"], "got 'trous:8'; did you mean torus?"),
         (["-t", "ring:8", "-m", "ded"], "method must be one of dem, gde, dde"),
         (["-t", "ring:8", "-m", "gde:lam=1/2"], "did you mean gde, its options given apart?"),
-        (["-t", "ring:8", "-m", "dem"], "topology must be a hypercube for dem, got Ring(8)"),
+        (["-t", "ring:8", "-m", "dem"], "topology must be a Hypercube for dem, got Ring(8)"),
         (["-t", "ring:8", "--lam", "1/2"], "--lam does not apply to dde, which takes --axes"),
         (["-t", "ring:8", "-m", "gde", "--lam", "2"], "lam must lie between 0 and 1"),
         (["-t", "ring:8", "-m", "gde", "--lam", "x"], "lam"),

@@ -120,7 +120,7 @@ def test_a_method_may_use_its_arrays_again(monkeypatch, rows, chunk):
 @pytest.mark.parametrize(
     ("topology", "method", "error", "message"),
     [
-        ("mesh:4x4", "dem", TypeError, "dem on mesh:4x4: topology must be a hypercube"),
+        ("mesh:4x4", "dem", TypeError, "dem on mesh:4x4: topology must be a Hypercube"),
         ("mesh:4x4", "gde:lam=1.5", ValueError, "gde:lam=1.5 on mesh:4x4: lam must"),
         (
             "mesh:4x4",

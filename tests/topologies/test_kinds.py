@@ -34,7 +34,7 @@ def test_a_method_balances_what_the_table_says(method: str, topology: lb.Topolog
     with pytest.raises((TypeError, ValueError)) as caught:
         lb.balance(loads, topology, method)
     message = str(caught.value)
-    assert message.startswith("topology must be a ")
+    assert message.startswith("topology must ")
     assert f" for {method}, got {topology!r}; on a {kind_of(topology).name} use " in message
     for name in [*suitable(topology), "minimax_flow", "fastlb topologies --methods"]:
         assert name in message
@@ -42,7 +42,7 @@ def test_a_method_balances_what_the_table_says(method: str, topology: lb.Topolog
 
 def test_dde_on_a_network_names_the_methods_that_do() -> None:
     network = lb.Network([(0, 1)])
-    with pytest.raises(TypeError, match="must be a grid or a hypercube for dde") as caught:
+    with pytest.raises(TypeError, match="must be a Grid or Hypercube for dde") as caught:
         lb.dde([1, 2], network)
     assert "on a network use gde or minimax_flow (" in str(caught.value)
 
