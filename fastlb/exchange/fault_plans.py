@@ -133,8 +133,9 @@ class FaultPlan:
         return hash(self._key)
 
     def __repr__(self) -> str:
-        counts = f"{len(self.splits)} splits, {len(self.repairs)} repairs, {self.steps} steps"
-        return f"<FaultPlan of {_brief(self.topology)}: {counts}>"
+        counts = {"splits": len(self.splits), "repairs": len(self.repairs), "steps": self.steps}
+        listed = ", ".join(f"{name} {count:,}" for name, count in counts.items())
+        return f"<FaultPlan of {_brief(self.topology)}: {listed}>"
 
     @property
     def _key(self) -> tuple[object, ...]:
