@@ -25,6 +25,7 @@ EXTRAS = {
     "networkx": "graph",
     "pyarrow": "table",
     "pandas": "table",
+    "xarray": "table",
 }
 
 _thread = threading.local()

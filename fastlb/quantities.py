@@ -13,10 +13,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .arguments import refused_dtype
 from .rational import has_long_exponent
 
 Number = int | float | Fraction
 Numbers = ArrayLike | Sequence[Number | str]
+# An array of one axis.
+Vector = np.ndarray[tuple[int], np.dtype[Any]]
 Kind = Literal["integer", "rational", "float"]
 
 _INFINITE = re.compile(r"\s*[+]?inf(inity)?\s*", re.IGNORECASE)
@@ -124,8 +127,9 @@ def _spread(values: NDArray[Any], count: int) -> NDArray[Any]:
 
 def _array(name: str, given: NDArray[Any], unlimited: bool, signed: bool) -> Quantities:
     kind = given.dtype.kind
-    if kind not in "iuf":
-        raise TypeError(f"{name} must be int, float, Fraction or a string, got {given.dtype}")
+    if kind not in "iuf" or (kind == "f" and given.itemsize not in (4, 8)):
+        got = refused_dtype(name, given.dtype)
+        raise TypeError(f"{name} must be int, float, Fraction or a string, got {got}")
     if kind == "u" and given.size and int(given.max()) > _LARGEST:
         return _column(name, given.tolist(), unlimited, signed)
     values = given.astype(np.float64 if kind == "f" else np.int64)

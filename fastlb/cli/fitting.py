@@ -1,36 +1,8 @@
-"""Which topologies have a given number of nodes, and which methods balance a topology."""
+"""Which topologies have a given number of nodes."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from ..topologies.topology import Topology
-
-
-def suitable(topology: Topology) -> list[str]:
-    """Return the library's methods that balance a topology, the usual one first.
-
-    On a topology without axes GDE has to be told its exchange share, ``lam``.
-
-    Examples
-    --------
-    >>> import fastlb as lb
-    >>> suitable(lb.Hypercube(3, faults=[(0, 4)]))
-    ['fault_tolerant_dem', 'dem', 'gde']
-    """
-    from ..topologies.grids import Grid
-    from ..topologies.hexa_cell_topology import HyperHexaCell
-    from ..topologies.hypercube import Hypercube
-
-    if isinstance(topology, Hypercube):
-        if topology.faults:
-            return ["fault_tolerant_dem", "dem", "gde"]
-        return ["dem", "dde", "gde", "fault_tolerant_dem"]
-    if isinstance(topology, Grid):
-        return ["dde", "gde"]
-    return ["hexa_cell", "gde"] if isinstance(topology, HyperHexaCell) else ["gde"]
 
 
 def fitting(nodes: int) -> list[str]:

@@ -77,6 +77,9 @@ def _headings(
     if given.quantum is not None:
         what += [f" units of {given.quantum:g}"]
     yield Text("".join(what))
+    if hasattr(balance, "lam"):
+        # The share is told even where it is the default.
+        options = {"lam": balance.lam, **options}
     how = "".join(f", {name.replace('_', '-')} {_option(v)}" for name, v in options.items())
     yield Text(f"{balance.method} on {topology.spec} ({count(topology.edge_count)} links){how}")
 

@@ -17,12 +17,14 @@ Examples:
   fastlb topologies                    the list, with an example of each
   fastlb topologies torus:16x16        nodes, links and methods of one
   fastlb topologies --nodes 48         the usual topologies of 48 nodes
+  fastlb topologies --methods          which method balances which topology
   fastlb topologies grid:4wx6 --json   for machines, with all links
 
 \b
 --json prints an object for SPEC: topology, python, shape, nodes, links (how
 many), diameter (null where no formula gives it), methods, and edges as
-[u, v] with u < v; without SPEC, a list of such objects without edges.
+[u, v] with u < v; without SPEC, a list of such objects without edges; with
+--methods, a list of objects: kind, examples, methods, the usual one first.
 """
 # Beyond this many links a JSON list helps nobody; parse_topology(...).edges is an array.
 MAX_LISTED_LINKS = 10**6
@@ -31,14 +33,18 @@ MAX_LISTED_LINKS = 10**6
 @click.command(epilog=EXAMPLES)
 @click.argument("spec", required=False)
 @click.option("--nodes", type=int, metavar="N", help="List the usual topologies of N nodes.")
+@click.option("--methods", is_flag=True, help="Show which method balances which topology.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
-def topologies(spec: str | None, nodes: int | None, as_json: bool) -> None:
+def topologies(spec: str | None, nodes: int | None, methods: bool, as_json: bool) -> None:
     """List the topologies with their spelling, or describe the one named SPEC."""
     from ..topologies.parse import SPELLINGS, parse_topology
     from .fitting import fitting
 
-    if spec is not None and nodes is not None:
-        raise click.UsageError("give SPEC or --nodes, not both")
+    if sum([spec is not None, nodes is not None, methods]) > 1:
+        raise click.UsageError("give one of SPEC, --nodes and --methods")
+    if methods:
+        _print_methods(as_json)
+        return
     if nodes is not None and not 1 <= nodes <= 2**40:
         raise ValueError(f"nodes must lie between 1 and 2**40, got {nodes}")
     if spec is not None:
@@ -58,7 +64,7 @@ def topologies(spec: str | None, nodes: int | None, as_json: bool) -> None:
 
 def describe(topology: Topology) -> dict[str, Any]:
     """Return what is known of a topology without listing its links."""
-    from .fitting import suitable
+    from ..topologies.kinds import suitable
 
     return {
         "topology": topology.spec,
@@ -117,6 +123,53 @@ def _print_list(found: list[dict[str, Any]], spellings: dict[str, str]) -> None:
         click.echo("\nSpelling:\n  " + "\n  ".join(notes))
 
 
+def _print_methods(as_json: bool) -> None:
+    """Print the table of methods and kinds of topologies, and what is to be known of each."""
+    from ..topologies.kinds import KINDS, PLANNERS, REMARKS
+    from .terminal import output
+
+    if as_json:
+        kinds = [
+            {
+                "kind": kind.name,
+                "examples": kind.examples,
+                "methods": [*kind.methods, *PLANNERS],
+            }
+            for kind in KINDS
+        ]
+        click.echo(json.dumps(kinds))
+        return
+    headings = [
+        "hypercube" if k.name == "hypercube" else k.name.removeprefix("hypercube ") for k in KINDS
+    ]
+    rows = [["", *headings]]
+    for method in REMARKS:
+        marks = [
+            "usual"
+            if method == kind.methods[0]
+            else "yes"
+            if method in (*kind.methods, *PLANNERS)
+            else "-"
+            for kind in KINDS
+        ]
+        rows.append([method, *marks])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    margin = max(map(len, REMARKS))
+    lines = [
+        *("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows),
+        "",
+        *(f"{kind.name}: {kind.examples}" for kind in KINDS),
+        "usual: what fastlb balance takes without --method",
+        "",
+        *(f"{method:<{margin}}  {remark}" for method, remark in REMARKS.items()),
+        "",
+        "Methods registered in Python, lb.register_method, take any topology.",
+    ]
+    console = output()
+    for line in lines:
+        console.print(line, markup=False, soft_wrap=True)
+
+
 def _print_one(topology: Topology) -> None:
     import fastlb as lb
 
@@ -146,7 +199,7 @@ def _print_one(topology: Topology) -> None:
     if isinstance(topology, HyperHexaCell):
         promise = f"leaves largest - least <= {topology.d + 2}"
         lines += [("hexa_cell", f"triangles, prisms and {topology.d - 1} dimensions, {promise}")]
-        lines += [("gde", "sweeps until neighbours are within 1; give lambda, say --lam 1/2")]
+        lines += [("gde", "sweeps until neighbours are within 1; lambda 1/2 by default")]
     if "dde" in about["methods"]:
         axes = f"{topology.ndim} axes" if topology.ndim > 1 else "1 axis"
         lines += [("dde", f"one pass over {axes}, leaves largest - least <= {topology.ndim}")]

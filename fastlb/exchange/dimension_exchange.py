@@ -27,6 +27,7 @@ import numpy as np
 
 from ..accelerate import kernels
 from ..topologies.hypercube import Hypercube
+from ..topologies.kinds import topology_for
 from ..topologies.topology import Topology
 from .casting import (
     INT16,
@@ -88,7 +89,7 @@ TILE_WIDTH = 64
 
 def dem(
     loads: ArrayLike,
-    topology: Topology,
+    topology: Topology | str,
     *,
     dims: Iterable[int] | None = None,
     record: str = "metrics",
@@ -104,7 +105,8 @@ def dem(
     ----------
     loads : array_like, shape (*batch, *topology.shape) or (*batch, topology.size)
         Tasks per node, not negative: integers, float32 or float64.
-    topology : Hypercube
+    topology : Hypercube or str
+        Or its spelling, ``"hypercube:10"``.
     dims : order of the bits, optional
         Default 0, 1, .., n-1; bit 0 is the last array axis.
     record : {"metrics", "loads", "flows"}
@@ -134,8 +136,7 @@ def dem(
         balance = run_prepared("dem", _prepare, loads, topology, record, out)
         if balance is not None:
             return balance
-    if not isinstance(topology, Hypercube):
-        raise TypeError(f"topology must be a Hypercube for dem, got {topology!r}")
+    topology = topology_for("dem", topology)
     check_record(record)
     given = read_loads(loads, topology)
     result, rows = output_rows(out, loads, given)

@@ -6,8 +6,11 @@ from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from ..display.cards import card
+from ..display.tables import html_table
+from ..topologies.kinds import topology_for
 from .fault_planning import fault_schedule
-from .fault_schedule import FaultSchedule
+from .fault_schedule import FaultSchedule, Subcube, brief
 from .fault_tolerance import apply_schedule
 
 if TYPE_CHECKING:
@@ -17,7 +20,11 @@ if TYPE_CHECKING:
     from .result import Balance
 
 
-@dataclass(frozen=True, eq=False)
+# Repairs that a notebook shows.
+LISTED_REPAIRS = 10
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class FaultPlan(FaultSchedule):
     """What fault-tolerant DEM does on one faulty cube, whatever the loads.
 
@@ -46,6 +53,26 @@ class FaultPlan(FaultSchedule):
     [([0, 4], [2, 6]), ([5, 7], [1, 3])]
     """
 
+    def __repr__(self) -> str:
+        counts = {"splits": len(self.splits), "repairs": len(self.repairs), "steps": self.steps}
+        listed = ", ".join(f"{name} {count:,}" for name, count in counts.items())
+        return f"<FaultPlan of {brief(self.topology)}: {listed}>"
+
+    def _repr_html_(self) -> str:
+        about = {
+            "splits": len(self.splits),
+            "fault-free subcubes": len(self.whole),
+            "stuck subcubes": len(self.repairs),
+            "steps": self.steps,
+        }
+        rows = [
+            [*map(_nodes_text, (repair.stuck, repair.donor)), str(repair.bit)]
+            for repair in self.repairs[:LISTED_REPAIRS]
+        ]
+        headings = ["stuck nodes", "donor nodes", "across bit"]
+        listed = [html_table(headings, rows, names=2)] if rows else []
+        return card(f"fault plan of {brief(self.topology)}", about, *listed)
+
     def apply(
         self,
         loads: ArrayLike,
@@ -58,15 +85,23 @@ class FaultPlan(FaultSchedule):
         return apply_schedule(self, loads, finish=finish, record=record, out=out)
 
 
-def fault_plan(topology: Hypercube, *, order: str = "lowest", donor: str = "latest") -> FaultPlan:
+def _nodes_text(subcube: Subcube) -> str:
+    if subcube.dimensions > 3:
+        return f"{2**subcube.dimensions:,} from {subcube.base} on"
+    return " ".join(map(str, subcube.nodes.tolist()))
+
+
+def fault_plan(
+    topology: Hypercube | str, *, order: str = "lowest", donor: str = "latest"
+) -> FaultPlan:
     """Plan fault-tolerant DEM on a hypercube; the work grows with the faults, not the nodes.
 
     With at most ``n - 1`` faulty links a plan always exists (More-Wu section 2.2).
 
     Parameters
     ----------
-    topology : Hypercube
-        With its faulty links.
+    topology : Hypercube or str
+        With its faulty links; or its spelling, ``"hypercube:3:faults=0-4,5-7"``.
     order : {"lowest", "highest"}
         Which fault-free dimension of a subcube is split first.
     donor : {"latest", "earliest"}
@@ -88,7 +123,8 @@ def fault_plan(topology: Hypercube, *, order: str = "lowest", donor: str = "late
     >>> fault_plan(lb.Hypercube(2, faults=[(0, 1)])).stuck
     (Subcube(base=0, free=1),)
     """
-    return _plan_of(fault_schedule(topology, order=order, donor=donor))
+    cube = topology_for("fault_tolerant_dem", topology)
+    return _plan_of(fault_schedule(cube, order=order, donor=donor))
 
 
 @lru_cache(maxsize=256)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from ..errors import FaultError
+from ..topologies.kinds import topology_for
 from .casting import INT32_MAX, INT64_MAX, units_dtype
 from .fault_batches import (
     Carried,
@@ -34,14 +35,14 @@ if TYPE_CHECKING:
     from ..topologies.hypercube import Hypercube
 
 FLOAT64_MAX = float(np.finfo(np.float64).max)
-METHOD = "fault_tolerant_dem"
+METHOD: Final = "fault_tolerant_dem"
 # Nodes of networks that are balanced link by link where they are few.
 LINK_BY_LINK = 2**6
 
 
 def fault_tolerant_dem(
     loads: ArrayLike,
-    topology: Hypercube,
+    topology: Hypercube | str,
     *,
     order: str = "lowest",
     donor: str = "latest",
@@ -63,8 +64,8 @@ def fault_tolerant_dem(
     ----------
     loads : array_like, shape (*batch, *topology.shape) or (*batch, topology.size)
         Tasks of each node: integers, float32 or float64, not negative.
-    topology : Hypercube
-        With its faulty links.
+    topology : Hypercube or str
+        With its faulty links; or its spelling, ``"hypercube:3:faults=0-4,5-7"``.
     order : {"lowest", "highest"}
         Which fault-free dimension of a subcube is split first.
     donor : {"latest", "earliest"}
@@ -112,6 +113,7 @@ def fault_tolerant_dem(
         if balance is not None:
             return balance
     check_tree("fallback", fallback)
+    topology = topology_for(METHOD, topology)
     try:
         plan = fault_schedule(topology, order=order, donor=donor)
     except FaultError:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..accelerate import kernels
 from ..arguments import as_array, one_of
+from ..display.cards import Displayed
 from ..errors import DeadlockError
 from ..topologies.grids import Chain
 from .casting import INT64_MAX
@@ -24,7 +25,7 @@ ROUNDING = 2.0**-49
 
 
 @dataclass(frozen=True, eq=False)
-class DdeLine:
+class DdeLine(Displayed):
     """The table of DDE-chain or DDE-ring (Wu-Shu Example 1 and Fig. 9), arrays of shape (k,).
 
     Attributes

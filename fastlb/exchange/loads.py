@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..accelerate import kernels
-from ..arguments import as_array, one_of
+from ..arguments import as_array, one_of, refused_dtype
 from .casting import INT64_MAX
 
 if TYPE_CHECKING:
@@ -84,7 +84,8 @@ def _as_array(loads: ArrayLike) -> NDArray[Any]:
     kind, width = given.dtype.kind, given.dtype.itemsize
     if kind in "iu" or (kind == "f" and width in (4, 8)):
         return given
-    raise TypeError(f"loads must be integers, float32 or float64, got dtype {given.dtype}")
+    got = refused_dtype("loads", given.dtype)
+    raise TypeError(f"loads must be integers, float32 or float64, got {got}")
 
 
 def batch_shape(shape: tuple[int, ...], topology: Topology) -> tuple[int, ...]:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..display.cards import card
+from ..display.drawings import loads_drawing
+from ..display.numbers import shown
+from .facts import facts
 from .loads import RECORDS
 
 if TYPE_CHECKING:
@@ -16,6 +21,7 @@ if TYPE_CHECKING:
 # What each attribute needs; the order is that of ``to_dict`` and of printed tables.
 RECORDED_WITH = {
     "loads": "loads",
+    "lam": "loads",
     "difference": "metrics",
     "initial_difference": "metrics",
     "imbalance": "metrics",
@@ -72,6 +78,8 @@ class Balance:
         GDE: the last sweep moved nothing although neighbours differ; neighbours are balanced.
     colours : int
         GDE: number of colours of the links.
+    lam : Fraction
+        GDE: the share of a difference that was sent, given or by default.
     counts : dict of batch
         HHC: counters by name; it cannot be changed.
     stages : (S,) + as the input; moved_per_stage, rounds_per_stage : (S,) + batch
@@ -107,6 +115,7 @@ class Balance:
     stalled: Any
     converged: Any
     colours: int
+    lam: Fraction
     counts: dict[str, Any]
     stages: NDArray[Any]
     moved_per_stage: NDArray[Any]
@@ -159,13 +168,28 @@ class Balance:
         fields = {"loads": self.loads, **self._fields}
         return Balance, (self.method, self.topology, self.record, fields)
 
+    @property
+    def _heading(self) -> str:
+        """The method, its share, the topology and how many networks there are."""
+        share = f", lam {self.lam}" if "lam" in self.__dict__ else ""
+        networks = self.loads.size // self.topology.size
+        several = "" if networks == 1 else f", {networks:,} networks"
+        return f"{self.method} on {self.topology!r}{share}{several}"
+
     def __repr__(self) -> str:
-        shown = [f"{self.method} on {self.topology!r}", f"loads{self.loads.shape}"]
-        for name in ("initial_difference", "difference", "moved", "sweeps"):
-            value = self.__dict__.get(name)
-            if value is not None and np.ndim(value) == 0:
-                shown += [f"{name}={value}"]
-        return f"<Balance: {', '.join(shown)}>"
+        told = [f"{name} {value}" for name, value in facts(self._fields).items()]
+        mean = "means: " if self.loads.size != self.topology.size and told else ""
+        loads = f"loads [{shown(self.loads)}]"
+        return f"<Balance: {self._heading}; {mean}{', '.join([*told, loads])}>"
+
+    def _repr_html_(self) -> str:
+        known = facts(self._fields, arrow="\N{RIGHTWARDS ARROW}")
+        size, loads = self.topology.size, self.loads.reshape(-1)
+        if len(loads) != size:
+            about = {**known, "loads": self.loads}
+            return card(self._heading, about, note="means of all networks" if known else "")
+        picture = loads_drawing(loads, self.topology.shape)
+        return card(self._heading, {**known, "loads": self.loads}, picture)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything recorded as JSON-ready lists, numbers and strings."""
@@ -190,4 +214,6 @@ class FrozenDict(dict[str, Any]):
 def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _plain(part) for key, part in value.items()}
+    if isinstance(value, Fraction):
+        return str(value)
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else value

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..arguments import as_array
-from ..quantities import Numbers
+from ..arguments import as_array, refused_dtype
+from ..quantities import Number, Numbers, Vector
 from .scaling import exact_sum
 
 
+@overload
+def excess_load(loads: Sequence[Number], *, target: ArrayLike | None = None) -> Vector: ...
+@overload
+def excess_load(loads: Numbers, *, target: ArrayLike | None = None) -> NDArray[Any]: ...
 def excess_load(loads: Numbers, *, target: ArrayLike | None = None) -> NDArray[Any]:
     """Return how much each node has above what it should have.
 
@@ -80,8 +85,10 @@ def _difference(loads: NDArray[Any], target: NDArray[Any]) -> NDArray[Any]:
 
 def _numbers(name: str, given: Numbers) -> NDArray[Any]:
     values = as_array(name, given)
-    if values.dtype.kind not in "iuf" or values.dtype == np.float16:
-        raise TypeError(f"{name} must be integers, float32 or float64, got {values.dtype}")
+    kind, width = values.dtype.kind, values.dtype.itemsize
+    if not (kind in "iu" or (kind == "f" and width in (4, 8))):
+        got = refused_dtype(name, values.dtype)
+        raise TypeError(f"{name} must be integers, float32 or float64, got {got}")
     if values.dtype.kind == "f":
         if not np.isfinite(values).all():
             raise ValueError(f"{name} must be finite, got NaN or infinity")

@@ -7,17 +7,25 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..accelerate import heeding, kernels
+from ..display.cards import card
+from ..display.drawings import BLUE, GREY, MOST_LINKS, MOST_NODES, ORANGE, network_drawing
+from ..display.html import Markup
+from ..display.numbers import shown
+from ..display.tables import html_table
 from ..quantities import Number, Quantities
 from ..topologies.network import Expanded, Network
 from .certificate import Level, level_values, require, verify, verify_given
 from .scaling import Integers, Units, exact_sum
 from .search import MaxFlow
+
+# Links of the largest network whose routes a notebook shows, and rows of its tables.
+MOST_SHOWN, LISTED = 10_000, 10
 
 
 class Route(NamedTuple):
@@ -230,6 +238,50 @@ class MinimaxPlan:
             "quantum": self.quantum,
         }
 
+    def _repr_html_(self) -> str:
+        network = self.network
+        about: dict[str, Any] = {"eliminated": self.eliminated, "contention": self.contention}
+        if len(self.stages) > 1:
+            about["levels"] = self.levels
+        if network.edge_count > MOST_SHOWN:
+            return card(f"minimax flow on {network!r}", about)
+        labels, tight = network._labels(), self.bottleneck.tolist()
+        about |= {"traffic": self.traffic, "links of the bottleneck": len(tight)}
+        links = [
+            [*(labels[node] for node in network.edges[k].tolist()), shown(self.flow[k])]
+            for k in tight[:LISTED]
+        ]
+        routes = [
+            [" ".join(labels[node] for node in route.path), shown(route.amount)]
+            for route in self.routes()[:LISTED]
+        ]
+        parts = [
+            html_table([*headings, "load"], rows, names=len(headings))
+            for headings, rows in ((["bottleneck", ""], links), (["route"], routes))
+            if rows
+        ]
+        return card(f"minimax flow on {network!r}", about, *parts, *self._drawing(labels))
+
+    def _drawing(self, labels: list[str]) -> list[Markup]:
+        """Return a drawing of the links that carry load, or nothing of a large network."""
+        network = self.network
+        if network.size > MOST_NODES or network.edge_count > MOST_LINKS:
+            return []
+        sent = self.flow.astype(np.float64)
+        used = np.flatnonzero(sent)
+        excess = [0 if x is None else x for x in self.excess.numbers]
+        colours = [ORANGE if x > 0 else BLUE if x < 0 else GREY for x in excess]
+        drawing = network_drawing(
+            network._places(network.links),
+            network.edges[used],
+            about="orange has too much, blue has room; wider carries more; bottleneck green",
+            names=labels,
+            colours=colours,
+            flows=sent[used],
+            tight=np.flatnonzero(np.isin(used, self.bottleneck)).tolist(),
+        )
+        return [drawing]
+
     def __repr__(self) -> str:
         return (
             f"MinimaxPlan(eliminated={self.eliminated}, contention={self.contention}, "
@@ -252,11 +304,19 @@ class MinimaxBatch(Sequence[MinimaxPlan]):
     def __len__(self) -> int:
         return len(self._plans)
 
-    def __getitem__(self, index: Any) -> Any:
+    @overload
+    def __getitem__(self, index: int) -> MinimaxPlan: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[MinimaxPlan, ...]: ...
+    def __getitem__(self, index: int | slice) -> MinimaxPlan | tuple[MinimaxPlan, ...]:
         return self._plans[index]
 
     def __iter__(self) -> Iterator[MinimaxPlan]:
         return iter(self._plans)
+
+    def _repr_html_(self) -> str:
+        about = {"eliminated": self.eliminated, "contention": self.contention}
+        return card(repr(self)[1:-1], about)
 
     def __repr__(self) -> str:
         return f"<MinimaxBatch: plans of shape {self.shape} on {self._links} links>"

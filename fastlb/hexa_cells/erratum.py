@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..display.cards import Displayed
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -15,7 +17,7 @@ TOTALS = 40
 
 
 @dataclass(frozen=True)
-class Erratum:
+class Erratum(Displayed):
     """One place of the paper.
 
     Attributes

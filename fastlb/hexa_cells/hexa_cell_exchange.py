@@ -25,6 +25,7 @@ from ..exchange.outputs import finished, output_rows
 from ..exchange.prepared import PreparedCall, run_prepared
 from ..exchange.result import Balance, FrozenDict
 from ..topologies.hexa_cell_topology import HyperHexaCell
+from ..topologies.kinds import topology_for
 from .hexa_cell_run import STEPS, Count, Run, are_side_by_side, counters, run_of
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ SMALL = 2**14
 
 def hexa_cell(
     loads: ArrayLike,
-    topology: Topology,
+    topology: Topology | str,
     algorithm: str = "B",
     *,
     share: str = "fair",
@@ -65,7 +66,8 @@ def hexa_cell(
     ----------
     loads : array_like, shape (*batch, *topology.shape) or (*batch, topology.size)
         Tasks per node, not negative: integers, float32 or float64.
-    topology : HyperHexaCell
+    topology : HyperHexaCell or str
+        Or its spelling, ``"hhc:5"``.
     algorithm : {"B", "A", "C"}
     share : {"fair", "greedy"}
         How one node's excess goes to two takers in A and B: unit by unit to the lighter, ties to
@@ -107,8 +109,7 @@ def hexa_cell(
     )
     if balance is not None:
         return balance
-    if not isinstance(topology, HyperHexaCell):
-        raise TypeError(f"topology must be a HyperHexaCell for hexa_cell, got {topology!r}")
+    topology = topology_for("hexa_cell", topology)
     run = run_of(topology, algorithm, share, odd_unit)
     check_record(record)
     inputs = read_loads(loads, topology)

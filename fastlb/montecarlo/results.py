@@ -12,15 +12,25 @@ import numpy as np
 
 from .._version import __version__
 from ..accelerate import extra
+from ..display.cards import card
+from ..display.numbers import with_error
+from ..display.tables import html_table
 from .collecting import Rows, Tallies
-from .statistic import QUANTILES, Difference, Statistic
+from .statistic import QUANTILES, Difference
 from .stopping import enough
+from .summary import MOST_ROWS, Comparison, Summary
 
 if TYPE_CHECKING:
+    import pandas
+    import pyarrow
     from numpy.typing import NDArray
 
     from .grid import Cell
     from .study import Study
+
+
+# Figures that a notebook shows, where a method has them.
+SHOWN_FIRST = ("difference", "cost", "locality", "sweeps", "steps")
 
 
 class Results:
@@ -59,6 +69,22 @@ class Results:
     def __repr__(self) -> str:
         cells = f"{len(self.study.cells)} combinations"
         return f"<Results of {self.study.name}: {cells}, {self.trials_text} trials each>"
+
+    def _repr_html_(self) -> str:
+        known = self.figures
+        names = [name for name in SHOWN_FIRST if name in known] or list(known)
+        rows = []
+        for cell in self.study.cells[:MOST_ROWS]:
+            figures = self._kept.figures(cell)
+            means = []
+            for name in names:
+                statistic = self._kept.statistic(cell, name, ()) if name in figures else None
+                pair = statistic and with_error(statistic.mean, statistic.standard_error)
+                means.append(" \N{PLUS-MINUS SIGN} ".join(pair) if pair else "")
+            rows.append([*cell.key, *means])
+        table = html_table(["topology", "method", "loads", *names], rows, names=3)
+        more = f"{len(self.study.cells):,} combinations, {self.trials_text} trials each"
+        return card(f"Results of {self.study.name}", {}, table, note=f"{more}; mean, s.e.")
 
     @property
     def has_rows(self) -> bool:
@@ -142,9 +168,7 @@ class Results:
         columns |= {name: self._column(name) for name in self.figures}
         return columns
 
-    def summary(
-        self, levels: Iterable[float] = QUANTILES
-    ) -> dict[tuple[str, str, str], dict[str, Statistic]]:
+    def summary(self, levels: Iterable[float] = QUANTILES) -> Summary:
         """Return mean, standard error, extremes and quantiles of every figure.
 
         Parameters
@@ -154,8 +178,9 @@ class Results:
 
         Returns
         -------
-        dict
-            By (topology, method, loads), each as spelled in the table, then by figure.
+        Summary
+            A dict by (topology, method, loads), each as spelled in the table, then by figure,
+            of :class:`Statistic`. It prints as a table; see its ``to_pandas`` and ``to_xarray``.
 
         Raises
         ------
@@ -166,14 +191,16 @@ class Results:
         if not all(0 <= level <= 1 for level in wanted):
             raise ValueError(f"levels must be between 0 and 1, got {wanted}")
         kept = self._kept
-        return {
-            cell.key: {name: kept.statistic(cell, name, wanted) for name in kept.figures(cell)}
-            for cell in self.study.cells
-        }
+        return Summary(
+            {
+                cell.key: {name: kept.statistic(cell, name, wanted) for name in kept.figures(cell)}
+                for cell in self.study.cells
+            }
+        )
 
     def compare(
         self, *, confidence: float = 0.95, figures: Iterable[str] | None = None
-    ) -> dict[tuple[str, str, str, str], dict[str, Difference]]:
+    ) -> Comparison:
         """Return how methods differ, pair by pair and figure by figure, on the same random loads.
 
         A difference is the first method's figure minus the second's in the same trial, so that
@@ -189,9 +216,10 @@ class Results:
 
         Returns
         -------
-        dict
-            By (topology, loads, first method, second method), methods in the study's order,
-            then by figure.
+        Comparison
+            A dict by (topology, loads, first method, second method), methods in the study's
+            order, then by figure, of :class:`Difference`. It prints as a table; see its
+            ``to_pandas`` and ``to_xarray``.
 
         Raises
         ------
@@ -215,17 +243,19 @@ class Results:
             if name not in known:
                 raise ValueError(f"figures must be among {', '.join(known)}, got {name!r}")
         kept = self._kept
-        return {
-            (topology.spec, loads.spec, first.method, second.method): {
-                name: Difference.of(kept.differences(first, second, name), level)
-                for name in wanted
-                if name in kept.figures(first) and name in kept.figures(second)
+        return Comparison(
+            {
+                (topology.spec, loads.spec, first.method, second.method): {
+                    name: Difference.of(kept.differences(first, second, name), level)
+                    for name in wanted
+                    if name in kept.figures(first) and name in kept.figures(second)
+                }
+                for (topology, loads), cells in self.study.groups.items()
+                for first, second in combinations(cells, 2)
             }
-            for (topology, loads), cells in self.study.groups.items()
-            for first, second in combinations(cells, 2)
-        }
+        )
 
-    def to_arrow(self) -> Any:
+    def to_arrow(self) -> pyarrow.Table:
         """Return :meth:`table` as a ``pyarrow.Table``, with the study in its metadata.
 
         Figures that a method lacks are null.
@@ -246,17 +276,18 @@ class Results:
             described["fastlb.study"] = self.study.to_toml()
         return arrow.table(columns, metadata=described)
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> pandas.DataFrame:
         """Return :meth:`table` as a ``pandas.DataFrame``, with nullable columns where needed."""
-        pandas = extra("pandas")
+        library = extra("pandas")
         columns = {}
         for name, values in self.table().items():
-            columns[name] = pandas.Series(np.ma.getdata(values))
+            columns[name] = library.Series(np.ma.getdata(values))
             if name in ("topology", "method", "loads"):
                 columns[name] = columns[name].astype("category")
             elif np.ma.isMaskedArray(values):
                 columns[name] = columns[name].convert_dtypes().mask(np.ma.getmaskarray(values))
-        return pandas.DataFrame(columns)
+        frame: pandas.DataFrame = library.DataFrame(columns)
+        return frame
 
     def to_parquet(self, path: str | Path) -> None:
         """Write :meth:`to_arrow` to a Parquet file."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..display.cards import Displayed
 from .tally import Column, Histogram, Moments
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 @dataclass(frozen=True)
-class Statistic:
+class Statistic(Displayed):
     """One figure over the trials of one combination.
 
     Attributes
@@ -80,7 +81,7 @@ class Statistic:
 
 
 @dataclass(frozen=True)
-class Difference:
+class Difference(Displayed):
     """One figure of a first method minus that of a second, on the same loads, trial by trial.
 
     Attributes

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..arguments import integer
+from ..display.cards import card
 from ..random_loads.distributions import Distribution
 from ..random_loads.sampling import MAX_TRIAL, check_seed
 from ..topologies.topology import Topology
@@ -92,7 +93,7 @@ class Study:
             trials: int = 100,
             seed: int = 0,
             further: Iterable[Part] = (),
-            target_error: Mapping[str, float | str] | Iterable[Target] = (),
+            target_error: Mapping[str, float | str] | Sequence[Target] = (),
             minimum_trials: int = 256,
         ) -> None: ...
 
@@ -132,6 +133,20 @@ class Study:
         for cell in self.cells:
             groups.setdefault((cell.topology, cell.loads), []).append(cell)
         return {group: tuple(cells) for group, cells in groups.items()}
+
+    def _repr_html_(self) -> str:
+        about = {
+            "topologies": [topology.spec for topology in self.topologies],
+            "methods": self.methods,
+            "loads": [loads.spec for loads in self.loads],
+            "further grids": len(self.further),
+            "combinations": len(self.cells),
+            "trials": self.trials,
+            "seed": self.seed,
+        }
+        if self.target_error:
+            about["stops at"] = [f"{target.figure} {target.spec}" for target in self.target_error]
+        return card(f"Study {self.name}", about)
 
     def covers(self, other: Study) -> bool:
         """Return whether this study has all combinations of another."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arguments import integer
+from ..display.drawings import grid_places, ring_places
 from ..memory import require_memory
 from .topology import MAX_NODES, Topology
 from .undirected import Undirected
@@ -76,6 +77,12 @@ class Grid(Undirected):
             if wrap and k > 2:
                 links.append(_pairs(along[:1], along[-1:]))
         return np.concatenate(links)
+
+    def _places(self, links: NDArray[np.int64]) -> NDArray[np.float64]:
+        if self.ndim == 1 and self.wrap[0] and self.size > 2:
+            return ring_places(self.size)
+        places = grid_places(self.shape)
+        return super()._places(links) if places is None else places
 
     @property
     def edge_count(self) -> int:

@@ -169,5 +169,8 @@ class HyperHexaCell(Undirected):
             )
         return 6 * int(found[1] or "0", 2) + INTERIOR.index(found[2])
 
+    def _labels(self) -> list[str]:
+        return [self.label(node) for node in range(self.size)]
+
     def __repr__(self) -> str:
         return f"HyperHexaCell({self.d})"

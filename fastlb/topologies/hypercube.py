@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..arguments import integer
+from ..display.drawings import grid_places
 from ..memory import require_memory
 from .undirected import Undirected
 
@@ -75,6 +76,10 @@ class Hypercube(Undirected):
         broken = np.array(self.faults, dtype=np.int64)
         codes = links @ np.array([self.size, 1])
         return links[~np.isin(codes, broken @ np.array([self.size, 1]))]
+
+    def _places(self, links: NDArray[np.int64]) -> NDArray[np.float64]:
+        places = grid_places(self.shape)
+        return super()._places(links) if places is None else places
 
     def __repr__(self) -> str:
         return f"Hypercube({self.n}" + (f", faults={list(self.faults)})" if self.faults else ")")

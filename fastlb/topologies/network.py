@@ -265,6 +265,9 @@ class Network(Topology):
         columns = (self.capacities.key, self.traffics.key)
         return ("network", self.size, self.edges.tobytes(), *columns)
 
+    def _places(self, links: NDArray[np.int64]) -> NDArray[np.float64]:
+        return super()._places(links) if self.topology is None else self.topology._places(links)
+
     def __repr__(self) -> str:
         if self.topology is not None:
             return f"{self.topology!r}.network()"

@@ -13,11 +13,20 @@ import numpy as np
 
 from ..accelerate import extra
 from ..arguments import integer
+from ..display.cards import card
+from ..display.drawings import (
+    MOST_LINKS,
+    MOST_NODES,
+    network_drawing,
+    network_places,
+)
 from ..memory import require_memory
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
+
+    from ..display.html import Markup
 
 MAX_NODES = 2**62
 
@@ -60,6 +69,11 @@ class Topology(ABC):
     def edges(self) -> NDArray[np.int64]:
         """Undirected healthy links, shape (E, 2) int64: once each, u < v, lexicographic order."""
         return ordered_links(self._links())
+
+    @property
+    def links(self) -> NDArray[np.int64]:
+        """Undirected links, shape (L, 2): ``edges``, which only in a Network are directed."""
+        return self.edges
 
     @property
     def edge_count(self) -> int:
@@ -122,6 +136,26 @@ class Topology(ABC):
                 f"got {coordinates}"
             )
         return int(np.ravel_multi_index(coordinates, self.shape)) if coordinates else 0
+
+    def _repr_html_(self) -> str:
+        about = {"spelled": self.spec, "nodes": self.size, "links": self.edge_count}
+        return card(repr(self), about, *self._drawing())
+
+    def _drawing(self) -> list[Markup]:
+        """Return a drawing of the nodes and links, or nothing if there are too many."""
+        if self.size > MOST_NODES or self.edge_count > MOST_LINKS:
+            return []
+        links = ordered_links(self._links())
+        about = f"{self.size} nodes and {len(links)} links"
+        return [network_drawing(self._places(links), links, about=about, names=self._labels())]
+
+    def _labels(self) -> list[str]:
+        """Return what nodes are called in drawings and tables, one text a node."""
+        return [str(node) for node in range(self.size)]
+
+    def _places(self, links: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return where nodes are drawn, shape (N, 2)."""
+        return network_places(self.size, links)
 
     def __eq__(self, other: object) -> bool:
         return self._key == other._key if isinstance(other, Topology) else NotImplemented
