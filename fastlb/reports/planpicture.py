@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,14 +21,25 @@ if TYPE_CHECKING:
 
 MOST_NODES = 1000
 NAMED_NODES = 60
+# Links whose amounts are written on them.
+COUNTED_LINKS = 80
+
+Positions = Sequence[tuple[float, float] | None] | None
 
 
-def plan_image(plan: MinimaxPlan, named: NamedNetwork, excess: list[Number], suffix: str) -> bytes:
+def plan_image(
+    plan: MinimaxPlan,
+    named: NamedNetwork,
+    excess: list[Number],
+    suffix: str,
+    positions: Positions = None,
+) -> bytes:
     """Return a drawing of a plan as PNG or SVG bytes.
 
     Overloaded nodes are orange, nodes with room blue, larger ones for more load. Links are as
-    wide as the load they carry; those of the bottleneck are green. Names are drawn as they are,
-    with boxes for letters that the font lacks.
+    wide as the load they carry; those of the bottleneck are green. Names and amounts are drawn
+    as they are, with boxes for letters that the font lacks. Nodes stand where ``positions`` has
+    them; those without a position, near their neighbours.
 
     Raises
     ------
@@ -38,7 +50,7 @@ def plan_image(plan: MinimaxPlan, named: NamedNetwork, excess: list[Number], suf
         raise ValueError(
             f"network must have at most {MOST_NODES} nodes to be drawn, got {plan.network.size}"
         )
-    places = _places(plan)
+    places = _places(plan, positions)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
         return image(lambda: _draw(plan, named, excess, places), suffix)
@@ -75,6 +87,8 @@ def _draw(
             },
             zorder=2,
         )
+    if np.count_nonzero(flow) <= COUNTED_LINKS:
+        _write_amounts(axes, plan, flow, places)
     amounts = np.array([float(x) for x in excess])
     share = np.abs(amounts) / (np.abs(amounts).max(initial=0) or 1.0)
     colours = [ORANGE if x > 0 else BLUE if x < 0 else "#BBBBBB" for x in amounts.tolist()]
@@ -105,14 +119,38 @@ def _draw(
     return figure
 
 
+def _write_amounts(
+    axes: Any, plan: MinimaxPlan, flow: NDArray[np.float64], places: NDArray[np.float64]
+) -> None:
+    """Write on every arrow what it carries, in the middle of its arc."""
+    for k in np.flatnonzero(flow).tolist():
+        u, v = plan.network.edges[k].tolist()
+        dx, dy = places[v] - places[u]
+        # A quadratic arc of rad r passes the middle of its chord at r / 2 of its length.
+        x, y = (places[u] + places[v]) / 2 + 0.04 * np.array([dy, -dx])
+        axes.text(
+            x,
+            y,
+            _shown(plan.flow[k : k + 1].tolist()[0]),
+            ha="center",
+            va="center",
+            fontsize=6,
+            zorder=3.5,
+            bbox={"boxstyle": "round,pad=0.15", "facecolor": "white", "linewidth": 0, "alpha": 0.8},
+        )
+
+
 def _shown(number: Number) -> str:
     return f"{float(number):.6g}"
 
 
-def _places(plan: MinimaxPlan) -> NDArray[np.float64]:
-    """Return where nodes are drawn: by address on meshes and tori, in a circle or by springs."""
+def _places(plan: MinimaxPlan, positions: Positions) -> NDArray[np.float64]:
+    """Return where nodes are drawn: where their data say, by address, in a circle or by springs."""
     topology = plan.network.topology
     n = plan.network.size
+    placed = {i: place for i, place in enumerate(positions or ()) if place is not None}
+    if len(set(placed.values())) > 1:
+        return _by_position(plan, placed)
     if topology is not None and topology.ndim == 2:
         rows, columns = np.unravel_index(np.arange(n), topology.shape)
         return np.stack([columns, -rows], axis=1).astype(np.float64)
@@ -130,3 +168,25 @@ def _places(plan: MinimaxPlan) -> NDArray[np.float64]:
         return np.array([found[i] for i in range(n)])
     angles = 2 * math.pi * np.arange(n) / n
     return np.stack([np.cos(angles), np.sin(angles)], axis=1)
+
+
+def _by_position(
+    plan: MinimaxPlan, placed: dict[int, tuple[float, float]]
+) -> NDArray[np.float64]:
+    """Return the positions, and for nodes that have none the middle of their neighbours."""
+    places = np.full((plan.network.size, 2), np.nan)
+    places[list(placed)] = list(placed.values())
+    centre = np.nanmean(places, axis=0)
+    neighbours: dict[int, list[int]] = {}
+    for u, v in plan.network.links.tolist():
+        neighbours.setdefault(u, []).append(v)
+        neighbours.setdefault(v, []).append(u)
+    waiting = [i for i in range(len(places)) if i not in placed]
+    while waiting:
+        near = {i: [j for j in neighbours.get(i, []) if j in placed] for i in waiting}
+        reached = [i for i in waiting if near[i]] or waiting
+        for i in reached:
+            places[i] = places[near[i]].mean(axis=0) if near[i] else centre
+        placed = placed | {i: (float(places[i, 0]), float(places[i, 1])) for i in reached}
+        waiting = [i for i in waiting if i not in placed]
+    return places
