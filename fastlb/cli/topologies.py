@@ -58,11 +58,13 @@ def topologies(spec: str | None, nodes: int | None, as_json: bool) -> None:
 
 def describe(topology: Topology) -> dict[str, Any]:
     """Return what is known of a topology without listing its links."""
+    from ..topologies.network import Network
     from .fitting import suitable
 
+    read = f"parse_topology({topology.spec!r})"
     return {
         "topology": topology.spec,
-        "python": repr(topology),
+        "python": read if isinstance(topology, Network) else repr(topology),
         "shape": list(topology.shape),
         "nodes": topology.size,
         "links": topology.edge_count,

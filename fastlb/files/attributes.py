@@ -13,9 +13,46 @@ LOAD_NAMES = ("load", "loads")
 
 # What names, describes or draws a node or link, and the notes of the Topology Zoo, in lower case.
 _HARMLESS = frozenset(
-    "id key label name title description desc comment comments note notes url color colour fill "
-    "style linklabel linktype linknote country city region continent internal type hyperedge "
-    "graphics graphics.x graphics.y x y z pos longitude latitude lon lat lng".split()
+    [
+        "id",
+        "key",
+        "label",
+        "name",
+        "title",
+        "description",
+        "desc",
+        "comment",
+        "comments",
+        "note",
+        "notes",
+        "url",
+        "color",
+        "colour",
+        "fill",
+        "style",
+        "linklabel",
+        "linktype",
+        "linknote",
+        "country",
+        "city",
+        "region",
+        "continent",
+        "internal",
+        "type",
+        "hyperedge",
+        "graphics",
+        "graphics.x",
+        "graphics.y",
+        "x",
+        "y",
+        "z",
+        "pos",
+        "longitude",
+        "latitude",
+        "lon",
+        "lat",
+        "lng",
+    ]
 )
 
 

@@ -54,7 +54,11 @@ def _header(rows: list[tuple[list[str], str]]) -> list[str] | None:
     words = [_bare(cell) for cell in cells]
     for sources, targets in ((SOURCE_WORDS, TARGET_WORDS), *_PAIRS):
         source, target = (
-            [i for i, word in enumerate(words) if word in ends and (ends in _WHOLE or word != cells[i].lower())]
+            [
+                i
+                for i, word in enumerate(words)
+                if word in ends and (ends in _WHOLE or word != cells[i].lower())
+            ]
             for ends in (sources, targets)
         )
         if len(source) == len(target) == 1:
@@ -91,8 +95,10 @@ def _unnamed(cells: list[str], place: str) -> list[str]:
 def _take_directions(graph: FileGraph) -> None:
     """Read Gephi's column ``Type`` where it says directions and nothing else."""
     label = next((name for link in graph.links for name in link.attributes if name == "Type"), None)
+    if label is None:
+        return
     said = [str(link.attributes.get(label, "")).lower() for link in graph.links]
-    if label is None or not set(said) <= set(_DIRECTIONS):
+    if not set(said) <= set(_DIRECTIONS):
         return
     graph.links = [
         FileLink(

@@ -45,7 +45,7 @@ class NamedNetwork:
     positions : tuple or None
         Where the file places every node, None for some or all.
     unread : tuple of str
-        Attributes of links and nodes that were neither read nor known to be harmless.
+        Attributes of links, where links alone were read, that are not known to be harmless.
     excess : tuple or None
         DIMACS: excess and room of source and sink.
     """
@@ -62,6 +62,14 @@ class NamedNetwork:
     positions: tuple[Position | None, ...] | None = None
     unread: tuple[str, ...] = ()
     excess: tuple[Number, ...] | None = None
+
+    @property
+    def note(self) -> str:
+        """What of the file is not read where links alone are, or nothing."""
+        if not self.unread:
+            return ""
+        listed = ", ".join(self.unread)
+        return f"{self.source}: links alone are used, not {listed} (fastlb plan uses capacities)"
 
     def node(self, name: str) -> int:
         """Return the node of this name.
@@ -125,8 +133,8 @@ def read_network_file(
     ignore : iterable of str
         Attributes that are to be left out.
     links_only : bool
-        Read links, names and positions alone. Other attributes are listed in ``unread``, and
-        not refused if nothing uses them.
+        Read links, names and positions alone. Other attributes of links are listed in
+        ``unread``; none is refused.
 
     Raises
     ------
@@ -174,7 +182,7 @@ def read_network_file(
         once=graph.terminals is None and bool(links) and all(one_way) and _once(edges),
         loads=_node_numbers(graph, load) if load is not None and with_loads else None,
         positions=read_positions([node.attributes for node in graph.nodes]),
-        unread=tuple(unread((*of_links, *of_nodes), (name,), ())) if links_only else (),
+        unread=tuple(unread(of_links, (), ())) if links_only else (),
         excess=_terminals(graph, limits),
     )
 

@@ -58,9 +58,7 @@ def read_node_loads(
     where = Path(path)
     usual = LOAD_NAMES if complete else ("excess", *LOAD_NAMES)
     if where.suffix in (".csv", ".tsv", ".txt", ".json", ".graphml", ".gml"):
-        table = read_node_table(
-            where, column=column, ignore=ignore, usual=usual, nodes=network.ids
-        )
+        table = read_node_table(where, column=column, ignore=ignore, usual=usual, nodes=network.ids)
         if table is not None:
             numbers = loads_in_order(table, network, complete=complete)
             placed = {network.ids[name]: at for name, at in table.positions.items()}
@@ -120,7 +118,8 @@ def _in_file_order(path: Path, network: NamedNetwork, *, signed: bool) -> list[N
         array = read_npy(path)
         if array.size != len(names) or array.dtype.kind not in "iuf":
             refuse(
-                str(path), f"must hold {len(names)} numbers, got {array.dtype} of shape {array.shape}"
+                str(path),
+                f"must hold {len(names)} numbers, got {array.dtype} of shape {array.shape}",
             )
         cells = array.reshape(-1).tolist()
         places = [f"{path} number {i}" for i in range(len(cells))]

@@ -212,12 +212,12 @@ class _Choice:
         if label is not None:
             return label
         left = unread(labels, (), self.ignored)
-        if len(left) == 1:
-            return left[0]
         if not left:
             refuse(place, "must have a load for every node")
-        ways = ", ".join(f"--column {quoted(name)}" for name in left)
-        refuse(place, f"must say which is the load: {ways}")
+        if len(left) > 1:
+            ways = ", ".join(f"--column {quoted(name)}" for name in left)
+            refuse(place, f"must say which is the load: {ways}")
+        return left[0]
 
     def refuse_column(self) -> None:
         """Refuse to look for a column where there is a node and a number alone."""

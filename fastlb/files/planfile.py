@@ -39,7 +39,8 @@ def plan_document(
     Entries: ``schema`` ("fastlb.plan") and ``version`` (1) of its form, ``fastlb`` (the
     library's version), ``content`` (SHA-256 of what was read and asked: names, links,
     capacities, traffic, excess and options), ``input`` (source, kind, nodes, directed links,
-    how many links are listed and in which direction, the loads file), ``options``; then ``asked`` (load that has room), ``eliminated``, ``contention``,
+    how many links are listed and in which direction, the loads file), ``options``; then
+    ``asked`` (load that has room), ``eliminated``, ``contention``,
     ``bound`` (what the contention cannot go below: it is proved), ``levels``, ``traffic``,
     ``iterations``, ``quantum`` (by how much rounding of float data may have changed eliminated
     and contention, 0 for exact data); ``bottleneck``, the links that prove the contention, and

@@ -170,9 +170,7 @@ def _places(plan: MinimaxPlan, positions: Positions) -> NDArray[np.float64]:
     return np.stack([np.cos(angles), np.sin(angles)], axis=1)
 
 
-def _by_position(
-    plan: MinimaxPlan, placed: dict[int, tuple[float, float]]
-) -> NDArray[np.float64]:
+def _by_position(plan: MinimaxPlan, placed: dict[int, tuple[float, float]]) -> NDArray[np.float64]:
     """Return the positions, and for nodes that have none the middle of their neighbours."""
     places = np.full((plan.network.size, 2), np.nan)
     places[list(placed)] = list(placed.values())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import warnings
 from collections.abc import Callable
 
 from ..files.graphfiles import READERS, is_graph_file
@@ -44,6 +45,11 @@ def parse_topology(text: str) -> Topology:
     OSError
         If there is no such file.
 
+    Warns
+    -----
+    UserWarning
+        If a file says more of its links than is read, such as a capacity.
+
     Examples
     --------
     >>> parse_topology("torus:4x4")
@@ -52,7 +58,10 @@ def parse_topology(text: str) -> Topology:
     if not isinstance(text, str):
         raise TypeError(f"topology must be a string such as 'torus:8x8', got {text!r}")
     if is_graph_file(text.strip()):
-        return read_network_file(text.strip(), links_only=True).network
+        named = read_network_file(text.strip(), links_only=True)
+        if named.note:
+            warnings.warn(named.note, stacklevel=2)
+        return named.network
     name, colon, sizes = text.strip().partition(":")
     name = name.strip().lower()
     if name not in _READERS:
