@@ -46,8 +46,8 @@ LOADS holds a number for every node:
 
 \b
 --out writes the plan by the suffix: .json (schema "fastlb.plan", version 1,
-explained by help(fastlb.files.planfile.plan_document); --json prints the same),
-.graphml (flow on the links) or .csv (routes). --draw places nodes by x and y,
+explained by help(fastlb.files.planfile.plan_document); --json prints the
+same), .graphml (flow on the links) or .csv (routes). --draw places nodes by x and y,
 pos, or longitude and latitude, of NETWORK or LOADS, where they are there.
 """
 

@@ -51,8 +51,8 @@ A study of your own is a TOML file:
 target_error may be left out; minimum_trials says when it is first looked at.
 
 \b
-A topology may be a file of links of your own, such as "links.csv"; fastlb plan
---help says how it is written. Its links alone are used.
+A topology may be a file of links of your own, such as "links.csv"; fastlb
+plan --help says how it is written. Its links alone are used.
 
 \b
 Loads, whole and not negative, are drawn from one of these:
