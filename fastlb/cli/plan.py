@@ -154,7 +154,7 @@ def plan(
         if picture is not None:
             from ..reports.planpicture import plan_image
 
-            drawn = plan_image(found, named, given, picture.suffix[1:], positions)
+            drawn = plan_image(found, named, given, picture.suffix[1:], positions, before)
             with writing.replacing(picture, force=force) as stream:
                 stream.write(drawn)
     if as_json:

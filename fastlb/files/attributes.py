@@ -12,48 +12,13 @@ TRAFFIC_NAMES = ("traffic", "used", "usage", "utilization", "throughput")
 LOAD_NAMES = ("load", "loads")
 
 # What names, describes or draws a node or link, and the notes of the Topology Zoo, in lower case.
-_HARMLESS = frozenset(
-    [
-        "id",
-        "key",
-        "label",
-        "name",
-        "title",
-        "description",
-        "desc",
-        "comment",
-        "comments",
-        "note",
-        "notes",
-        "url",
-        "color",
-        "colour",
-        "fill",
-        "style",
-        "linklabel",
-        "linktype",
-        "linknote",
-        "country",
-        "city",
-        "region",
-        "continent",
-        "internal",
-        "type",
-        "hyperedge",
-        "graphics",
-        "graphics.x",
-        "graphics.y",
-        "x",
-        "y",
-        "z",
-        "pos",
-        "longitude",
-        "latitude",
-        "lon",
-        "lat",
-        "lng",
-    ]
-)
+_HARMLESS = frozenset((
+    "id", "key", "label", "name", "title", "description", "desc", "comment", "comments", "note",
+    "notes", "url", "color", "colour", "fill", "style", "linklabel", "linktype", "linknote",
+    "country", "city", "region", "continent", "internal", "type", "group", "hyperedge",
+    "graphics", "graphics.x", "graphics.y", "x", "y", "z", "pos", "longitude", "latitude", "lon",
+    "lat", "lng",
+))  # fmt: skip
 
 
 def find_label(asked: str | None, usual: Sequence[str], labels: Iterable[str]) -> str | None:

@@ -24,6 +24,9 @@ NAMED_NODES = 60
 # Links whose amounts are written on them.
 COUNTED_LINKS = 80
 
+# Behind texts, so that they can be read above links.
+_BEHIND = {"boxstyle": "round,pad=0.1", "facecolor": "white", "linewidth": 0, "alpha": 0.75}
+
 Positions = Sequence[tuple[float, float] | None] | None
 
 
@@ -33,13 +36,15 @@ def plan_image(
     excess: list[Number],
     suffix: str,
     positions: Positions = None,
+    loads: list[Number] | None = None,
 ) -> bytes:
     """Return a drawing of a plan as PNG or SVG bytes.
 
     Overloaded nodes are orange, nodes with room blue, larger ones for more load. Links are as
     wide as the load they carry; those of the bottleneck are green. Names and amounts are drawn
-    as they are, with boxes for letters that the font lacks. Nodes stand where ``positions`` has
-    them; those without a position, near their neighbours.
+    as they are, with boxes for letters that the font lacks; ``loads`` are those before, and
+    shown with those after. Nodes stand where ``positions`` has them; those without a position,
+    near their neighbours.
 
     Raises
     ------
@@ -53,11 +58,15 @@ def plan_image(
     places = _places(plan, positions)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
-        return image(lambda: _draw(plan, named, excess, places), suffix)
+        return image(lambda: _draw(plan, named, loads, excess, places), suffix)
 
 
 def _draw(
-    plan: MinimaxPlan, named: NamedNetwork, excess: list[Number], places: NDArray[np.float64]
+    plan: MinimaxPlan,
+    named: NamedNetwork,
+    loads: list[Number] | None,
+    excess: list[Number],
+    places: NDArray[np.float64],
 ) -> Any:
     figure = new_figure(figsize=(8.0, 6.4))
     axes = figure.add_subplot()
@@ -94,21 +103,25 @@ def _draw(
     colours = [ORANGE if x > 0 else BLUE if x < 0 else "#BBBBBB" for x in amounts.tolist()]
     axes.scatter(*places.T, s=25 + 130 * share, c=colours, zorder=3, edgecolors="white")
     if plan.network.size <= NAMED_NODES:
-        for name, (x, y) in zip(named.names, places.tolist(), strict=True):
+        for label, (x, y) in zip(_labels(plan, named, loads), places.tolist(), strict=True):
             axes.text(
                 x,
                 y + 0.025 * size,
-                name,
+                label,
                 ha="center",
                 va="bottom",
                 fontsize=7,
                 zorder=4,
+                bbox=_BEHIND,
                 parse_math=False,
             )
-    axes.set_title(
+    # At the left of the figure: the drawing may be narrower than its title.
+    figure.suptitle(
         f"{named.source}: {_shown(plan.eliminated)} moved, at most {_shown(plan.contention)} "
         f"on a link (bottleneck: {len(tight)}, green)\n"
         "orange has too much, blue has room; wider arrows carry more",
+        x=0.02,
+        ha="left",
         parse_math=False,
     )
     # Nodes on a line, too, get a picture with room for arcs, names and circles.
@@ -117,6 +130,18 @@ def _draw(
         spare = max(0.08 * size, (0.3 * size - (last - first)) / 2)
         bound(first - spare, last + spare)
     return figure
+
+
+def _labels(plan: MinimaxPlan, named: NamedNetwork, loads: list[Number] | None) -> list[str]:
+    """Return every node's name, with its load before and after where it is known."""
+    if loads is None:
+        return list(named.names)
+    after: list[Any] = list(loads)
+    for (u, v), sent in zip(plan.network.edges.tolist(), plan.flow.tolist(), strict=True):
+        after[u] -= sent
+        after[v] += sent
+    changes = zip(named.names, loads, after, strict=True)
+    return [f"{name}\n{_shown(a)} → {_shown(b)}" for name, a, b in changes]
 
 
 def _write_amounts(
@@ -136,7 +161,7 @@ def _write_amounts(
             va="center",
             fontsize=6,
             zorder=3.5,
-            bbox={"boxstyle": "round,pad=0.15", "facecolor": "white", "linewidth": 0, "alpha": 0.8},
+            bbox=_BEHIND,
         )
 
 
