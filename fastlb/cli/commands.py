@@ -69,6 +69,7 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             with warnings.catch_warnings():
+                warnings.simplefilter("default", UserWarning)
                 warnings.showwarning = lambda message, *_: click.echo(
                     f"fastlb: {message}", err=True
                 )
