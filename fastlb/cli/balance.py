@@ -239,7 +239,7 @@ def _topology(
     from ..files.namednetwork import read_network_file
     from ..files.nodetables import GRAPH_SUFFIXES
 
-    if topology is None and len(loads) == 1 and loads[0].endswith(GRAPH_SUFFIXES):
+    if topology is None and len(loads) == 1 and loads[0].lower().endswith(GRAPH_SUFFIXES):
         topology = loads[0]
     if topology is None:
         return None, None

@@ -11,10 +11,11 @@ from .textfiles import refuse
 TRAFFIC_NAMES = ("traffic", "used", "usage", "utilization", "throughput")
 LOAD_NAMES = ("load", "loads")
 
-# What names, describes or draws a node or link, and the notes of the Topology Zoo, in lower case.
+# What numbers, names, describes or draws a node or link, and the notes of the Topology Zoo, in
+# lower case; pandas writes its index without a heading.
 _HARMLESS = frozenset((
-    "id", "key", "label", "name", "title", "description", "desc", "comment", "comments", "note",
-    "notes", "url", "color", "colour", "fill", "style", "linklabel", "linktype", "linknote",
+    "", "unnamed: 0", "id", "key", "label", "name", "title", "description", "desc", "comment",
+    "comments", "note", "notes", "url", "color", "colour", "fill", "style", "linklabel", "linktype", "linknote",
     "country", "city", "region", "continent", "internal", "type", "group", "hyperedge",
     "graphics", "graphics.x", "graphics.y", "x", "y", "z", "pos", "longitude", "latitude", "lon",
     "lat", "lng",

@@ -188,11 +188,11 @@ def _read_table(
 ) -> LoadFile | None:
     """Return loads by node or plain numbers of a text file; None if it is none."""
     path = paths[0]
-    if path is not None and (path.suffix not in _TABLE_SUFFIXES or path.is_dir()):
+    if path is not None and (path.suffix.lower() not in _TABLE_SUFFIXES or path.is_dir()):
         return None
     if path is not None and re.search(r"\.-?\d+\.json$", path.name):
         return None  # one of vt
-    text = _text(path) if path is None or path.suffix in TEXT_SUFFIXES else None
+    text = _text(path) if path is None or path.suffix.lower() in TEXT_SUFFIXES else None
     source = "standard input" if path is None else str(path)
     # Two columns of numbers are a table where they name the nodes of a file, else a grid.
     nodes = network.ids if isinstance(network, NamedNetwork) else ()
@@ -229,7 +229,7 @@ def _read(
     only = paths[0] if len(paths) == 1 else None
     if only is not None and only.is_dir():
         return _read_vt(folder_files(only), str(only), progress)
-    if only is not None and only.suffix == ".npy":
+    if only is not None and only.suffix.lower() == ".npy":
         return LoadFile(read_npy(only), str(only), "npy")
     files = [path for path in paths if path is not None and not path.is_dir()]
     for path in files:

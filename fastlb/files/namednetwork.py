@@ -169,7 +169,7 @@ def read_network_file(
         capacity=limits + [limits[i] for i in back],
         traffic=carried + [carried[i] for i in back],
         names=names,
-        source=path,
+        label=path,
     )
     return NamedNetwork(
         network,

@@ -57,7 +57,7 @@ def read_node_loads(
     """
     where = Path(path)
     usual = LOAD_NAMES if complete else ("excess", *LOAD_NAMES)
-    if where.suffix in (".csv", ".tsv", ".txt", ".json", ".graphml", ".gml"):
+    if where.suffix.lower() in (".csv", ".tsv", ".txt", ".json", ".graphml", ".gml"):
         table = read_node_table(where, column=column, ignore=ignore, usual=usual, nodes=network.ids)
         if table is not None:
             numbers = loads_in_order(table, network, complete=complete)
@@ -114,7 +114,7 @@ def _called(network: NamedNetwork) -> str:
 def _in_file_order(path: Path, network: NamedNetwork, *, signed: bool) -> list[Number]:
     """Read plain numbers, as many as there are nodes."""
     names = network.names
-    if path.suffix == ".npy":
+    if path.suffix.lower() == ".npy":
         array = read_npy(path)
         if array.size != len(names) or array.dtype.kind not in "iuf":
             refuse(
@@ -123,12 +123,12 @@ def _in_file_order(path: Path, network: NamedNetwork, *, signed: bool) -> list[N
             )
         cells = array.reshape(-1).tolist()
         places = [f"{path} number {i}" for i in range(len(cells))]
-    elif path.suffix == ".json":
+    elif path.suffix.lower() == ".json":
         cells = read_json(path)
         if not isinstance(cells, list) or len(cells) != len(names):
             refuse(str(path), f"must be an object by node or a list of {len(names)} loads")
         places = [f"{path} number {i}" for i in range(len(cells))]
-    elif path.suffix in (".csv", ".tsv", ".txt"):
+    elif path.suffix.lower() in (".csv", ".tsv", ".txt"):
         cells, places = _plain_rows(path, len(names))
     else:
         raise ValueError(

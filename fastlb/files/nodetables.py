@@ -86,12 +86,12 @@ def read_node_table(
         If the table cannot be read; the message names file and place.
     """
     choice = _Choice(str(path), column, tuple(ignore), usual)
-    if path.suffix in GRAPH_SUFFIXES:
+    if path.suffix.lower() in GRAPH_SUFFIXES:
         graph = read_graph_file(path)
         return choice.table(
             graph.kind, [_Line(n.id, n.attributes, n.place) for n in graph.nodes], str(path)
         )
-    if path.suffix == ".json":
+    if path.suffix.lower() == ".json":
         return _from_json(read_json(path), choice)
     rows = rows_of(read_text(path) if text is None else text, choice.source)
     return _from_rows(rows, choice, nodes)

@@ -228,7 +228,16 @@ class MinimaxPlan:
         return [f / unit for f in self._flow.tolist()], [t / unit for t in taken]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the plan as JSON-ready values; Fractions become strings such as "7/2"."""
+        """Return the plan as JSON-ready values; Fractions become strings such as "7/2".
+
+        Of a network whose nodes have names also ``names`` and ``links``, the pairs of names
+        that ``flow`` and ``bottleneck`` are of.
+        """
+        named: dict[str, Any] = {}
+        if self.network.is_named:
+            names = list(map(str, self.network.names))
+            links = [[names[u], names[v]] for u, v in self.network.edges.tolist()]
+            named = {"names": names, "links": links}
         return {
             "eliminated": plain(self.eliminated),
             "contention": plain(self.contention),
@@ -238,6 +247,7 @@ class MinimaxPlan:
             "bottleneck": self.bottleneck.tolist(),
             "iterations": self.iterations,
             "quantum": self.quantum,
+            **named,
         }
 
     def __repr__(self) -> str:

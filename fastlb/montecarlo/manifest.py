@@ -166,7 +166,7 @@ def _plain(name: str, value: Any) -> Any:
 def _spelling(value: Topology | Distribution) -> str:
     if isinstance(value, Resampled) and value.file:
         return value.spec  # with the hash of the loads, whatever the file holds by now
-    if isinstance(value, Network) and value.source is not None:
+    if isinstance(value, Network) and value.label is not None:
         return f"{value.spec}{_DIGEST}{digest(value)}"  # the file may change
     read: Any = parse_topology if isinstance(value, Topology) else parse_distribution
     try:

@@ -116,8 +116,8 @@ class Network(Topology):
     names : iterable of hashable, optional
         What the nodes are called, each differently. Names change no result: networks that
         differ in them alone are equal.
-    source : str, optional
-        The file that the network was read from; tables show it as the topology.
+    label : str, optional
+        What tables call the network, such as the file it was read from; on one line.
 
     Attributes
     ----------
@@ -151,7 +151,7 @@ class Network(Topology):
     capacities: Quantities
     traffics: Quantities
     topology: Topology | None
-    source: str | None
+    label: str | None
     _names: tuple[Hashable, ...] | None
 
     def __init__(
@@ -163,7 +163,7 @@ class Network(Topology):
         traffic: Any = None,
         topology: Topology | None = None,
         names: Iterable[Hashable] | None = None,
-        source: str | None = None,
+        label: str | None = None,
     ) -> None:
         ends = _edge_array(edges)
         size = int(ends.max(initial=-1)) + 1 if n is None else integer("n", n)
@@ -180,7 +180,7 @@ class Network(Topology):
             capacities=_per_link("capacity", capacity, len(ends), unlimited=True),
             traffics=_per_link("traffic", traffic, len(ends), unlimited=False),
             topology=topology,
-            source=source,
+            label=label,
             _names=None if names is None else _different(names, size),
         )
 
@@ -193,7 +193,8 @@ class Network(Topology):
         Parameters
         ----------
         graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
-            Nodes are numbered in the graph's own order, and keep their names.
+            Nodes are numbered in the graph's own order, and keep their names; the name of the
+            graph, if it has one, is the network's label.
         capacity, traffic : str
             Link attributes to read; a link without one is unlimited, or carries nothing.
 
@@ -221,6 +222,7 @@ class Network(Topology):
             capacity=[data.get(capacity) for *_, data in links],
             traffic=[data.get(traffic, 0) for *_, data in links],
             names=None if list(number) == list(range(len(number))) else number,
+            label=" ".join(str(getattr(graph, "name", "")).split()) or None,
         )
 
     @property
@@ -312,7 +314,7 @@ class Network(Topology):
             traffic=self.traffics if traffic is None else traffic,
             topology=self.topology,
             names=self._names,
-            source=self.source,
+            label=self.label,
         )
 
     def to_networkx(self) -> Any:
@@ -328,8 +330,8 @@ class Network(Topology):
 
     @property
     def spec(self) -> str:
-        """The file it was read from, else a name for tables that cannot be read back."""
-        return f"network:{self.size}" if self.source is None else self.source
+        """Its label, else a name for tables; only that of a file can be read back."""
+        return f"network:{self.size}" if self.label is None else self.label
 
     @cached_property
     def _key(self) -> tuple[object, ...]:
@@ -339,8 +341,8 @@ class Network(Topology):
     def __repr__(self) -> str:
         if self.topology is not None:
             return f"{self.topology!r}.network()"
-        if self.source is not None:
-            return f"<Network {self.source}: {self.size} nodes, {len(self.edges)} edges>"
+        if self.label is not None:
+            return f"<Network {self.label}: {self.size} nodes, {len(self.edges)} edges>"
         if len(self.edges) > 8:
             return f"Network(<{len(self.edges)} edges>, n={self.size})"
         limits = "" if set(self.capacity) <= {None} else f", capacity={list(self.capacity)}"

@@ -74,6 +74,11 @@ def test_capacity_is_read_however_it_is_written(tmp_path: Path, name: str) -> No
     assert read_network_file(path).network.capacity == (1,)
 
 
+def test_the_index_that_pandas_writes_is_harmless(tmp_path: Path) -> None:
+    path = write(tmp_path / "N.CSV", ",source,target,capacity\n0,a,b,7\n1,b,c,8\n")
+    assert read_network_file(path).network.capacity == (7, 8)
+
+
 def test_what_was_asked_for_takes_the_place_of_the_usual_column(tmp_path: Path) -> None:
     path = write(tmp_path / "n.csv", "source,target,capacity,bw\na,b,1,2\n")
     assert read_network_file(path, capacity="bw").network.capacity == (2,)

@@ -33,6 +33,7 @@ def write(folder: Path, name: str, text: str) -> str:
         ("l.csv", "load,host,comment\n9,a,x\n0,b,\n3,c,y\n"),
         ("l.csv", "server_name,cpu\na,9\nb,0\nc,3\n"),
         ("l.csv", "node,load,x,y\na,9,0,0\nb,0,1,0\nc,3,0,1\n"),
+        ("L.CSV", ",node,load\n0,a,9\n1,b,0\n2,c,3\n"),
         ("l.tsv", "node\tload\na\t9\nb\t0\nc\t3\n"),
         ("l.json", json.dumps({"a": 9, "b": 0, "c": 3})),
         ("l.json", json.dumps({"a": {"load": 9}, "b": {"load": 0}, "c": {"load": 3}})),

@@ -70,7 +70,21 @@ def test_names_are_kept() -> None:
     assert "names" not in lb.gde([9, 0, 0], lb.Network(network.edges), lam="1/2").to_dict()
     plan = lb.minimax_flow(network, [3, -1, -2])
     assert plan.routes(named=True)[0].path[0] == "db"
+    assert plan.to_dict()["links"][0] == ["db", "web"]
     assert [r.amount for r in plan.routes(named=True)] == [r.amount for r in plan.routes()]
+
+
+def test_networks_of_one_size_are_told_apart_by_their_labels() -> None:
+    graphs = [nx.path_graph(4), nx.star_graph(3)]
+    networks = [lb.Network.from_networkx(graph) for graph in graphs]
+    with pytest.raises(ValueError, match=r"label= tells networks apart"):
+        lb.Study("two", networks, ["gde:lam=1/2"], "uniform:9")
+    for graph, name in zip(graphs, ("path", "star"), strict=True):
+        graph.name = name
+    labelled = [lb.Network.from_networkx(graph) for graph in graphs]
+    assert labelled == networks
+    study = lb.Study("two", labelled, ["gde:lam=1/2"], "uniform:9")
+    assert [cell.topology.spec for cell in study.cells] == ["path", "star"]
 
 
 def test_nodes_without_names_are_numbers() -> None:
