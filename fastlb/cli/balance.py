@@ -222,6 +222,8 @@ def balance(
             console.print(part, soft_wrap=isinstance(part, Text))
         if target is not None:
             console.print(Text(f"wrote {target}"), soft_wrap=True)
+    if named is not None and not given.by_node:
+        click.echo(f"fastlb: {named.order}", err=True)
     if named is not None and named.note:
         click.echo(f"fastlb: {named.note}", err=True)
     if not writing.reached(result):

@@ -43,6 +43,7 @@ LOADS holds a number for every node:
   FILE.npy       an array of as many numbers
   FILE.json      an object {"node": load}, a list of objects, or a list
   FILE.graphml   node attributes; without --loads those of NETWORK
+  FOLDER         vt LBDatafile JSON, a file a processor
 
 \b
 --out writes the plan by the suffix: .json (schema "fastlb.plan", version 1,
@@ -210,11 +211,30 @@ def _loads(
             raise click.UsageError("--loads or --excess is needed")
         numbers = list(named.loads)
         return numbers, _excess(named.source, numbers), named.positions
+    if Path(file).is_dir():
+        return _of_folder(file, named)
     read = read_node_loads(file, named, complete=excess is None, column=column, ignore=ignore)
     positions = read.positions or named.positions
+    if not read.by_node and named.kind != "topology":
+        click.echo(f"fastlb: {named.order}", err=True)
     if excess is not None:
         return None, read.numbers, positions
     return read.numbers, _excess(file, read.numbers), positions
+
+
+def _of_folder(folder: str, named: NamedNetwork) -> Loads:
+    """Return the loads of a folder of vt data, in the order of the nodes."""
+    from ..files.formats import read_load_file
+
+    loads = read_load_file([folder]).loads
+    if loads.shape != (len(named.names),):
+        raise ValueError(
+            f"{folder} must have a load for each of {len(named.names)} nodes, "
+            f"got loads of shape {loads.shape}"
+        )
+    if named.kind != "topology":
+        click.echo(f"fastlb: {named.order}", err=True)
+    return loads.tolist(), _excess(folder, loads.tolist()), named.positions
 
 
 def _excess(source: str, numbers: list[Number]) -> list[Number]:

@@ -15,7 +15,8 @@ LOAD_NAMES = ("load", "loads")
 # lower case; pandas writes its index without a heading.
 _HARMLESS = frozenset((
     "", "unnamed: 0", "id", "key", "label", "name", "title", "description", "desc", "comment",
-    "comments", "note", "notes", "url", "color", "colour", "fill", "style", "linklabel", "linktype", "linknote",
+    "comments", "note", "notes", "url", "color", "colour", "fill", "style", "linklabel",
+    "linktype", "linknote",
     "country", "city", "region", "continent", "internal", "type", "group", "hyperedge",
     "graphics", "graphics.x", "graphics.y", "x", "y", "z", "pos", "longitude", "latitude", "lon",
     "lat", "lng",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from .filegraph import FileGraph, FileLink, FileNode
@@ -21,7 +22,8 @@ def read_edge_list(path: Path) -> FileGraph:
     """Read links from CSV: source, target and attributes in the columns that a header names.
 
     Without a header the columns are source, target, capacity and traffic. A column ``Type`` of
-    "Directed" and "Undirected", as Gephi writes it, says for each link which it is.
+    "Directed" and "Undirected", as Gephi writes it, says for each link which it is. Nodes are in
+    the order in which links name them, or of their numbers if all are whole numbers.
     """
     graph = FileGraph(str(path), "csv", directed=True)
     rows = list(csv_rows(path))
@@ -43,9 +45,15 @@ def read_edge_list(path: Path) -> FileGraph:
         seen |= {u: None, v: None}
         attributes = {name: cell for name, cell in own.items() if cell}
         graph.links.append(FileLink(u, v, attributes, place))
-    graph.nodes = [FileNode(name, {}, str(path)) for name in seen]
+    graph.nodes = [FileNode(name, {}, str(path)) for name in _in_order(seen)]
     _take_directions(graph)
     return graph
+
+
+def _in_order(nodes: Iterable[str]) -> list[str]:
+    listed = list(nodes)
+    numbered = all(node.isascii() and node.isdigit() and len(node) < 19 for node in listed)
+    return sorted(listed, key=int) if numbered else listed
 
 
 def _header(rows: list[tuple[list[str], str]]) -> list[str] | None:

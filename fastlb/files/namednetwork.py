@@ -64,6 +64,12 @@ class NamedNetwork:
     excess: tuple[Number, ...] | None = None
 
     @property
+    def order(self) -> str:
+        """In which order loads without names are taken to be."""
+        shown = [*self.names[:4], *([".."] if len(self.names) > 4 else [])]
+        return f"loads are in the order of the nodes of {self.source}: {', '.join(shown)}"
+
+    @property
     def note(self) -> str:
         """What of the file is not read where links alone are, or nothing."""
         if not self.unread:
@@ -328,7 +334,9 @@ def _attribute(
     for link in links:
         if label not in link.attributes:
             refuse(
-                link.place, f"link {link.source} - {link.target} must have the attribute {label!r}"
+                link.place,
+                f"link {link.source} - {link.target} must have the attribute {label!r}, "
+                f"got {', '.join(map(repr, link.attributes)) or 'none'}",
             )
     numbers: list[Number | None] = [
         file_number(

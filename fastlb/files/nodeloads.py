@@ -21,9 +21,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NodeLoads:
-    """A number for every node of a network, and where a table places the nodes, if it does."""
+    """A number for every node of a network, and where a table places the nodes, if it does.
+
+    ``by_node``: whether the file names the nodes, else numbers are in their order.
+    """
 
     numbers: list[Number]
+    by_node: bool
     positions: tuple[Position | None, ...] | None = None
 
 
@@ -63,10 +67,10 @@ def read_node_loads(
             numbers = loads_in_order(table, network, complete=complete)
             placed = {network.ids[name]: at for name, at in table.positions.items()}
             positions = tuple(placed.get(i) for i in range(len(numbers))) if placed else None
-            return NodeLoads(numbers, positions)
+            return NodeLoads(numbers, True, positions)
     if column is not None:
         refuse(str(path), f"has no column {column!r}: it does not name its nodes")
-    return NodeLoads(_in_file_order(where, network, signed=not complete))
+    return NodeLoads(_in_file_order(where, network, signed=not complete), False)
 
 
 def loads_in_order(

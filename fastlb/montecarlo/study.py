@@ -326,7 +326,10 @@ def read_topology(topology: Any) -> Topology:
     if isinstance(topology, Topology):
         return topology
     if isinstance(topology, str):
-        return parse_topology(topology)
+        try:
+            return parse_topology(topology)
+        except FileNotFoundError:
+            raise ValueError(f"topologies must be there, got {topology!r}: no such file") from None
     raise TypeError(f"topologies must be topologies or spellings of them, got {topology!r}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -69,6 +70,32 @@ def test_a_plan_has_loads_before_and_after(run: Run) -> None:
     (Path.cwd() / "e.csv").write_text("fra1,5\nfra2,-5\n")
     done = run("plan", "links.csv", "--ignore", "bandwidth", "--excess", "e.csv", "--json")
     assert json.loads(done.out)["nodes"][0]["before"] is None
+
+
+def test_loads_without_names_are_told_in_which_order_they_are(run: Run, folder: Path) -> None:
+    told = "loads are in the order of the nodes of links.csv: fra1, fra2, ams1, ams2, .."
+    (folder / "plain.json").write_text("[9, 0, 0, 0, 1]")
+    for command in (
+        ("plan", "links.csv", "--ignore", "bandwidth", "--loads", "plain.json"),
+        ("balance", "plain.json", "-t", "links.csv"),
+    ):
+        assert told in run(*command).err
+    assert told not in run("balance", "servers.csv", "-t", "links.csv").err
+
+
+def test_a_plan_for_measured_times_of_processors(run: Run, folder: Path) -> None:
+    vt = str(files("fastlb") / "data" / "vt-16")
+    found = json.loads(run("plan", "torus:4x4", "--loads", vt, "--json").out)
+    assert (found["nodes"][0]["before"], found["nodes"][12]["before"]) == (79, 2923)
+    assert "must have a load for each of 9 nodes" in run("plan", "mesh:3x3", "--loads", vt).err
+
+
+def test_slips_are_named(run: Run, folder: Path) -> None:
+    (folder / "bad.toml").write_text(STUDY.replace("links.csv", "lnks.csv"))
+    done = run("study", "bad.toml")
+    assert "bad.toml line 2: topologies must be there, got 'lnks.csv'" in done.err
+    done = run("plan", "links.csv", "--loads", "servers.csv", "--capacity", "bandwith")
+    assert "must have the attribute 'bandwith', got 'bandwidth'" in done.err
 
 
 def test_loads_of_the_network_itself(run: Run, folder: Path) -> None:

@@ -79,6 +79,13 @@ def test_the_index_that_pandas_writes_is_harmless(tmp_path: Path) -> None:
     assert read_network_file(path).network.capacity == (7, 8)
 
 
+def test_nodes_with_numbers_are_in_their_order(tmp_path: Path) -> None:
+    named = read_network_file(write(tmp_path / "n.csv", "10,2\n2,1\n"))
+    assert named.names == ("1", "2", "10")
+    assert named.network.edges.tolist() == [[2, 1], [1, 0]]
+    assert read_network_file(write(tmp_path / "n.csv", "b,a\n")).names == ("b", "a")
+
+
 def test_what_was_asked_for_takes_the_place_of_the_usual_column(tmp_path: Path) -> None:
     path = write(tmp_path / "n.csv", "source,target,capacity,bw\na,b,1,2\n")
     assert read_network_file(path, capacity="bw").network.capacity == (2,)
