@@ -58,9 +58,9 @@ def test_nodes_of_a_topology_are_numbers(tmp_path: Path) -> None:
 
 
 def test_two_columns_of_numbers_are_a_grid_or_nodes_of_a_file(tmp_path: Path) -> None:
-    path = write(tmp_path, "l.csv", "1,30\n2,40\n")
-    assert read_load_file([path], network=lb.Mesh(2, 2)).loads.tolist() == [[1, 30], [2, 40]]
-    network = read_network_file(write(tmp_path, "n.csv", "2,1\n"))
+    path = write(tmp_path, "l.csv", "12,30\n7,40\n")
+    assert read_load_file([path], network=lb.Mesh(2, 2)).loads.tolist() == [[12, 30], [7, 40]]
+    network = read_network_file(write(tmp_path, "n.csv", "12,7\n"))
     assert read_load_file([path], network=network).loads.tolist() == [40, 30]
 
 
