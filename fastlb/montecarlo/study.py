@@ -326,10 +326,7 @@ def read_topology(topology: Any) -> Topology:
     if isinstance(topology, Topology):
         return topology
     if isinstance(topology, str):
-        try:
-            return parse_topology(topology)
-        except FileNotFoundError:
-            raise ValueError(f"topologies must be there, got {topology!r}: no such file") from None
+        return parse_topology(topology)
     raise TypeError(f"topologies must be topologies or spellings of them, got {topology!r}")
 
 

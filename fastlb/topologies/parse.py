@@ -43,7 +43,7 @@ def parse_topology(text: str) -> Topology:
         If the name is unknown or the sizes do not fit it, or a file cannot be read; the message
         shows a right spelling.
     OSError
-        If there is no such file.
+        If a file cannot be opened.
 
     Warns
     -----
@@ -58,7 +58,10 @@ def parse_topology(text: str) -> Topology:
     if not isinstance(text, str):
         raise TypeError(f"topology must be a string such as 'torus:8x8', got {text!r}")
     if is_graph_file(text.strip()):
-        named = read_network_file(text.strip(), links_only=True)
+        try:
+            named = read_network_file(text.strip(), links_only=True)
+        except FileNotFoundError:
+            raise ValueError(f"topology must be a file that is there, got {text!r}") from None
         if named.note:
             warnings.warn(named.note, stacklevel=2)
         return named.network

@@ -93,7 +93,7 @@ def test_a_plan_for_measured_times_of_processors(run: Run, folder: Path) -> None
 def test_slips_are_named(run: Run, folder: Path) -> None:
     (folder / "bad.toml").write_text(STUDY.replace("links.csv", "lnks.csv"))
     done = run("study", "bad.toml")
-    assert "bad.toml line 2: topologies must be there, got 'lnks.csv'" in done.err
+    assert "bad.toml line 2: topologies: topology must be a file that is there" in done.err
     done = run("plan", "links.csv", "--loads", "servers.csv", "--capacity", "bandwith")
     assert "must have the attribute 'bandwith', got 'bandwidth'" in done.err
 

@@ -184,7 +184,7 @@ def test_a_topology_of_links_alone(tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match="links alone are used, not bandwidth"):
         topology = lb.parse_topology(path)
     assert topology == lb.Network([(0, 1), (1, 2)])
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(ValueError, match="topology must be a file that is there, got"):
         lb.parse_topology(str(tmp_path / "nowhere.csv"))
     with pytest.raises(ValueError, match=r"or be a file \.graphml, \.gml, "):
         lb.parse_topology("servers.xls")
