@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..random_loads.distributions import Distribution
 from ..random_loads.sampling import read_distribution
+from ..topologies.network import Network
 from ..topologies.parse import parse_topology
 from ..topologies.topology import Topology
 from .methodtext import read_method
@@ -82,7 +83,8 @@ def normalise(part: Any) -> None:
             # Two of one spelling would be one column of the results.
             same = {value, getattr(value, "spec", value)}
             if seen & same:
-                raise ValueError(f"{name} must differ, got {value} twice")
+                hint = " (label= tells networks apart)" if isinstance(value, Network) else ""
+                raise ValueError(f"{name} must differ, got {value} twice{hint}")
             seen |= same
         object.__setattr__(part, name, values)
 
