@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from .flows.entities import EntityRoutes, route_entities
     from .flows.excess import excess_load
     from .flows.minimax import minimax_flow
-    from .flows.plan import MinimaxBatch, MinimaxPlan, Route
+    from .flows.plan import MinimaxPlan, Route
+    from .flows.planbatch import MinimaxBatch
     from .flows.routing import RoutingScheme, dimension_order, routing_graph
     from .flows.scheduling import perfect_packing, scheduling_network
     from .flows.schemecheck import check_routing
@@ -85,7 +86,8 @@ _HOME = {
     "flows.entities": ("EntityRoutes", "route_entities"),
     "flows.excess": ("excess_load",),
     "flows.minimax": ("minimax_flow",),
-    "flows.plan": ("MinimaxBatch", "MinimaxPlan", "Route"),
+    "flows.plan": ("MinimaxPlan", "Route"),
+    "flows.planbatch": ("MinimaxBatch",),
     "flows.routing": ("RoutingScheme", "dimension_order", "routing_graph"),
     "flows.scheduling": ("perfect_packing", "scheduling_network"),
     "flows.schemecheck": ("check_routing",),
