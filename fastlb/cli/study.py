@@ -212,7 +212,7 @@ def study(
         _list_studies(as_json)
         return
     from .. import studies
-    from ..accelerate import extra
+    from ..extras import extra
     from ..files.writing import as_json as in_json
     from ..files.writing import check_target
     from ..montecarlo.runner import run
@@ -328,7 +328,7 @@ def _find(name: str) -> Study:
 
 def _on_topologies(study: Study, topologies: tuple[str, ...]) -> Study:
     """Return a study on other topologies, in all its parts."""
-    from ..montecarlo.grid import read_topology
+    from ..topologies.parse import read_topology
 
     read = tuple(map(read_topology, topologies))
     further = tuple(dataclasses.replace(part, topologies=read) for part in study.further)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..accelerate import extra, kernels
+from ..accelerate import kernels
 from ..arguments import integer
+from ..extras import extra
 from ..quantities import Quantities, read_quantities
 from .linkattributes import warn_of_unread
 from .topology import MAX_NODES, Topology, ordered_links
