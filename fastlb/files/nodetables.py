@@ -98,13 +98,11 @@ def read_node_table(
 
 def _from_graph(graph: FileGraph, choice: _Choice, nodes: Container[str]) -> NodeTable:
     """Return the table of a graph's nodes, by their ids or by another name that is known."""
-    label = None
-    if graph.nodes and graph.nodes[0].id not in nodes:
-        own = graph.nodes[0].attributes
-        label = next((key for key in own if str(own[key]) in nodes), None)
+    named = [{"id": node.id, **node.attributes} for node in graph.nodes]
+    label = (_node_label(named[0], named[0], nodes) if named else None) or "id"
     lines = [
-        _Line(str(node.attributes.get(label, node.id)), node.attributes, node.place)
-        for node in graph.nodes
+        _Line(str(entry.get(label, node.id)), node.attributes, node.place)
+        for node, entry in zip(graph.nodes, named, strict=True)
     ]
     return choice.table(graph.kind, lines, graph.source)
 
