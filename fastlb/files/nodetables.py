@@ -111,6 +111,8 @@ def _from_json(document: Any, choice: _Choice, nodes: Container[str]) -> NodeTab
     source = choice.source
     if is_node_link(document):
         return _from_graph(node_link_graph(document, source), choice, nodes)
+    if isinstance(document, dict) and isinstance(document.get("phases"), list):
+        refuse(source, "must be named PREFIX.RANK.json to be read as data of vt")
     if isinstance(document, dict):
         if all(isinstance(value, dict) for value in document.values()) and document:
             lines = [_Line(name, row, f"{source} {name!r}") for name, row in document.items()]

@@ -88,6 +88,7 @@ def test_numbers_keep_their_kind(tmp_path: Path) -> None:
         ("l.json", '{"a": {"load": 1}, "b": {}}', "'b': node 'b' must have 'load'"),
         ("l.json", "3", "must be an object by node or a list of loads"),
         ("l.json", "{}", "'c' has none"),
+        ("l.json", '{"phases": [], "type": "LBDatafile"}', "must be named PREFIX.RANK.json"),
     ],
 )
 def test_what_is_wrong_is_named(tmp_path: Path, name: str, text: str, message: str) -> None:
