@@ -184,6 +184,8 @@ def _network(network: str, **options: Any) -> NamedNetwork:
 
     if is_graph_file(network) or Path(network).is_file():
         return read_network_file(network, **options)
+    if options["name"] is not None:
+        raise click.UsageError(f"--name is for network files, not for {network}")
     numbers = {key: options[key] for key in ("capacity", "traffic")}
     return named_topology(parse_topology(network), network, **numbers)
 

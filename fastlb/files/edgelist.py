@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from .filegraph import FileGraph, FileLink, FileNode
@@ -14,7 +14,6 @@ TARGET_WORDS = ("target", "tgt", "to", "head", "v", "end", "destination", "dest"
 # Columns such as node1,node2 or host_a,host_b, without what they have in common.
 _PAIRS = ((("1",), ("2",)), (("a",), ("b",)))
 _THINGS = "node|host|server|router|switch|site|vertex|machine|endpoint|name|id|ip"
-_WHOLE = (SOURCE_WORDS, TARGET_WORDS)
 _DIRECTIONS = {"directed": True, "undirected": False}
 
 
@@ -57,30 +56,32 @@ def _in_order(nodes: Iterable[str]) -> list[str]:
 
 
 def _header(rows: list[tuple[list[str], str]]) -> list[str] | None:
-    """Return the column names of a header line, None where the first line is none."""
+    """Return the column names of a header line, None where the first line is a link."""
     cells = rows[0][0] if rows else []
-    words = [_bare(cell) for cell in cells]
     for sources, targets in ((SOURCE_WORDS, TARGET_WORDS), *_PAIRS):
-        source, target = (
-            [
-                i
-                for i, word in enumerate(words)
-                if word in ends and (ends in _WHOLE or word != cells[i].lower())
-            ]
-            for ends in (sources, targets)
-        )
-        if len(source) == len(target) == 1:
-            u, v = source[0], target[0]
-            ends = [row[i] for row, _ in rows[1:] for i in (u, v) if i < len(row)]
-            # The first line is a link if its ends are nodes of other links or called like them.
-            if words[u] not in SOURCE_WORDS and any(_bare(end) != end.lower() for end in ends):
-                return None
-            if cells[u].lower() != "source" and not {cells[u], cells[v]}.isdisjoint(ends):
-                return None
-            names = list(cells)
-            names[u], names[v] = "source", "target"
-            return names
+        u, v = _column(cells, sources), _column(cells, targets)
+        if u is None or v is None:
+            continue
+        ends = [row[i] for row, _ in rows[1:] for i in (u, v) if i < len(row)]
+        if cells[u].lower() != "source" and not {cells[u], cells[v]}.isdisjoint(ends):
+            return None  # its ends are those of other links
+        if sources is not SOURCE_WORDS and any(_bare(end) != end.lower() for end in ends):
+            return None  # other nodes have names such as these
+        names = list(cells)
+        names[u], names[v] = "source", "target"
+        return names
     return None
+
+
+def _column(cells: list[str], words: Sequence[str]) -> int | None:
+    """Return the only column of these names; "1" and "a" are names only as in "node1", "host a"."""
+    whole = words in (SOURCE_WORDS, TARGET_WORDS)
+    columns = [
+        i
+        for i, cell in enumerate(cells)
+        if _bare(cell) in words and (whole or _bare(cell) != cell.lower())
+    ]
+    return columns[0] if len(columns) == 1 else None
 
 
 def _bare(cell: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import io
 import math
 import re
 import sys
@@ -206,7 +207,7 @@ def _read_table(
     if column is not None:
         refuse(source, f"has no column {column!r}: it does not name its nodes")
     if text is not None:
-        return LoadFile(read_csv(text.splitlines(), source), source, "csv")
+        return LoadFile(read_csv(io.StringIO(text), source), source, "csv")
     assert path is not None
     return LoadFile(_number_array(json_list(path), source), source, "json")
 

@@ -150,13 +150,15 @@ def read_network_file(
     graph = read_graph_file(path)
     directed = graph.directed and not undirected
     ids = _ids(graph)
-    links = _links(graph, ids, directed, parallel)
+    links = _links(graph, ids, directed, parallel or links_only)
     of_links = list(dict.fromkeys(label for link in links for label in link.attributes))
     of_nodes = list(dict.fromkeys(label for node in graph.nodes for label in node.attributes))
     ignored = (*of_links, *of_nodes) if links_only else tuple(ignore)
     limits, limit = _attribute(graph, links, "capacity", capacity, None, ignored)
     carried, traffic_label = _attribute(graph, links, "traffic", traffic, 0, ignored)
     load = find_label(column, LOAD_NAMES, [label for label in of_nodes if label not in ignored])
+    if column is not None and with_loads and load is None:
+        refuse(path, f"nodes must have the attribute {column!r}, got {', '.join(of_nodes) or '-'}")
     # The usual attributes are no longer in use where others were asked for.
     usual = [label for label in of_links if label.lower() in _superseded(capacity, traffic)]
     if left := unread(of_links, (limit, traffic_label, *usual), ignored):
@@ -307,10 +309,13 @@ def _links(graph: FileGraph, ids: dict[str, int], directed: bool, parallel: bool
         pair = pair if directed or pair[::-1] not in seen else pair[::-1]
         keys = seen.setdefault(pair, set())
         if keys and (link.key is None or link.key in keys or None in keys):
-            refuse(
-                link.place,
-                f"link {link.source} - {link.target} is listed twice (--parallel allows it)",
+            turned = graph.directed and not directed and pair != (link.source, link.target)
+            how = (
+                "for both ways: leave --undirected out"
+                if turned
+                else "twice (--parallel allows it)"
             )
+            refuse(link.place, f"link {link.source} - {link.target} is listed {how}")
         keys.add(link.key)
     return graph.links
 

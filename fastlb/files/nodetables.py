@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .attributes import LOAD_NAMES, find_label, quoted, refuse_nodes, unread
+from .filegraph import FileGraph
 from .filenumbers import is_number
 from .graphfiles import read_graph_file
 from .nodelink import is_node_link, node_link_graph
@@ -71,7 +72,8 @@ def read_node_table(
     usual : tuple of str
         What the column is usually called.
     nodes : container of str
-        Names of nodes: two columns that begin with one are a table also without a header.
+        Names of nodes: two columns that begin with one are a table also without a header, and
+        of several columns that may name nodes it is the one that does.
     text : str, optional
         What the CSV file holds, where it was read already.
 
@@ -87,22 +89,30 @@ def read_node_table(
     """
     choice = _Choice(str(path), column, tuple(ignore), usual)
     if path.suffix.lower() in GRAPH_SUFFIXES:
-        graph = read_graph_file(path)
-        return choice.table(
-            graph.kind, [_Line(n.id, n.attributes, n.place) for n in graph.nodes], str(path)
-        )
+        return _from_graph(read_graph_file(path), choice, nodes)
     if path.suffix.lower() == ".json":
-        return _from_json(read_json(path), choice)
+        return _from_json(read_json(path), choice, nodes)
     rows = rows_of(read_text(path) if text is None else text, choice.source)
     return _from_rows(rows, choice, nodes)
 
 
-def _from_json(document: Any, choice: _Choice) -> NodeTable | None:
+def _from_graph(graph: FileGraph, choice: _Choice, nodes: Container[str]) -> NodeTable:
+    """Return the table of a graph's nodes, by their ids or by another name that is known."""
+    named = [{"id": node.id, **node.attributes} for node in graph.nodes]
+    label = (_node_label(named[0], named[0], nodes) if named else None) or "id"
+    lines = [
+        _Line(str(entry.get(label, node.id)), node.attributes, node.place)
+        for node, entry in zip(graph.nodes, named, strict=True)
+    ]
+    return choice.table(graph.kind, lines, graph.source)
+
+
+def _from_json(document: Any, choice: _Choice, nodes: Container[str]) -> NodeTable | None:
     source = choice.source
     if is_node_link(document):
-        graph = node_link_graph(document, source)
-        lines = [_Line(node.id, node.attributes, node.place) for node in graph.nodes]
-        return choice.table("json", lines, source)
+        return _from_graph(node_link_graph(document, source), choice, nodes)
+    if isinstance(document, dict) and isinstance(document.get("phases"), list):
+        refuse(source, "must be named PREFIX.RANK.json to be read as data of vt")
     if isinstance(document, dict):
         if all(isinstance(value, dict) for value in document.values()) and document:
             lines = [_Line(name, row, f"{source} {name!r}") for name, row in document.items()]
@@ -111,13 +121,13 @@ def _from_json(document: Any, choice: _Choice) -> NodeTable | None:
         pairs = [(name, value, f"{source} {name!r}") for name, value in document.items()]
         return NodeTable(source, "json", pairs)
     if isinstance(document, list) and document and isinstance(document[0], dict):
-        return choice.table("json", _records(document, source), source)
+        return choice.table("json", _records(document, source, nodes), source)
     return None
 
 
-def _records(entries: list[Any], source: str) -> list[_Line]:
+def _records(entries: list[Any], source: str, nodes: Container[str]) -> list[_Line]:
     """Return objects of a list by the key that names their node."""
-    first = find_label(None, NODE_NAMES, entries[0])
+    first = _node_label(entries[0], entries[0], nodes)
     if first is None:
         refuse(f"{source}[0]", f'must name its node, as {{"node": ..}}, got {entries[0]!r:.80}')
     lines = []
@@ -157,6 +167,17 @@ def _from_rows(
     return choice.table("csv", lines, place)
 
 
+def _node_label(
+    labels: Iterable[str], entry: Mapping[str, Any], nodes: Container[str]
+) -> str | None:
+    """Return the label of the names of nodes: of several, one under which a node is named."""
+    listed = list(labels)
+    found = (find_label(None, (name,), listed) for name in NODE_NAMES)
+    candidates = [label for label in found if label is not None]
+    naming = (label for label in candidates if str(entry.get(label)) in nodes)
+    return next(naming, candidates[0] if candidates else None)
+
+
 def _header(
     rows: list[tuple[list[str], str]], nodes: Container[str]
 ) -> tuple[list[str] | None, int] | None:
@@ -168,10 +189,10 @@ def _header(
     second = rows[1][0] if len(rows) > 1 else []
     if len(first) < 2:
         return None
+    label = _node_label(first, dict(zip(first, second, strict=False)), nodes)
+    if label is not None and first[0] not in nodes:
+        return first, first.index(label)
     if not any(map(is_number, first)) and first[0] not in nodes:
-        label = find_label(None, NODE_NAMES, first)
-        if label is not None:
-            return first, first.index(label)
         named = second[:1] and (second[0] in nodes or not is_number(second[0]))
         return (first, 0) if named and any(map(is_number, second[1:])) else None
     if len(first) == 2 and (first[0] in nodes or not is_number(first[0])):

@@ -108,6 +108,10 @@ def test_loads_of_the_network_itself(run: Run, folder: Path) -> None:
     arguments = ["--column", "cpu", "--ignore", "load", "--json"]
     found = json.loads(run("plan", "n.json", *arguments).out)
     assert [node["before"] for node in found["nodes"]] == [1, 7]
+    assert (
+        "nodes must have the attribute 'gpu', got load, cpu"
+        in run("plan", "n.json", "--column", "gpu").err
+    )
     found = json.loads(run("balance", "n.json", "-t", "n.json", "--ignore", "cpu", "--json").out)
     assert found["loads"] == [5, 5]
 

@@ -342,6 +342,7 @@ def test_malformed_loads(tmp_path: Path, name: str, content: str, text: str) -> 
     ("arguments", "text"),
     [
         (["mesh:2x2"], "--loads or --excess is needed"),
+        (["mesh:2x2", "--name", "city"], "--name is for network files, not for mesh:2x2"),
         (["nowhere.graphml"], "nowhere.graphml"),
         (["mesh:2x2", "--loads", "nowhere.csv"], "nowhere.csv"),
         (["mesh:2x2", "--loads", "a.csv", "--excess", "b.csv"], "exclude each other"),

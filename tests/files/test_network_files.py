@@ -74,6 +74,14 @@ def test_capacity_is_read_however_it_is_written(tmp_path: Path, name: str) -> No
     assert read_network_file(path).network.capacity == (1,)
 
 
+def test_links_of_both_ways_need_no_option(tmp_path: Path) -> None:
+    path = write(tmp_path / "n.csv", "a,b\nb,a\n")
+    with pytest.raises(ValueError, match="line 2: link b - a is listed for both ways: leave --und"):
+        read_network_file(path, undirected=True)
+    assert read_network_file(path).direction == "one way"
+    assert lb.parse_topology(write(tmp_path / "n.csv", "a,b\na,b\n")).links.tolist() == [[0, 1]]
+
+
 def test_the_index_that_pandas_writes_is_harmless(tmp_path: Path) -> None:
     path = write(tmp_path / "N.CSV", ",source,target,capacity\n0,a,b,7\n1,b,c,8\n")
     assert read_network_file(path).network.capacity == (7, 8)

@@ -33,6 +33,9 @@ def write(folder: Path, name: str, text: str) -> str:
         ("l.csv", "load,host,comment\n9,a,x\n0,b,\n3,c,y\n"),
         ("l.csv", "server_name,cpu\na,9\nb,0\nc,3\n"),
         ("l.csv", "node,load,x,y\na,9,0,0\nb,0,1,0\nc,3,0,1\n"),
+        ("l.csv", "id,name,load\n1,a,9\n2,b,0\n3,c,3\n"),
+        ("l.json", json.dumps([{"id": i, **record} for i, record in enumerate(RECORDS)])),
+        ("l.csv", "node,2024\na,9\nb,0\nc,3\n"),
         ("L.CSV", ",node,load\n0,a,9\n1,b,0\n2,c,3\n"),
         ("l.tsv", "node\tload\na\t9\nb\t0\nc\t3\n"),
         ("l.json", json.dumps({"a": 9, "b": 0, "c": 3})),
@@ -85,6 +88,7 @@ def test_numbers_keep_their_kind(tmp_path: Path) -> None:
         ("l.json", '{"a": {"load": 1}, "b": {}}', "'b': node 'b' must have 'load'"),
         ("l.json", "3", "must be an object by node or a list of loads"),
         ("l.json", "{}", "'c' has none"),
+        ("l.json", '{"phases": [], "type": "LBDatafile"}', "must be named PREFIX.RANK.json"),
     ],
 )
 def test_what_is_wrong_is_named(tmp_path: Path, name: str, text: str, message: str) -> None:
@@ -103,4 +107,7 @@ def test_the_column_can_be_chosen(tmp_path: Path) -> None:
 
 
 def test_graph_files_hold_loads(tmp_path: Path) -> None:
-    assert read_load_file([write(tmp_path, "n.gml", GML)]).loads.tolist() == [9, 0]
+    path = write(tmp_path, "n.gml", GML)
+    assert read_load_file([path]).loads.tolist() == [9, 0]
+    network = read_network_file(write(tmp_path, "n.csv", "b,a\n"))
+    assert read_load_file([path], network=network).loads.tolist() == [0, 9]
