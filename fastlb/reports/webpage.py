@@ -6,11 +6,11 @@ import base64
 import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from .._version import __version__
+from ..display.html import Markup, tag
 from .meanplots import mean_plots
 from .plotting import image
 from .report import RESUME
@@ -24,30 +24,6 @@ NAMED = 12
 
 # A browser that is told so fetches nothing and runs nothing, whatever the page holds.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-
-
-class Markup(str):
-    """Text that is HTML already; all other text is escaped by :func:`tag`."""
-
-    __slots__ = ()
-
-
-def tag(name: str, /, *children: str, **attributes: str) -> Markup:
-    """Return an element; ``class_`` and ``http_equiv`` become ``class`` and ``http-equiv``."""
-    written = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{escape(value)}"'
-        for key, value in attributes.items()
-    )
-    inside = joined(*children)
-    return Markup(f"<{name}{written}>" if name in _VOID else f"<{name}{written}>{inside}</{name}>")
-
-
-def joined(*children: str) -> Markup:
-    """Return children one after another, escaped unless they are HTML already."""
-    return Markup("".join(c if isinstance(c, Markup) else escape(c) for c in children))
-
-
-_VOID = ("meta", "img")
 
 
 def page(report: Report) -> str:

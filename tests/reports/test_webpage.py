@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 import fastlb as lb
+from fastlb.display.html import Markup, joined, tag
 from fastlb.reports.plotting import new_figure
 from fastlb.reports.report import Plot, Report, Statement, Table
 from fastlb.reports.reportfiles import write_html
-from fastlb.reports.webpage import Markup, joined, tag
 from fastlb.reports.webpage import page as page_of
 from fastlb.studies.more_wu_programs import Loose
 
