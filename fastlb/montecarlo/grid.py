@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..random_loads.distributions import Distribution
 from ..random_loads.sampling import read_distribution
-from ..topologies.parse import parse_topology
+from ..topologies import parse
 from ..topologies.topology import Topology
 from .methodtext import read_method
 
@@ -98,8 +98,6 @@ def _several(name: str, values: Any) -> list[Any]:
 
 def read_topology(topology: Any) -> Topology:
     """Return a topology given as such or by its spelling."""
-    if isinstance(topology, Topology):
-        return topology
-    if isinstance(topology, str):
-        return parse_topology(topology)
+    if isinstance(topology, Topology | str):
+        return parse.read_topology(topology)
     raise TypeError(f"topologies must be topologies or spellings of them, got {topology!r}")
