@@ -114,6 +114,14 @@ def test_a_balance_prints_what_matters() -> None:
     )
 
 
+def test_results_of_a_run_that_is_not_complete_say_so() -> None:
+    whole = lb.run(lb.Study("s", ["ring:4"], ["dde"], "uniform:3", trials=3))
+    part = lb.Results(whole.study, whole._kept, missing=1234)
+    assert "not complete, 1,234 rows are to come" in html_of(part)
+    assert repr(part).endswith("3 trials each, 1,234 rows to come>")
+    assert "to come" not in html_of(whole) + repr(whole)
+
+
 def test_long_integers_are_not_written_out() -> None:
     assert shown(10**30) == "1," + ",".join(["000"] * 10)
     assert shown([10**5000]) == "an integer of 16610 bits"
