@@ -26,10 +26,12 @@ if TYPE_CHECKING:
     from .exchange.generalized_exchange import gde
     from .exchange.lines import DdeLine, dde_line, exchange_rounds
     from .exchange.result import Balance
+    from .files.namednetwork import read_network
     from .flows.entities import EntityRoutes, route_entities
     from .flows.excess import excess_load
     from .flows.minimax import minimax_flow
-    from .flows.plan import MinimaxBatch, MinimaxPlan, Route
+    from .flows.plan import MinimaxPlan, Route
+    from .flows.planbatch import MinimaxBatch
     from .flows.routing import RoutingScheme, dimension_order, routing_graph
     from .flows.scheduling import perfect_packing, scheduling_network
     from .flows.schemecheck import check_routing
@@ -80,10 +82,12 @@ _HOME = {
     "exchange.generalized_exchange": ("gde",),
     "exchange.lines": ("DdeLine", "dde_line", "exchange_rounds"),
     "exchange.result": ("Balance",),
+    "files.namednetwork": ("read_network",),
     "flows.entities": ("EntityRoutes", "route_entities"),
     "flows.excess": ("excess_load",),
     "flows.minimax": ("minimax_flow",),
-    "flows.plan": ("MinimaxBatch", "MinimaxPlan", "Route"),
+    "flows.plan": ("MinimaxPlan", "Route"),
+    "flows.planbatch": ("MinimaxBatch",),
     "flows.routing": ("RoutingScheme", "dimension_order", "routing_graph"),
     "flows.scheduling": ("perfect_packing", "scheduling_network"),
     "flows.schemecheck": ("check_routing",),
@@ -186,6 +190,7 @@ __all__ = [
     "parse_topology",
     "perfect_packing",
     "random_binary",
+    "read_network",
     "read_store",
     "recursive_doubling",
     "register_method",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .._version import __version__
-from ..accelerate import EXTRAS
+from ..extras import EXTRAS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..accelerate import extra
 from ..errors import MissingExtraError
+from ..extras import extra
 from .html import Markup, tag
 
 if TYPE_CHECKING:

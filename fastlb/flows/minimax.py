@@ -16,7 +16,8 @@ from ..topologies.network import Expanded, Network
 from ..topologies.parse import network_of, read_topology
 from ..topologies.topology import Topology
 from .certificate import Level, level_values
-from .plan import MinimaxBatch, MinimaxPlan
+from .plan import MinimaxPlan
+from .planbatch import MinimaxBatch
 from .problem import Nodes, Problem
 from .routing import Routing, expand
 from .scaling import Integers, Scaled, common_kind, scale

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,11 +28,14 @@ MOST_SHOWN, LISTED = 10_000, 10
 
 
 class Route(NamedTuple):
-    """An amount of load that goes from a source along a path of nodes to a sink."""
+    """An amount of load that goes from a source along a path of nodes to a sink.
 
-    source: int
-    sink: int
-    path: tuple[int, ...]
+    Nodes are numbers, or names where ``routes(named=True)`` was asked for.
+    """
+
+    source: Any
+    sink: Any
+    path: tuple[Any, ...]
     amount: Number
 
 
@@ -183,10 +185,11 @@ class MinimaxPlan:
         require(same, "the bottleneck is the cut that proves the contention")
         return True
 
-    def routes(self) -> list[Route]:
+    def routes(self, *, named: bool = False) -> list[Route]:
         """Return the flow as routes without cycles, whose amounts add up to it.
 
-        With a routing scheme every route obeys it.
+        With a routing scheme every route obeys it. With ``named`` nodes are called by their
+        names, not by their numbers.
         """
         problem = self.stages[0].problem
         link = problem.residual.link
@@ -214,7 +217,13 @@ class MinimaxPlan:
             path = (u, *entered[along].tolist())
             found.append(Route(u, v, path, self._number(Fraction(units, self._parts))))
             begin = end
-        return found
+        if not named:
+            return found
+        names = self.network.names
+        return [
+            Route(names[u], names[v], tuple(names[node] for node in path), amount)
+            for u, v, path, amount in found
+        ]
 
     def targets(self) -> tuple[list[Fraction], list[Fraction]]:
         """Return the exact flow on the links of the search graph and into every node's room."""
@@ -226,7 +235,16 @@ class MinimaxPlan:
         return [f / unit for f in self._flow.tolist()], [t / unit for t in taken]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the plan as JSON-ready values; Fractions become strings such as "7/2"."""
+        """Return the plan as JSON-ready values; Fractions become strings such as "7/2".
+
+        Of a network whose nodes have names also ``names`` and ``links``, the pairs of names
+        that ``flow`` and ``bottleneck`` are of.
+        """
+        named: dict[str, Any] = {}
+        if self.network.is_named:
+            names = list(map(str, self.network.names))
+            links = [[names[u], names[v]] for u, v in self.network.edges.tolist()]
+            named = {"names": names, "links": links}
         return {
             "eliminated": plain(self.eliminated),
             "contention": plain(self.contention),
@@ -236,6 +254,7 @@ class MinimaxPlan:
             "bottleneck": self.bottleneck.tolist(),
             "iterations": self.iterations,
             "quantum": self.quantum,
+            **named,
         }
 
     def _repr_html_(self) -> str:
@@ -287,86 +306,6 @@ class MinimaxPlan:
             f"MinimaxPlan(eliminated={self.eliminated}, contention={self.contention}, "
             f"traffic={self.traffic})"
         )
-
-
-class MinimaxBatch(Sequence[MinimaxPlan]):
-    """Plans for a batch of excess vectors on one network; attributes are stacked.
-
-    Scalars of a plan become arrays of the batch's shape, ``flow`` has shape ``(*batch, E)``;
-    ``bottleneck`` and ``routes()`` are lists, in C order of the batch.
-    """
-
-    def __init__(self, plans: Sequence[MinimaxPlan], shape: tuple[int, ...], links: int) -> None:
-        self._plans = tuple(plans)
-        self.shape = shape
-        self._links = links
-
-    def __len__(self) -> int:
-        return len(self._plans)
-
-    @overload
-    def __getitem__(self, index: int) -> MinimaxPlan: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[MinimaxPlan, ...]: ...
-    def __getitem__(self, index: int | slice) -> MinimaxPlan | tuple[MinimaxPlan, ...]:
-        return self._plans[index]
-
-    def __iter__(self) -> Iterator[MinimaxPlan]:
-        return iter(self._plans)
-
-    def _repr_html_(self) -> str:
-        about = {"eliminated": self.eliminated, "contention": self.contention}
-        return card(repr(self)[1:-1], about)
-
-    def __repr__(self) -> str:
-        return f"<MinimaxBatch: plans of shape {self.shape} on {self._links} links>"
-
-    def _stacked(self, name: str) -> NDArray[Any]:
-        numbers = [getattr(plan, name) for plan in self._plans]
-        kinds = {type(number) for number in numbers}
-        kind = {int: np.int64, float: np.float64}.get(kinds.pop()) if len(kinds) == 1 else object
-        values = np.empty(len(numbers), dtype=kind or object)
-        values[:] = numbers
-        return values.reshape(self.shape)
-
-    @property
-    def eliminated(self) -> NDArray[Any]:
-        return self._stacked("eliminated")
-
-    @property
-    def contention(self) -> NDArray[Any]:
-        return self._stacked("contention")
-
-    @property
-    def traffic(self) -> NDArray[Any]:
-        return self._stacked("traffic")
-
-    @property
-    def iterations(self) -> NDArray[Any]:
-        return self._stacked("iterations")
-
-    @property
-    def quantum(self) -> NDArray[Any]:
-        return self._stacked("quantum")
-
-    @property
-    def flow(self) -> NDArray[Any]:
-        if not self._plans:
-            return np.empty((*self.shape, self._links), dtype=np.int64)
-        flows = np.stack([plan.flow for plan in self._plans])
-        return flows.reshape(*self.shape, self._links)
-
-    @property
-    def bottleneck(self) -> list[NDArray[np.int64]]:
-        return [plan.bottleneck for plan in self._plans]
-
-    def routes(self) -> list[list[Route]]:
-        """Return the routes of every plan."""
-        return [plan.routes() for plan in self._plans]
-
-    def verify(self) -> bool:
-        """Verify every plan; see :meth:`MinimaxPlan.verify`."""
-        return all(plan.verify() for plan in self._plans)
 
 
 def plain(number: Number) -> int | float | str:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..random_loads.distributions import Distribution
 from ..random_loads.sampling import read_distribution
-from ..topologies import parse
+from ..topologies.network import Network
+from ..topologies.parse import read_topology
 from ..topologies.topology import Topology
 from .methodtext import read_method
 
@@ -73,7 +74,9 @@ def normalise(part: Any) -> None:
         If a list is empty, repeats itself, or has an entry that cannot be read.
     """
     loads = (part.loads,) if isinstance(part.loads, Distribution | str) else part.loads
-    topologies = tuple(read_topology(t) for t in _several("topologies", part.topologies))
+    topologies = tuple(
+        read_topology(t, "topologies") for t in _several("topologies", part.topologies)
+    )
     methods = tuple(read_method(m) for m in _several("methods", part.methods))
     drawn = tuple(read_distribution(distribution) for distribution in _several("loads", loads))
     for name, values in {"topologies": topologies, "methods": methods, "loads": drawn}.items():
@@ -82,7 +85,8 @@ def normalise(part: Any) -> None:
             # Two of one spelling would be one column of the results.
             same = {value, getattr(value, "spec", value)}
             if seen & same:
-                raise ValueError(f"{name} must differ, got {value} twice")
+                hint = " (label= tells networks apart)" if isinstance(value, Network) else ""
+                raise ValueError(f"{name} must differ, got {value} twice{hint}")
             seen |= same
         object.__setattr__(part, name, values)
 
@@ -94,10 +98,3 @@ def _several(name: str, values: Any) -> list[Any]:
     if not listed:
         raise ValueError(f"{name} must not be empty")
     return listed
-
-
-def read_topology(topology: Any) -> Topology:
-    """Return a topology given as such or by its spelling."""
-    if isinstance(topology, Topology | str):
-        return parse.read_topology(topology)
-    raise TypeError(f"topologies must be topologies or spellings of them, got {topology!r}")

@@ -16,7 +16,7 @@ from itertools import islice, pairwise, tee
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..accelerate import extra
+from ..extras import extra
 from ..files.writing import replacing, sync_folder
 from .collecting import ALL_COLUMNS, Wanted
 from .executors import run_chunks

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._version import __version__
-from ..accelerate import extra
+from ..extras import extra
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

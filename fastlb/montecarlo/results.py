@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._version import __version__
-from ..accelerate import extra
 from ..display.cards import card
 from ..display.numbers import with_error
 from ..display.tables import html_table
+from ..extras import extra
 from .collecting import Rows, Tallies
 from .statistic import QUANTILES, Difference
 from .stopping import enough

@@ -17,8 +17,8 @@ import numpy as np
 
 from .. import arguments
 from .._version import __version__
-from ..accelerate import extra
 from ..arguments import yes_or_no
+from ..extras import extra
 from ..files.writing import as_json, remove_abandoned, sync_folder
 from .collecting import collector
 from .gathering import gather

@@ -33,7 +33,7 @@ class Study:
     name : str
         What the study is called.
     topologies : iterable of Topology or str
-        Such as ``Mesh(8, 8)`` or ``"mesh:8x8"``.
+        Such as ``Mesh(8, 8)``, ``"mesh:8x8"`` or ``"links.csv"``, a file of links.
     methods : iterable of str
         ``name`` or ``name:option=value,option=value``, such as ``"gde:lam=0.723"`` or
         ``"dde:axes=1-0"``. Values are integers, decimals, ``true``, ``false``, ``none``, orders

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..random_loads.distributions import Experiment
 from ..random_loads.sampling import read_distribution
-from ..topologies.parse import parse_topology
-from .grid import GRID, Part, read_topology
+from ..topologies.parse import parse_topology, read_topology
+from .grid import GRID, Part
 from .methodtext import read_method
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ REQUIRED = ("name", "topologies", "methods", "loads")
 
 # What reads one value of a list.
 READERS: dict[str, Callable[[Any], object]] = {
-    "topologies": read_topology,
+    "topologies": lambda topology: read_topology(topology, "topologies"),
     "methods": read_method,
     "loads": read_distribution,
 }

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from ..accelerate import extra
 from ..display.cards import card
 from ..display.numbers import percent, shown, with_error
 from ..display.tables import html_table, text_table, without_repeats
+from ..extras import extra
 from .statistic import Difference, Statistic
 
 if TYPE_CHECKING:

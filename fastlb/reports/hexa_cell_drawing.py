@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..accelerate import extra
 from ..exchange.loads import batch_shape
+from ..extras import extra
 from .plotting import BLUE, GREY, ORANGE, STYLE, new_figure
 
 if TYPE_CHECKING:

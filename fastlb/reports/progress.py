@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
-from ..accelerate import extra
+from ..extras import extra
 
 # Trials come in parts, up to a minute apart: the speed is that of the last minutes.
 SPEED_OF_SECONDS = 300.0

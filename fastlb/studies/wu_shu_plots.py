@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..accelerate import extra
+from ..extras import extra
 from ..reports.plotting import BLUE, GREEN, GREY, ORANGE, new_figure
 from .wu_shu_example import LOADS
 from .wu_shu_settings import LONG_RUN_SWEEPS, MEANS, NETWORKS, PRINTED_SWEEPS

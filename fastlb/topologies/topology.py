@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..accelerate import extra
 from ..arguments import integer
 from ..display.cards import card
 from ..display.drawings import (
@@ -20,6 +19,7 @@ from ..display.drawings import (
     network_drawing,
     network_places,
 )
+from ..extras import extra
 from ..memory import require_memory
 
 if TYPE_CHECKING:

@@ -328,7 +328,7 @@ def test_malformed_networks(
         ("l.json", "[1, 2", "l.json line 1: is no JSON"),
         ("l.json", '{"Bern": true}', "load of Bern must be a number"),
         ("l.npy", "text", "is no readable .npy file"),
-        ("l.xls", "", "loads must be a .csv, .npy or .json"),
+        ("l.xls", "", "loads must be a .csv, .npy, .json, .graphml or .gml"),
         ("l.csv", LOADS.replace("12", str(2**70)), "loads must fit 64 bits"),
     ],
 )
