@@ -97,6 +97,12 @@ def test_names_are_escaped() -> None:
     assert tag("p", title='"<') == '<p title="&quot;&lt;"></p>'
 
 
+def test_nodes_are_drawn_with_their_names() -> None:
+    network = lb.Network([(0, 1), (1, 0)], names=["web & <b>", "db"])
+    assert "<title>web &amp; &lt;b&gt;</title>" in html_of(network)
+    assert "web &amp; &lt;b&gt; db" in html_of(lb.minimax_flow(network, [1, -1]))
+
+
 def test_a_balance_prints_what_matters() -> None:
     assert repr(lb.dde([9, 7, 4, 1, 4, 6, 1, 5], "ring:8")) == (
         "<Balance: dde on Ring(8); difference 8 -> 1, imbalance 94.6 % -> 8.1 %, "
