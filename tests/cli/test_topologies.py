@@ -137,7 +137,7 @@ def test_the_table_of_methods(run: Run) -> None:
     found = json.loads(run("topologies", "--methods", "--json").out)
     assert found[-1] == {
         "kind": "network",
-        "examples": "any other graph, lb.Network(..)",
+        "examples": "any other graph: links.csv, net.graphml, lb.Network(..)",
         "methods": ["gde", "minimax_flow"],
     }
     assert run("topologies", "ring:8", "--methods").code == 2
