@@ -149,8 +149,8 @@ def default_of(method: str, option: str) -> object:
 
 def check_options(method: str, options: Iterable[str]) -> None:
     """Raise ``TypeError`` if a method is given an option that it does not take."""
-    taken = options_of(method)
+    known = options_of(method)
     for name in options:
-        if taken is not None and name not in (*taken, *SHARED):
-            listed = f"takes {', '.join(taken)}" if taken else "takes no options"
+        if known is not None and name not in (*known, *SHARED):
+            listed = f"takes {', '.join(known)}" if known else "takes no options"
             raise TypeError(f"{method} {listed}, got {name}")

@@ -15,18 +15,18 @@ def fitting(nodes: int) -> list[str]:
     >>> fitting(6)
     ['torus:2x3', 'mesh:2x3', 'hhc:1', 'ring:6', 'chain:6']
     """
-    found = []
+    spellings = []
     for axes in (2, 3):
         shape = squarest(nodes, axes)
         if shape is not None:
             lengths = "x".join(map(str, shape))
-            found += [f"torus:{lengths}", f"mesh:{lengths}"]
+            spellings += [f"torus:{lengths}", f"mesh:{lengths}"]
     if nodes >= 2 and nodes & (nodes - 1) == 0:
-        found.append(f"hypercube:{nodes.bit_length() - 1}")
+        spellings.append(f"hypercube:{nodes.bit_length() - 1}")
     cells, rest = divmod(nodes, 6)
     if cells and not rest and cells & (cells - 1) == 0:
-        found.append(f"hhc:{cells.bit_length()}")
-    return [*found, f"ring:{nodes}", f"chain:{nodes}"]
+        spellings.append(f"hhc:{cells.bit_length()}")
+    return [*spellings, f"ring:{nodes}", f"chain:{nodes}"]
 
 
 def squarest(nodes: int, axes: int) -> tuple[int, ...] | None:

@@ -220,44 +220,44 @@ def study(
     from ..reports.reportfiles import check_folder, write_folder, write_html
     from .terminal import output, working
 
-    found = _kept(store, resume) if name is None and store is not None else _find(str(name))
-    found = dataclasses.replace(found, **changed)
+    chosen = _stored(store, resume) if name is None and store is not None else _find(str(name))
+    chosen = dataclasses.replace(chosen, **changed)
     if topologies:
-        found = _on_topologies(found, topologies)
-    if minimum_trials is not None and not found.target_error:
+        chosen = _on_topologies(chosen, topologies)
+    if minimum_trials is not None and not chosen.target_error:
         raise click.UsageError("--minimum-trials needs --target-error, here or in FILE.toml")
     if out is not None:
         check_folder(out, force=force)
-        if studies.draws_plots(found):
+        if studies.draws_plots(chosen):
             extra("matplotlib")
     if report is not None:
         check_target(report, force=force, suffixes=(".html",))
         extra("matplotlib")
-    with _keeping(store if running else None, no_rows), working() as work:
+    with _one_line_messages(store if running else None, no_rows), working() as work:
         if running:
-            work.step(f"{found.name}: {found.trials:,} trials x {len(found.cells)} combinations")
+            work.step(f"{chosen.name}: {chosen.trials:,} trials x {len(chosen.cells)} combinations")
             keeping: dict[str, Any] = {"rows": not no_rows, "store": store, "resume": resume}
             with _workers(dask, threads or _processors()) as workers, _located(name):
                 results = run(
-                    found, **workers, **keeping, progress=work.count, watch=work.summary(found)
+                    chosen, **workers, **keeping, progress=work.count, watch=work.summary(chosen)
                 )
         elif store is not None:
             work.step(f"reading {store}")
             results = read_store(store, rows=not no_rows, partial=True)
-        told = studies.report(results)
+        document = studies.report(results)
         if out is not None:
             work.step(f"writing to {out}")
-            written = write_folder(told, out, force=force)
+            written = write_folder(document, out, force=force)
         if report is not None:
             work.step(f"writing {report}")
-            write_html(told, report, force=force)
+            write_html(document, report, force=force)
     if as_json:
-        click.echo(in_json(told.to_dict()), nl=False)
+        click.echo(in_json(document.to_dict()), nl=False)
     else:
         from .studyreport import study_report
 
         console = output()
-        console.print(*study_report(told, console.width), sep="\n", crop=False)
+        console.print(*study_report(document, console.width), sep="\n", crop=False)
         if out is not None:
             console.print(f"\nwrote {len(written)} files to {out}", markup=False)
         if report is not None:
@@ -266,10 +266,10 @@ def study(
         ctx.exit(1)
 
 
-def _targets(given: Iterable[str]) -> dict[str, float | str]:
+def _targets(texts: Iterable[str]) -> dict[str, float | str]:
     """Read ``FIGURE=ERROR``, an error as a number or in per cent."""
     targets: dict[str, float | str] = {}
-    for text in given:
+    for text in texts:
         figure, equals, error = map(str.strip, text.partition("="))
         if not equals or figure in targets:
             raise click.UsageError(f"--target-error is FIGURE=ERROR, each once, got {text!r}")
@@ -293,7 +293,7 @@ def _workers(dask: str | None, threads: int) -> Iterator[dict[str, Any]]:
 
 
 @contextmanager
-def _keeping(store: str | None, no_rows: bool) -> Iterator[None]:
+def _one_line_messages(store: str | None, no_rows: bool) -> Iterator[None]:
     """Tell warnings in a line each, and of an interruption how the run goes on."""
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_: click.echo(f"fastlb: {message}", err=True)
@@ -308,14 +308,14 @@ def _keeping(store: str | None, no_rows: bool) -> Iterator[None]:
             raise click.Abort from None
 
 
-def _kept(store: str, resume: bool) -> Study:
+def _stored(store: str, resume: bool) -> Study:
     """Return the study whose trials a store holds."""
-    from ..montecarlo.store import MANIFEST, kept_study
+    from ..montecarlo.store import MANIFEST, stored_study
 
     if resume and not (Path(store) / MANIFEST).exists():
         said = f"{store or repr(store)} holds no store to go on with"
         raise click.UsageError(f"{said}: NAME or FILE.toml is needed to start one")
-    return kept_study(Path(store))
+    return stored_study(Path(store))
 
 
 def _find(name: str) -> Study:

@@ -57,11 +57,11 @@ def topologies(spec: str | None, nodes: int | None, methods: bool, as_json: bool
             _print_one(topology)
         return
     examples = fitting(nodes) if nodes else [_example(text) for text in SPELLINGS.values()]
-    found = [describe(parse_topology(example)) for example in examples]
+    described = [describe(parse_topology(example)) for example in examples]
     if as_json:
-        click.echo(json.dumps(found))
+        click.echo(json.dumps(described))
     else:
-        _print_list(found, {} if nodes else SPELLINGS)
+        _print_list(described, {} if nodes else SPELLINGS)
 
 
 def describe(topology: Topology) -> dict[str, Any]:
@@ -111,12 +111,12 @@ def _example(spelling: str) -> str:
     return re.split(r"[,\s]", spelling, maxsplit=1)[0]
 
 
-def _print_list(found: list[dict[str, Any]], spellings: dict[str, str]) -> None:
+def _print_list(described: list[dict[str, Any]], spellings: dict[str, str]) -> None:
     from .tables import fitted_tables
     from .terminal import output
 
     rows = [["example", "nodes", "links", "diameter", "balanced by"]]
-    for one in found:
+    for one in described:
         diameter = "" if one["diameter"] is None else f"{one['diameter']:,}"
         methods = ", ".join(one["methods"])
         links = f"{one['links']:,}"

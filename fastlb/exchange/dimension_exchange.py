@@ -138,38 +138,38 @@ def dem(
             return balance
     topology = topology_for("dem", topology)
     check_record(record)
-    given = read_loads(loads, topology)
-    result, rows = output_rows(out, loads, given)
+    inputs = read_loads(loads, topology)
+    result, rows = output_rows(out, loads, inputs)
     order = check_order("dims", dims, topology.n)
     ascending = order == tuple(range(topology.n)) and not topology.faults
     if record == "loads" and ascending:
-        _final_loads(given.rows, rows, topology.n)
+        _final_loads(inputs.rows, rows, topology.n)
         return Balance("dem", topology, record, {"loads": finished(result, rows)})
     bits = np.array(order, dtype=np.int64)
     if record == "loads":
-        check_values(given.rows)
-        work = given.rows.astype(row_dtype(given.rows))
+        check_values(inputs.rows)
+        work = inputs.rows.astype(row_dtype(inputs.rows))
         _run_measured(work, work.copy(), bits, topology)
         copy_back(work, rows)
         return Balance("dem", topology, record, {"loads": finished(result, rows)})
-    before = survey(given.rows)
+    before = survey(inputs.rows)
     fields: dict[str, Any] = {}
     # Whether the units moved in all dimensions might not fit.
     is_safe = before.total.max(initial=0) <= INT64_MAX // max(1, topology.n)
-    if record == "metrics" and is_safe and _fit_tiles(given.rows):
-        moved, local, after = _run_in_tiles(given.rows, rows, bits, topology, before)
+    if record == "metrics" and is_safe and _fit_tiles(inputs.rows):
+        moved, local, after = _run_in_tiles(inputs.rows, rows, bits, topology, before)
         shared = figures(before, after, topology.size, moved, local)
     else:
         # Nothing is written before all figures are known to fit.
-        T = row_dtype(given.rows)
+        T = row_dtype(inputs.rows)
         if is_safe and rows.dtype == T:
-            np.copyto(rows, given.rows)
+            np.copyto(rows, inputs.rows)
             work = rows
         else:
-            work = given.rows.astype(T)
+            work = inputs.rows.astype(T)
         local = work.copy()
         if record == "flows":
-            moved = _run_in_stages(work, local, bits, topology, given, fields)
+            moved = _run_in_stages(work, local, bits, topology, inputs, fields)
         elif ascending and is_safe and _fit_registers(work):
             moved = np.empty(len(work), np.int64)
             kernel = kernels("dem.measured").balance_integers
@@ -179,7 +179,7 @@ def dem(
         shared = figures(before, survey_after(before, work), topology.size, moved, local)
         copy_back(work, rows)
     shared["steps"] = np.full(len(rows), 3 * topology.n)
-    fields |= per_batch(shared, given.batch)
+    fields |= per_batch(shared, inputs.batch)
     return Balance("dem", topology, record, {"loads": finished(result, rows), **fields})
 
 
@@ -364,13 +364,13 @@ def _run_in_stages(
     resident_min: NDArray[Any],
     bits: NDArray[np.int64],
     topology: Hypercube,
-    given: LoadRows,
+    inputs: LoadRows,
     fields: dict[str, Any],
 ) -> NDArray[Any]:
     """Do the same one dimension at a time, and put stages and flows into ``fields``."""
     B, N, S = len(rows), topology.size, len(bits)
     moved: NDArray[Any] = np.empty((B, S), units_dtype(rows))
-    stages = np.empty((S, B, N), given.rows.dtype)
+    stages = np.empty((S, B, N), inputs.rows.dtype)
     flows = np.zeros((B, S, N), moved.dtype)
     nodes = np.arange(N)
     for s, bit in enumerate(bits):
@@ -379,7 +379,7 @@ def _run_in_stages(
         moved[:, s] = _run_measured(rows, resident_min, bits[s : s + 1], topology)[:, 0]
         flows[:, S - 1 - bit, lower] = held - rows[:, lower].astype(moved.dtype)
         stages[s] = rows
-    fields["stages"] = stages.reshape(S, *given.shape)
-    fields["moved_per_stage"] = moved.T.reshape(S, *given.batch)
-    fields["flows"] = flows.reshape(*given.batch, S, *topology.shape)
+    fields["stages"] = stages.reshape(S, *inputs.shape)
+    fields["moved_per_stage"] = moved.T.reshape(S, *inputs.batch)
+    fields["flows"] = flows.reshape(*inputs.batch, S, *topology.shape)
     return moved

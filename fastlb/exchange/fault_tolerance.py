@@ -162,25 +162,25 @@ def _carried_out(
     out: NDArray[Any] | None,
 ) -> Balance:
     check_record(record)
-    given = read_loads(loads, topology)
-    result, rows = output_rows(out, loads, given)
+    inputs = read_loads(loads, topology)
+    result, rows = output_rows(out, loads, inputs)
     exact = record != "loads" or tree is not None or (plan is not None and bool(plan.repairs))
     measured = record != "loads"
     fields: dict[str, Any]
     free = plan if tree is None and record != "flows" else None
-    side_by_side_fit = fit_side_by_side(given.rows)
+    side_by_side_fit = fit_side_by_side(inputs.rows)
     if free is not None and side_by_side_fit:
-        carried = narrowly(free, given.rows, rows, measured)
+        carried = narrowly(free, inputs.rows, rows, measured)
         if carried is not None:
             fields = {"loads": finished(result, rows)}
             if carried.figures is not None:
-                fields |= _shared(carried.figures, free.steps, given.batch)
+                fields |= _shared(carried.figures, free.steps, inputs.batch)
             return Balance(METHOD, topology, record, fields)
     # Few large networks are surveyed at once.
-    small = (not measured or side_by_side_fit) and _all_small(free, given.rows)
-    before = survey(given.rows) if exact and not small else None
+    small = (not measured or side_by_side_fit) and _all_small(free, inputs.rows)
+    before = survey(inputs.rows) if exact and not small else None
     if not (exact or small):
-        check_values(given.rows)
+        check_values(inputs.rows)
     steps = (plan.steps if plan else 0) + (tree.steps if tree else 0)
     # A unit is sent at most once a step: beyond this every addition is watched.
     whole = rows.dtype.kind in "iu"
@@ -192,17 +192,17 @@ def _carried_out(
         rows = np.empty_like(rows)
     linkwise: LinkByLink | None = None
     carried = None
-    if free is None or watched or _few_links(free, given.rows, measured):
+    if free is None or watched or _few_links(free, inputs.rows, measured):
         counted = np.dtype(units_dtype(rows))
         # Unsigned loads without a total may be beyond int64. Narrow types are not worth kernels.
-        wide = given.rows.astype(rows.dtype if _beyond_int64(rows, before, small) else counted)
+        wide = inputs.rows.astype(rows.dtype if _beyond_int64(rows, before, small) else counted)
         linkwise = link_by_link(plan, tree, wide, counted, recorded=record == "flows")
         moved, local, largest = linkwise.moved.T, linkwise.local, linkwise.largest
         if watched and not (np.isfinite(moved).all() and (moved >= 0).all()):
             raise OverflowError(f"moved must fit {counted}, got more units times links")
         rows[...] = wide
     else:
-        carried = _by_plan(free, given.rows, rows, measured, before, small)
+        carried = _by_plan(free, inputs.rows, rows, measured, before, small)
         moved, local, largest = carried.moved, carried.local, carried.largest
     if largest > most_of(rows.dtype):
         raise OverflowError(
@@ -213,21 +213,21 @@ def _carried_out(
         shared = figures(before, survey_after(before, rows), topology.size, moved, local)
     fields = {"loads": finished(result, rows)}
     if shared is not None:
-        fields |= _shared(shared, steps, given.batch)
+        fields |= _shared(shared, steps, inputs.batch)
     if linkwise is not None and linkwise.flows is not None and linkwise.stages is not None:
         flows = linkwise.flows
         stages = linkwise.stages.astype(rows.dtype, copy=False)
-        fields["flows"] = flows.reshape(*given.batch, topology.ndim, *topology.shape)
-        fields["stages"] = stages.reshape(len(stages), *given.shape)
-        fields["moved_per_stage"] = linkwise.moved.reshape(len(stages), *given.batch)
+        fields["flows"] = flows.reshape(*inputs.batch, topology.ndim, *topology.shape)
+        fields["stages"] = stages.reshape(len(stages), *inputs.shape)
+        fields["moved_per_stage"] = linkwise.moved.reshape(len(stages), *inputs.batch)
     return Balance(METHOD, topology, record, fields)
 
 
-def _shared(found: dict[str, Any], steps: int, batch: tuple[int, ...]) -> dict[str, Any]:
+def _shared(computed: dict[str, Any], steps: int, batch: tuple[int, ...]) -> dict[str, Any]:
     """Return the figures that follow from surveys and units, and those that are the same."""
     B = int(np.prod(batch, dtype=np.int64))
     same = {"sweeps": np.ones(B, np.int64), "steps": np.full(B, steps)}
-    return per_batch(found | same, batch)
+    return per_batch(computed | same, batch)
 
 
 def _few_links(plan: FaultSchedule, rows: NDArray[Any], measured: bool) -> bool:

@@ -68,23 +68,23 @@ def read_loads(loads: ArrayLike, topology: Topology) -> LoadRows:
     ValueError
         If the shape fits the topology in neither reading.
     """
-    given = _as_array(loads)
-    batch = batch_shape(given.shape, topology)
-    rows = np.ascontiguousarray(given, dtype=given.dtype.newbyteorder("="))
-    return LoadRows(rows.reshape(-1, topology.size), batch, given.shape)
+    array = _as_array(loads)
+    batch = batch_shape(array.shape, topology)
+    rows = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
+    return LoadRows(rows.reshape(-1, topology.size), batch, array.shape)
 
 
 def _as_array(loads: ArrayLike) -> NDArray[Any]:
     if isinstance(loads, np.ma.MaskedArray):
         raise TypeError("loads must not be a masked array: every node has a load")
     try:
-        given = as_array("loads", loads)
+        array = as_array("loads", loads)
     except ValueError:
         raise ValueError("loads must be an array, got rows of unequal length") from None
-    kind, width = given.dtype.kind, given.dtype.itemsize
+    kind, width = array.dtype.kind, array.dtype.itemsize
     if kind in "iu" or (kind == "f" and width in (4, 8)):
-        return given
-    got = refused_dtype("loads", given.dtype)
+        return array
+    got = refused_dtype("loads", array.dtype)
     raise TypeError(f"loads must be integers, float32 or float64, got {got}")
 
 
@@ -241,9 +241,9 @@ def check_order(name: str, order: Any, count: int) -> tuple[int, ...]:
     if order is None:
         return tuple(range(count))
     try:
-        given = list(order)
-        flags = any(isinstance(i, bool | np.bool_) for i in given)
-        listed = (-1,) if flags else tuple(operator.index(i) for i in given)
+        entries = list(order)
+        flags = any(isinstance(i, bool | np.bool_) for i in entries)
+        listed = (-1,) if flags else tuple(operator.index(i) for i in entries)
     except TypeError:
         listed = (-1,)
     if sorted(listed) != list(range(count)):

@@ -52,9 +52,9 @@ def least(nodes: int, shows: Callable[[NDArray[np.int64]], Any]) -> tuple[int, .
     """
     for total in range(TOTALS):
         loads = np.array(list(_compositions(total, nodes)), dtype=np.int64)
-        found = np.flatnonzero(shows(loads))
-        if len(found):
-            return tuple(loads[found[0]].tolist())
+        hits = np.flatnonzero(shows(loads))
+        if len(hits):
+            return tuple(loads[hits[0]].tolist())
     raise ValueError(f"shows must hold for a total below {TOTALS}, got none")
 
 

@@ -270,7 +270,7 @@ class Tallies:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class Outputs:
     """What is wanted of trials that are run.
 
     Attributes
@@ -285,7 +285,7 @@ class Wanted:
     columns: bool = True
 
 
-ALL_COLUMNS = Wanted()
+ALL_COLUMNS = Outputs()
 
 
 def collector(study: Study, layout: Layout, *, rows: bool) -> Rows | Tallies:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..reports.progress import rows_bar
 from .chunks import plan
-from .collecting import Rows, Tallies, Wanted
+from .collecting import Outputs, Rows, Tallies
 from .executors import in_process
 from .grid import Cell
 from .results import Results
@@ -44,7 +44,7 @@ def gather(
     handed = missing = 0
     tallies = collected if isinstance(collected, Tallies) else None
     all_columns = tallies is None or watch is not None or keeper.needs_columns
-    wanted = Wanted(tallies, columns=all_columns)
+    outputs = Outputs(tallies, columns=all_columns)
     tallied = not (all_columns or in_process(executor))
     with _reporter(study, progress) as report:
         for groups, trials in rounds(study, collected):
@@ -62,7 +62,7 @@ def gather(
                 for group, share in shares.items()
             )
             last = groups[0]
-            with closing(keeper.chunks(chunks, executor, wanted)) as parts:
+            with closing(keeper.chunks(chunks, executor, outputs)) as parts:
                 for part, by_method in parts:
                     if isinstance(collected, Rows):
                         collected.add(part.cells, by_method)

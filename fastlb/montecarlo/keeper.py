@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ..extras import extra
 from ..files.writing import replacing, sync_folder
-from .collecting import ALL_COLUMNS, Wanted
+from .collecting import ALL_COLUMNS, Outputs
 from .executors import run_chunks
 from .parts import Format, Span, Stretch
 
@@ -55,7 +55,7 @@ class Keeper(Protocol):
     needs_columns: bool
 
     def chunks(
-        self, chunks: Iterable[Chunk], executor: Executor | None, wanted: Wanted = ALL_COLUMNS
+        self, chunks: Iterable[Chunk], executor: Executor | None, outputs: Outputs = ALL_COLUMNS
     ) -> Generator[tuple[Chunk, MethodColumns]]:
         """Yield the trials of chunks in order, each chunk whole or in pieces.
 
@@ -72,10 +72,10 @@ class Memory:
         self.done = 0
 
     def chunks(
-        self, chunks: Iterable[Chunk], executor: Executor | None, wanted: Wanted = ALL_COLUMNS
+        self, chunks: Iterable[Chunk], executor: Executor | None, outputs: Outputs = ALL_COLUMNS
     ) -> Generator[tuple[Chunk, MethodColumns]]:
         """Run chunks and yield each with its columns."""
-        with closing(run_chunks(chunks, executor, wanted)) as computed:
+        with closing(run_chunks(chunks, executor, outputs)) as computed:
             for chunk, columns in computed:
                 self.done += chunk.trials * len(chunk.methods)
                 yield chunk, columns
@@ -153,7 +153,7 @@ class Store:
                 self._find(path, named[2])
 
     def chunks(
-        self, chunks: Iterable[Chunk], executor: Executor | None, wanted: Wanted = ALL_COLUMNS
+        self, chunks: Iterable[Chunk], executor: Executor | None, outputs: Outputs = ALL_COLUMNS
     ) -> Generator[tuple[Chunk, MethodColumns]]:
         """Yield the trials of chunks in order: those in the folder, and those run and kept now.
 
@@ -166,7 +166,7 @@ class Store:
         """
         waiting = iter(chunks)
         while some := list(islice(waiting, CHUNKS_AHEAD)):
-            yield from self._looked_at(some, executor, wanted.tallies)
+            yield from self._looked_at(some, executor, outputs.tallies)
 
     def trials_from_first(self, cells: Iterable[Cell]) -> int:
         """Return how many trials, counted from the first, the folder has of all these cells."""
@@ -187,7 +187,7 @@ class Store:
         pieces, ahead = tee(self._pieces(chunks))
         missing = (piece.missing for piece in ahead if piece.missing is not None)
         parts = deque([_Part()])  # in order; the last one still grows
-        with closing(run_chunks(missing, executor, Wanted(tallies))) as computed:
+        with closing(run_chunks(missing, executor, Outputs(tallies))) as computed:
             try:
                 for piece in pieces:
                     last = parts[-1]
@@ -198,10 +198,10 @@ class Store:
                     parts.append(_Part())
                     most = 1 if last.encoded is None else 1 + PARTS_AHEAD
                     while len(parts) > 1 and (parts[0].ready or len(parts) > most):
-                        yield from self._kept(parts.popleft(), tallies)
+                        yield from self._written_out(parts.popleft(), tallies)
                 self._begin(parts[-1], executor)
                 while parts:
-                    yield from self._kept(parts.popleft(), tallies)
+                    yield from self._written_out(parts.popleft(), tallies)
             except BaseException:
                 while parts and not self._failed:
                     self._write(parts.popleft())
@@ -214,7 +214,9 @@ class Store:
             with suppress(RuntimeError):  # one that takes no more work
                 part.encoded = executor.submit(_encode, self._format, rows)
 
-    def _kept(self, part: _Part, tallies: Tallies | None) -> Iterator[tuple[Chunk, MethodColumns]]:
+    def _written_out(
+        self, part: _Part, tallies: Tallies | None
+    ) -> Iterator[tuple[Chunk, MethodColumns]]:
         """Write a part, and yield its pieces."""
         self._write(part)
         yield from self._handed(part.pieces, tallies)

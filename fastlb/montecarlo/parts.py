@@ -75,7 +75,7 @@ class Format:
     def _numbers(self) -> dict[Cell, int]:
         return {cell: number for number, cell in enumerate(self.study.cells)}
 
-    def encode(self, given: Iterable[Stretch]) -> bytes:
+    def encode(self, stretches: Iterable[Stretch]) -> bytes:
         """Return rows as the bytes of a part, in the order of the results.
 
         Raises
@@ -86,7 +86,7 @@ class Format:
             If integers do not fit the floats that other combinations have for this figure.
         """
         arrow, parquet = extra("pyarrow"), extra("pyarrow.parquet")
-        listed = sorted(given, key=lambda rows: (self._numbers[rows.cell], rows.start))
+        listed = sorted(stretches, key=lambda rows: (self._numbers[rows.cell], rows.start))
         for rows in listed:
             self._check(rows)
         counts = [rows.trials for rows in listed]

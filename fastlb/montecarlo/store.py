@@ -142,7 +142,7 @@ def read_store(
         raise TypeError(f"study must be a Study, got {study!r}")
     manifest = read_manifest(target)
     described = manifest["study"]
-    stored = kept_study(target) if study is None else study
+    stored = stored_study(target) if study is None else study
     if changed := differences(described, describe(stored)):
         raise ValueError(f"{target} holds another study; {'; '.join(changed)}")
     try:
@@ -211,7 +211,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     return entries
 
 
-def kept_study(folder: Path) -> Study:
+def stored_study(folder: Path) -> Study:
     """Return the study whose trials a store holds; errors as for :func:`read_manifest`.
 
     Raises

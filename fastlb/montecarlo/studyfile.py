@@ -91,8 +91,8 @@ def located(error: Exception, path: object, text: str) -> ValueError:
     message = str(error)
     line, key = _Lines(text).of(message)
     where = f"{path}{f' line {line}' if line else ''}"
-    told = key is None or message.startswith((key, "study ", "further "))
-    return ValueError(f"{where}: {message}" if told else f"{where}: {key}: {message}")
+    begins_with_key = key is None or message.startswith((key, "study ", "further "))
+    return ValueError(f"{where}: {message}" if begins_with_key else f"{where}: {key}: {message}")
 
 
 class _Lines:
@@ -114,8 +114,8 @@ class _Lines:
             if re.match(r"\s*\[\[\s*further\s*\]\]", line):
                 self._headers.append(number)
                 section = len(self._headers) - 1
-            elif found := re.match(r"\s*(?:\[\s*(\w+)\s*\]|[\"']?([\w.-]+)[\"']?\s*=)", line):
-                self._keys.append((section, found[1] or found[2], number))
+            elif match := re.match(r"\s*(?:\[\s*(\w+)\s*\]|[\"']?([\w.-]+)[\"']?\s*=)", line):
+                self._keys.append((section, match[1] or match[2], number))
 
     def of(self, message: str) -> tuple[int | None, str | None]:
         """Return the line and the key that an error is about, or None where it is not plain."""
@@ -171,8 +171,8 @@ class _Lines:
     def _values(self) -> Iterator[tuple[int, str, Any]]:
         for section, table in enumerate(self._sections):
             for key in READERS:
-                given = table.get(key)
-                for value in given if isinstance(given, list) else [given]:
+                entry = table.get(key)
+                for value in entry if isinstance(entry, list) else [entry]:
                     yield section, key, value
 
 

@@ -161,13 +161,13 @@ class HyperHexaCell(Undirected):
         """
         if not isinstance(label, str):
             raise TypeError(f"label must be text such as {self.label(0)}, got {label!r}")
-        found = re.fullmatch(r"\s*P\(\s*([01]*)\s*,\s*([01]{3})\s*\)\s*", label)
-        if not found or len(found[1]) != self.d - 1 or found[2] not in INTERIOR:
+        match = re.fullmatch(r"\s*P\(\s*([01]*)\s*,\s*([01]{3})\s*\)\s*", label)
+        if not match or len(match[1]) != self.d - 1 or match[2] not in INTERIOR:
             raise ValueError(
                 f"label must be P(s,g) with {self.d - 1} bits s and g among "
                 f"{', '.join(INTERIOR)} on {self!r}, got {label!r}"
             )
-        return 6 * int(found[1] or "0", 2) + INTERIOR.index(found[2])
+        return 6 * int(match[1] or "0", 2) + INTERIOR.index(match[2])
 
     def _labels(self) -> list[str]:
         return [self.label(node) for node in range(self.size)]

@@ -68,9 +68,9 @@ class Hypercube(Undirected):
         require_memory(64 * self.size * self.n, f"the links of {self!r}")
         nodes = np.arange(self.size, dtype=np.int64)
         lower = [nodes[(nodes >> bit & 1) == 0] for bit in range(self.n)]
-        found = [np.empty((0, 2), np.int64)]
-        found += [np.stack([low, low | 1 << bit], axis=1) for bit, low in enumerate(lower)]
-        links = np.concatenate(found)
+        by_bit = [np.empty((0, 2), np.int64)]
+        by_bit += [np.stack([low, low | 1 << bit], axis=1) for bit, low in enumerate(lower)]
+        links = np.concatenate(by_bit)
         if not self.faults:
             return links
         broken = np.array(self.faults, dtype=np.int64)

@@ -158,8 +158,8 @@ def _grid(sizes: str) -> Grid:
     axes = [re.fullmatch(r"(\d+)(w?)", axis, re.ASCII) for axis in sizes.split("x")]
     if not all(axes):
         raise _SpellingError
-    found = [axis.groups() for axis in axes if axis]
-    return Grid([_number(k) for k, _ in found], wrap=[bool(w) for _, w in found])
+    lengths = [axis.groups() for axis in axes if axis]
+    return Grid([_number(k) for k, _ in lengths], wrap=[bool(w) for _, w in lengths])
 
 
 def _hypercube(sizes: str) -> Hypercube:
