@@ -194,10 +194,11 @@ def _print_one(topology: Topology) -> None:
     from .terminal import output
 
     about = describe(topology)
+    shapes = " or ".join(dict.fromkeys([str(topology.shape), f"({topology.size},)"]))
     lines = [
         ("topology", about["topology"]),
         ("in Python", f"fastlb.{about['python']}"),
-        ("loads", f"shape {topology.shape} or ({topology.size},), any batch axes before"),
+        ("loads", f"shape {shapes}, any batch axes before"),
         ("nodes", f"{topology.size:,}"),
         ("links", f"{topology.edge_count:,}"),
     ]
@@ -214,13 +215,13 @@ def _print_one(topology: Topology) -> None:
     if isinstance(topology, HyperHexaCell):
         promise = f"leaves largest - least <= {topology.d + 2}"
         lines += [("hexa_cell", f"triangles, prisms and {topology.d - 1} dimensions, {promise}")]
-        lines += [("gde", "sweeps until neighbours are within 1; lambda 1/2 by default")]
     if "dde" in about["methods"]:
         axes = f"{topology.ndim} axes" if topology.ndim > 1 else "1 axis"
         lines += [("dde", f"one pass over {axes}, leaves largest - least <= {topology.ndim}")]
+    share = "lambda 1/2 by default"
     if isinstance(topology, Grid | Hypercube):
-        share = f"{lb.optimal_lambda(topology):.3f}"
-        lines += [("gde", f"sweeps until neighbours are within 1; optimal lambda {share}")]
+        share = f"optimal lambda {lb.optimal_lambda(topology):.3f}"
+    lines += [("gde", f"sweeps until neighbours are within 1; {share}")]
     width = max(len(name) for name, _ in lines)
     console = output()
     for name, text in lines:

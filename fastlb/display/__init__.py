@@ -1,1 +1,1 @@
-"""How results look in a notebook and as text: elements of HTML, tables, drawings. Plain data in."""
+"""How results look in a notebook and as text: HTML, tables and drawings of plain data."""

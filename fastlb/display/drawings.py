@@ -93,7 +93,7 @@ def network_drawing(
     flows: NDArray[np.float64] | None = None,
     tight: Sequence[int] = (),
 ) -> Markup:
-    """Draw nodes (N, 2) and links (L, 2); with flows (L,) links are arrows as wide as these."""
+    """Draw nodes (N, 2) and links (L, 2); with flows (L,) links are as wide as these."""
     low = places.min(axis=0)
     span = np.maximum(places.max(axis=0) - low, 1e-9)
     scale = 240 / max(span.max(), 1.0) if span.max() > 1e-6 else 0.0

@@ -8,8 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import written
+
 # Of longer arrays the shape is shown in place of the values.
 MOST_VALUES = 8
+# Longer integers are not written out, from thousands of digits on Python refuses it.
+MOST_BITS = 200
 # Decimal places at most.
 MOST_PLACES = 12
 
@@ -31,7 +35,7 @@ def shown(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):
-        return f"{value:,}"
+        return f"{value:,}" if value.bit_length() < MOST_BITS else written(value)
     if isinstance(value, float):
         return _real(value)
     if isinstance(value, Fraction):

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,12 +30,12 @@ MOST_SHOWN, LISTED = 10_000, 10
 class Route(NamedTuple):
     """An amount of load that goes from a source along a path of nodes to a sink.
 
-    Nodes are numbers, or names where ``routes(named=True)`` was asked for.
+    Nodes are numbers, or names where ``routes(named=True)`` was asked for, which are of any type.
     """
 
-    source: Any
-    sink: Any
-    path: tuple[Any, ...]
+    source: int
+    sink: int
+    path: tuple[int, ...]
     amount: Number
 
 
@@ -185,7 +185,11 @@ class MinimaxPlan:
         require(same, "the bottleneck is the cut that proves the contention")
         return True
 
-    def routes(self, *, named: bool = False) -> list[Route]:
+    @overload
+    def routes(self, *, named: Literal[False] = ...) -> list[Route]: ...
+    @overload
+    def routes(self, *, named: bool) -> list[Any]: ...
+    def routes(self, *, named: bool = False) -> list[Any]:
         """Return the flow as routes without cycles, whose amounts add up to it.
 
         With a routing scheme every route obeys it. With ``named`` nodes are called by their

@@ -68,7 +68,8 @@ class Results:
 
     def __repr__(self) -> str:
         cells = f"{len(self.study.cells)} combinations"
-        return f"<Results of {self.study.name}: {cells}, {self.trials_text} trials each>"
+        left = f", {self.missing:,} rows to come" if self.missing else ""
+        return f"<Results of {self.study.name}: {cells}, {self.trials_text} trials each{left}>"
 
     def _repr_html_(self) -> str:
         known = self.figures
@@ -84,7 +85,9 @@ class Results:
             rows.append([*cell.key, *means])
         table = html_table(["topology", "method", "loads", *names], rows, names=3)
         more = f"{len(self.study.cells):,} combinations, {self.trials_text} trials each"
-        return card(f"Results of {self.study.name}", {}, table, note=f"{more}; mean, s.e.")
+        left = f"; not complete, {self.missing:,} rows are to come" if self.missing else ""
+        note = f"{more}; mean, s.e.{left}"
+        return card(f"Results of {self.study.name}", {}, table, note=note)
 
     @property
     def has_rows(self) -> bool:

@@ -50,7 +50,9 @@ FAULTY_HYPERCUBE = Kind(
 )
 GRID = Kind("grid", Grid, "mesh:8x8, torus:4x4x4, chain:8, ring:8, grid:4wx6", ("dde", "gde"))
 HEXA_CELL = Kind("hyper hexa-cell", HyperHexaCell, "hhc:5", ("hexa_cell", "gde"))
-NETWORK = Kind("network", Network, "any other graph, lb.Network(..)", ("gde",))
+NETWORK = Kind(
+    "network", Network, "any other graph: links.csv, net.graphml, lb.Network(..)", ("gde",)
+)
 
 KINDS = (HYPERCUBE, FAULTY_HYPERCUBE, GRID, HEXA_CELL, NETWORK)
 

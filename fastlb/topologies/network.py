@@ -339,6 +339,9 @@ class Network(Topology):
         columns = (self.capacities.key, self.traffics.key)
         return ("network", self.size, self.edges.tobytes(), *columns)
 
+    def _labels(self) -> list[str]:
+        return [str(name) for name in self.names]
+
     def _places(self, links: NDArray[np.int64]) -> NDArray[np.float64]:
         return super()._places(links) if self.topology is None else self.topology._places(links)
 

@@ -137,10 +137,18 @@ def test_the_table_of_methods(run: Run) -> None:
     found = json.loads(run("topologies", "--methods", "--json").out)
     assert found[-1] == {
         "kind": "network",
-        "examples": "any other graph, lb.Network(..)",
+        "examples": "any other graph: links.csv, net.graphml, lb.Network(..)",
         "methods": ["gde", "minimax_flow"],
     }
     assert run("topologies", "ring:8", "--methods").code == 2
+
+
+def test_a_network_of_ones_own_is_described(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "links.csv").write_text("source,target\na,b\nb,c\n")
+    done = run("topologies", tmp_path / "links.csv")
+    assert done.code == 0
+    assert "gde        sweeps until neighbours are within 1; lambda 1/2 by default" in done.out
+    assert "shape (3,), any batch axes before" in done.out
 
 
 def test_a_method_that_does_not_fit_names_those_that_do(run: Run, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from fastlb.display import drawings
 from fastlb.display.cards import card
 from fastlb.display.drawings import loads_drawing
 from fastlb.display.html import tag
+from fastlb.display.numbers import shown
 from fastlb.display.tables import html_table
 from fastlb.errors import MissingExtraError
 from tests.test_results_compare import MAKERS
@@ -88,12 +89,18 @@ def test_without_networkx_nodes_stand_on_a_circle(monkeypatch: pytest.MonkeyPatc
 
 def test_names_are_escaped() -> None:
     study = lb.Study("<script>alert(1)</script>", ["ring:4"], ["dde"], "uniform:3", trials=3)
-    for shown in (study, lb.run(study)):
-        assert "<script" not in html_of(shown)
-        assert "&lt;script&gt;" in html_of(shown)
+    for titled in (study, lb.run(study)):
+        assert "<script" not in html_of(titled)
+        assert "&lt;script&gt;" in html_of(titled)
     table = html_table(["<a>"], [["<b>"]], names=1)
     assert "<b>" not in card("<c>", {"<d>": "<e>"}, table, note="<f>")
     assert tag("p", title='"<') == '<p title="&quot;&lt;"></p>'
+
+
+def test_nodes_are_drawn_with_their_names() -> None:
+    network = lb.Network([(0, 1), (1, 0)], names=["web & <b>", "db"])
+    assert "<title>web &amp; &lt;b&gt;</title>" in html_of(network)
+    assert "web &amp; &lt;b&gt; db" in html_of(lb.minimax_flow(network, [1, -1]))
 
 
 def test_a_balance_prints_what_matters() -> None:
@@ -113,10 +120,24 @@ def test_a_balance_prints_what_matters() -> None:
     )
 
 
+def test_results_of_a_run_that_is_not_complete_say_so() -> None:
+    whole = lb.run(lb.Study("s", ["ring:4"], ["dde"], "uniform:3", trials=3))
+    part = lb.Results(whole.study, whole._kept, missing=1234)
+    assert "not complete, 1,234 rows are to come" in html_of(part)
+    assert repr(part).endswith("3 trials each, 1,234 rows to come>")
+    assert "to come" not in html_of(whole) + repr(whole)
+
+
+def test_long_integers_are_not_written_out() -> None:
+    assert shown(10**30) == "1," + ",".join(["000"] * 10)
+    assert shown([10**5000]) == "an integer of 16610 bits"
+    assert shown(((1, 2), np.array([1.5, np.nan]), np.arange(99))) == "(1, 2), 1.5 nan, 99 int64"
+
+
 def test_a_plan_shows_its_bottleneck_and_routes() -> None:
     text = html_of(lb.minimax_flow("ring:4", [4, -2, -1, -1]))
-    for shown in ("eliminated", "contention", "bottleneck", "route", "0 1", "<title>0 to 1: 2"):
-        assert shown in text
+    for words in ("eliminated", "contention", "bottleneck", "route", "0 1", "<title>0 to 1: 2"):
+        assert words in text
 
 
 @pytest.mark.parametrize("shape", [(1,), (64,), (65,), (8, 8), (3, 40), (64, 64), (2, 2, 2)])
