@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..accelerate import extra
+from ..extras import extra
 from .mps_check import Contents, check_lp, check_mps
 
 if TYPE_CHECKING:

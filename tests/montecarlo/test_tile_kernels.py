@@ -6,7 +6,7 @@ import pytest
 import fastlb as lb
 from fastlb.montecarlo import trials
 from fastlb.montecarlo.chunks import Chunk
-from fastlb.montecarlo.study import parse_method
+from fastlb.montecarlo.methodtext import parse_method
 from fastlb.montecarlo.tile_methods import tile_method
 
 # Tiles are then as wide as registers of 16-bit lanes.
