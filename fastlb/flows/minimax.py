@@ -140,15 +140,15 @@ def minimax_flow(
     limits, carried, most = network.capacities, _traffic(network, contention), _most(max_moves)
     plans = []
     for row in rows:
-        given = read_quantities("excess", row, network.size, "nodes", signed=True)
-        kind = common_kind(given, limits, network.traffics)
+        quantities = read_quantities("excess", row, network.size, "nodes", signed=True)
+        kind = common_kind(quantities, limits, network.traffics)
         whole = _whole(integral, kind, levels)
-        movable = _held(given, held)
+        movable = _held(quantities, held)
         scaled = scale(kind, movable, limits, carried, most, whole=whole)
         problem = _problem(graph, scaled, weights, contention)
         stages, iterations, at_hand = _search(problem, whole or kind == "float", levels, method)
         planner = PLANS[plan]
-        found = MinimaxPlan(
+        planned = MinimaxPlan(
             network,
             movable,
             scaled.units,
@@ -159,7 +159,7 @@ def minimax_flow(
             planner,
             at_hand if planner is short_flow else None,
         )
-        plans.append(found)
+        plans.append(planned)
     if shape is None:
         return plans[0]
     return MinimaxBatch(plans, shape, network.edge_count)
@@ -173,21 +173,21 @@ def _search(
     iterations = 0
     parts = 1
     while True:
-        found = search(problem, method, whole=rounded)
-        fixed = replace(problem, limit=found.value)
+        result = search(problem, method, whole=rounded)
+        fixed = replace(problem, limit=result.value)
         stage = Level(
-            fixed, problem.limit, found.beta, found.value_side, found.beta_side, rounded, parts
+            fixed, problem.limit, result.beta, result.value_side, result.beta_side, rounded, parts
         )
         stages.append(stage)
-        iterations += found.iterations
+        iterations += result.iterations
         distinct = len(level_values(stages))
-        if found.beta == 0 or distinct == levels:
+        if result.beta == 0 or distinct == levels:
             break
         problem = stage.next_problem()
         if not problem.counted.any():
             break
-        parts *= found.beta.denominator
-    return tuple(stages), iterations, found.flow
+        parts *= result.beta.denominator
+    return tuple(stages), iterations, result.flow
 
 
 def _problem(graph: Expanded, scaled: Scaled, weights: Nodes, contention: str) -> Problem:
@@ -237,7 +237,7 @@ def _traffic(network: Network, contention: str) -> Quantities:
 def _rows(excess: Numbers, n: int) -> tuple[list[Any], tuple[int, ...] | None]:
     """Return the excess vectors and the shape of the batch, None without batch axes."""
     if isinstance(excess, np.ndarray):
-        given = excess
+        vectors = excess
     else:
         listed = list(cast(Any, excess)) if hasattr(excess, "__iter__") else excess
         if isinstance(listed, list) and not any(
@@ -248,14 +248,14 @@ def _rows(excess: Numbers, n: int) -> tuple[list[Any], tuple[int, ...] | None]:
                     f"excess must be one value for each of {n} nodes, got {len(listed)}"
                 )
             return [listed], None
-        given = np.array(listed, dtype=object)
-        if given.ndim < 1:
+        vectors = np.array(listed, dtype=object)
+        if vectors.ndim < 1:
             raise TypeError(f"excess must be one number for each of {n} nodes, got {excess!r}")
-    if given.ndim == 0 or given.shape[-1] != n:
-        raise ValueError(f"excess must end in an axis of {n} nodes, got shape {given.shape}")
-    if given.ndim == 1:
-        return [given], None
-    return list(given.reshape(-1, n)), given.shape[:-1]
+    if vectors.ndim == 0 or vectors.shape[-1] != n:
+        raise ValueError(f"excess must end in an axis of {n} nodes, got shape {vectors.shape}")
+    if vectors.ndim == 1:
+        return [vectors], None
+    return list(vectors.reshape(-1, n)), vectors.shape[:-1]
 
 
 def _held(excess: Quantities, pinned: Nodes) -> Quantities:
@@ -266,10 +266,10 @@ def _held(excess: Quantities, pinned: Nodes) -> Quantities:
     return Quantities(values, excess.unlimited)
 
 
-def _pinned(given: ArrayLike | None, n: int) -> Nodes:
-    if given is None:
+def _pinned(pinned: ArrayLike | None, n: int) -> Nodes:
+    if pinned is None:
         return np.zeros(n, dtype=bool)
-    nodes = np.asarray(given)
+    nodes = np.asarray(pinned)
     if nodes.dtype == bool:
         return _mask("pinned", nodes, n, "nodes", default=False)
     if nodes.size and nodes.dtype.kind not in "iu":
@@ -282,10 +282,10 @@ def _pinned(given: ArrayLike | None, n: int) -> Nodes:
     return mask
 
 
-def _mask(name: str, given: ArrayLike | None, count: int, of: str, *, default: bool) -> Nodes:
-    if given is None:
+def _mask(name: str, flags: ArrayLike | None, count: int, of: str, *, default: bool) -> Nodes:
+    if flags is None:
         return np.full(count, default)
-    mask: NDArray[Any] = np.asarray(given)
+    mask: NDArray[Any] = np.asarray(flags)
     if mask.size == 0:
         mask = mask.astype(bool)
     whole = mask.dtype.kind in "iu" and bool(np.isin(mask, (0, 1)).all())

@@ -276,7 +276,7 @@ def _turns(network: Network, rule: Rule) -> Integers:
     ends = network.edges.tolist()
     for k, (u, _) in enumerate(ends):
         leaving[u].append(k)
-    found = [
+    pairs = [
         (k, m) for k, (u, via) in enumerate(ends) for m in leaving[via] if rule(u, via, ends[m][1])
     ]
-    return np.array(found, dtype=np.int64).reshape(-1, 2)
+    return np.array(pairs, dtype=np.int64).reshape(-1, 2)

@@ -98,10 +98,10 @@ def check_routing(
     for _ in range(most - 1):
         longer = []
         for path in paths:
-            found = _extended(path, following, preceding, feasible)
-            if isinstance(found, RoutingCheck):
-                return found
-            longer += found
+            extended = _extended(path, following, preceding, feasible)
+            if isinstance(extended, RoutingCheck):
+                return extended
+            longer += extended
         paths = longer
         seen += len(paths)
         if seen > MOST_PATHS:

@@ -52,10 +52,10 @@ def scipy_flow(problem: Problem, beta: Fraction | None) -> tuple[int, Integers, 
     graph = csr_array(
         (np.minimum(values, LARGEST_CAPACITY).astype(np.int32), (rows, columns)), shape
     )
-    found = maximum_flow(graph, n + 1, n + 2)
-    residual = csr_array(graph - found.flow)
+    flow = maximum_flow(graph, n + 1, n + 2)
+    residual = csr_array(graph - flow.flow)
     residual.eliminate_zeros()
     reached = breadth_first_order(residual, n + 1, return_predecessors=False)
     side = np.zeros(n + 3, dtype=bool)
     side[reached] = True
-    return int(found.flow_value), np.zeros(len(tail), dtype=np.int64), side[:n], q
+    return int(flow.flow_value), np.zeros(len(tail), dtype=np.int64), side[:n], q

@@ -46,22 +46,22 @@ class Results:
         with a ``target_error``, the most that may still come.
     """
 
-    __slots__ = ("_kept", "missing", "study")
+    __slots__ = ("_collected", "missing", "study")
 
     study: Study
     missing: int
-    _kept: Rows | Tallies
+    _collected: Rows | Tallies
 
-    def __init__(self, study: Study, kept: Rows | Tallies, missing: int = 0) -> None:
+    def __init__(self, study: Study, collected: Rows | Tallies, missing: int = 0) -> None:
         object.__setattr__(self, "study", study)
         object.__setattr__(self, "missing", missing)
-        object.__setattr__(self, "_kept", kept)
+        object.__setattr__(self, "_collected", collected)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"Results are frozen, cannot set {name}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Results, (self.study, self._kept, self.missing)
+        return Results, (self.study, self._collected, self.missing)
 
     def __len__(self) -> int:
         return sum(self.trials(cell) for cell in self.study.cells)
@@ -76,10 +76,10 @@ class Results:
         names = [name for name in SHOWN_FIRST if name in known] or list(known)
         rows = []
         for cell in self.study.cells[:MOST_ROWS]:
-            figures = self._kept.figures(cell)
+            figures = self._collected.figures(cell)
             means = []
             for name in names:
-                statistic = self._kept.statistic(cell, name, ()) if name in figures else None
+                statistic = self._collected.statistic(cell, name, ()) if name in figures else None
                 pair = statistic and with_error(statistic.mean, statistic.standard_error)
                 means.append(" \N{PLUS-MINUS SIGN} ".join(pair) if pair else "")
             rows.append([*cell.key, *means])
@@ -92,7 +92,7 @@ class Results:
     @property
     def has_rows(self) -> bool:
         """Whether the rows of all trials were kept."""
-        return isinstance(self._kept, Rows)
+        return isinstance(self._collected, Rows)
 
     @property
     def trials_text(self) -> str:
@@ -102,12 +102,12 @@ class Results:
     @property
     def figures(self) -> tuple[str, ...]:
         """Names of all figures, in the order of the columns."""
-        found = (name for cell in self.study.cells for name in self._kept.figures(cell))
-        return tuple(dict.fromkeys(found))
+        names = (name for cell in self.study.cells for name in self._collected.figures(cell))
+        return tuple(dict.fromkeys(names))
 
     def trials(self, cell: Cell) -> int:
         """Return how many trials of one of the study's combinations were run."""
-        return self._kept.trials(cell)
+        return self._collected.trials(cell)
 
     def unreached(self) -> list[tuple[str, str]]:
         """Return the (topology, loads) whose standard errors are above the study's targets."""
@@ -116,7 +116,7 @@ class Results:
         return [
             (topology.spec, loads.spec)
             for topology, loads in self.study.groups
-            if not enough(self.study, (topology, loads), self._kept)
+            if not enough(self.study, (topology, loads), self._collected)
         ]
 
     def figure(self, name: str, topology: str, method: str, loads: str) -> NDArray[Any]:
@@ -190,13 +190,16 @@ class Results:
         ValueError
             If a level is out of range.
         """
-        wanted = tuple(float(level) for level in levels)
-        if not all(0 <= level <= 1 for level in wanted):
-            raise ValueError(f"levels must be between 0 and 1, got {wanted}")
-        kept = self._kept
+        chosen = tuple(float(level) for level in levels)
+        if not all(0 <= level <= 1 for level in chosen):
+            raise ValueError(f"levels must be between 0 and 1, got {chosen}")
+        collected = self._collected
         return Summary(
             {
-                cell.key: {name: kept.statistic(cell, name, wanted) for name in kept.figures(cell)}
+                cell.key: {
+                    name: collected.statistic(cell, name, chosen)
+                    for name in collected.figures(cell)
+                }
                 for cell in self.study.cells
             }
         )
@@ -241,17 +244,17 @@ class Results:
         if not 0 < level < 1:
             raise ValueError(f"confidence must be between 0 and 1, got {confidence}")
         known = self.figures
-        wanted = known if figures is None else tuple(figures)
-        for name in wanted:
+        chosen = known if figures is None else tuple(figures)
+        for name in chosen:
             if name not in known:
                 raise ValueError(f"figures must be among {', '.join(known)}, got {name!r}")
-        kept = self._kept
+        collected = self._collected
         return Comparison(
             {
                 (topology.spec, loads.spec, first.method, second.method): {
-                    name: Difference.of(kept.differences(first, second, name), level)
-                    for name in wanted
-                    if name in kept.figures(first) and name in kept.figures(second)
+                    name: Difference.of(collected.differences(first, second, name), level)
+                    for name in chosen
+                    if name in collected.figures(first) and name in collected.figures(second)
                 }
                 for (topology, loads), cells in self.study.groups.items()
                 for first, second in combinations(cells, 2)
@@ -297,12 +300,12 @@ class Results:
         extra("pyarrow.parquet").write_table(self.to_arrow(), path)
 
     def _rows(self) -> Rows:
-        if not isinstance(self._kept, Rows):
+        if not isinstance(self._collected, Rows):
             raise ValueError(
                 f"the rows of {self.study.name} were not kept (rows=False): "
                 "summary() and compare() have what there is"
             )
-        return self._kept
+        return self._collected
 
     def _column(self, name: str) -> NDArray[Any]:
         parts = [self.columns(cell).get(name) for cell in self.study.cells]
