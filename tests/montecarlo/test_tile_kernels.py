@@ -120,6 +120,7 @@ def test_when_lanes_have_16_bits(topology, method):
     prepared = tile_method(lb.parse_topology(topology), method)
     N = prepared.topology.size
     assert prepared.dtype(N * NARROW, NARROW, 32) == np.int16
-    assert prepared.dtype(N * NARROW, NARROW, 48) == np.int32
+    # So many trials fill no registers of any width.
+    assert prepared.dtype(N * NARROW, NARROW, 33) == np.int32
     assert prepared.dtype(N * NARROW + 1, NARROW + 1, 32) == np.int32
     assert prepared.dtype(2**31, NARROW, 32) == np.int64
