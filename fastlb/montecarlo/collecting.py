@@ -116,12 +116,12 @@ class Tally:
         return self._pairs
 
     def add(self, methods: Sequence[str], columns: Sequence[Columns]) -> None:
-        """Take further trials, for each method a column a figure."""
+        """Add further trials, for each method a column a figure."""
         self.add_later(methods, columns)
         self._add_up()
 
     def add_later(self, methods: Sequence[str], columns: Sequence[Columns]) -> None:
-        """Do so with columns that nobody else has, who might change them before they are added."""
+        """Add further trials later; the caller must not change the columns."""
         by_method = dict(zip(methods, columns, strict=True))
         if self._waiting and _names(by_method) != _names(self._waiting[0]):
             self._add_up()
@@ -131,7 +131,7 @@ class Tally:
             self._add_up()
 
     def _add_up(self) -> None:
-        """Add the trials that wait, all with the same methods and figures, in one column each."""
+        """Add all waiting trials at once; they have the same methods and figures."""
         waiting, self._waiting, self._trials = self._waiting, [], 0
         if not waiting:
             return
@@ -140,12 +140,12 @@ class Tally:
             added[method] = {}
             for name in columns:
                 parts = [trials[method][name] for trials in waiting]
-                # One after the other, so that it is still in the cache when it is counted.
+                # Column by column, so that it is still in the cache when it is counted.
                 column = Column.of(parts[0] if len(parts) == 1 else np.concatenate(parts))
                 moments, histogram = self._figure(method, name)
                 moments.add(column)
                 histogram.add(column)
-                # Kept for the differences, which one method alone has not.
+                # Needed for the differences between methods, if there are several.
                 if len(waiting[0]) > 1:
                     added[method][name] = column
         for first, second in combinations(added, 2):
@@ -193,9 +193,9 @@ def _names(by_method: Mapping[str, Columns]) -> list[tuple[str, tuple[str, ...]]
 class Tallies:
     """Running statistics of every figure, and of its differences between methods.
 
-    Trials may be added from any thread: each has tallies of its own, and they are merged when they
-    are asked for, which is after all threads are done. Threads that took the one which happened to
-    be free would take its megabytes of histograms from each other's caches.
+    Trials may be added from any thread: each thread has tallies of its own, which are merged after
+    all threads are done. With shared tallies the histograms, megabytes, would move from one
+    processor's cache to the other's.
     """
 
     def __init__(self, study: Study) -> None:
@@ -207,11 +207,11 @@ class Tallies:
         return len(chunk.methods) == len(self._groups[chunk.group])
 
     def add(self, cells: Sequence[Cell], columns: Sequence[Columns]) -> None:
-        """Take further trials of combinations that share their loads, a column a figure."""
+        """Add further trials of combinations that share their loads, a column a figure."""
         self._own(cells[0].topology, cells[0].loads).add([cell.method for cell in cells], columns)
 
     def add_later(self, cells: Sequence[Cell], columns: Sequence[Columns]) -> None:
-        """Do so with columns that nobody else has: see :meth:`Tally.add_later`."""
+        """Add further trials later; the caller must not change the columns."""
         tally = self._own(cells[0].topology, cells[0].loads)
         tally.add_later([cell.method for cell in cells], columns)
 
@@ -271,14 +271,14 @@ class Tallies:
 
 @dataclass(frozen=True)
 class Outputs:
-    """What is wanted of trials that are run.
+    """Where the figures of trials go.
 
     Attributes
     ----------
     tallies : Tallies, optional
-        To which they are added, where they are run if possible.
+        They are added to these, in the process that runs the trials if possible.
     columns : bool
-        Whether their figures must come back as well.
+        Whether they are returned, a column a figure.
     """
 
     tallies: Tallies | None = None
@@ -289,7 +289,7 @@ ALL_COLUMNS = Outputs()
 
 
 def collector(study: Study, layout: Layout, *, rows: bool) -> Rows | Tallies:
-    """Return what takes the trials: of a table, once it is known to fit in memory."""
+    """Return an empty table, once it is known to fit in memory, or empty tallies."""
     if not rows:
         return Tallies(study)
     row = sum(dtype.itemsize for figures in layout.values() for dtype in figures.values())

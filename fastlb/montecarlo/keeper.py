@@ -59,12 +59,13 @@ class Keeper(Protocol):
     ) -> Generator[tuple[Chunk, MethodColumns]]:
         """Yield the trials of chunks in order, each chunk whole or in pieces.
 
-        Tallies that are wanted have the trials then. Columns that are not may be missing.
+        The trials have been added to ``outputs.tallies`` when a chunk is yielded; without
+        ``outputs.columns`` its columns may be missing.
         """
 
 
 class Memory:
-    """Keeps nothing: what is run is handed on."""
+    """Runs chunks and stores nothing."""
 
     needs_columns = False
 
@@ -83,7 +84,7 @@ class Memory:
 
 @dataclass(frozen=True)
 class _Piece:
-    """Some trials of a chunk, and what of them must be run: fewer methods, or nothing."""
+    """Some trials of a chunk, and those methods of it that the store lacks, if any."""
 
     chunk: Chunk
     missing: Chunk | None
@@ -91,7 +92,7 @@ class _Piece:
 
 @dataclass
 class _Part:
-    """Pieces that are written together, and what makes bytes of their rows: a thread, or nobody."""
+    """Pieces that are written to one file; a thread may encode their rows."""
 
     pieces: list[tuple[_Piece, MethodColumns]] = field(default_factory=list)
     rows: int = 0
@@ -103,12 +104,12 @@ class _Part:
         return self.encoded is None or self.encoded.done()
 
     def add(self, piece: _Piece, columns: MethodColumns) -> None:
-        """Take a further piece, with the columns of what of it was run."""
+        """Add a piece, with the columns of the methods that were run."""
         self.pieces.append((piece, columns))
         self.rows += piece.chunk.trials * len(piece.chunk.methods)
 
     def stretches(self) -> list[Stretch]:
-        """Return what of the pieces was run."""
+        """Return the trials of the pieces that were run, not read."""
         return [
             Stretch(cell, piece.missing.start, piece.missing.trials, columns)
             for piece, by_method in self.pieces
@@ -208,7 +209,7 @@ class Store:
                 raise
 
     def _begin(self, part: _Part, executor: Executor | None) -> None:
-        """Let a thread make bytes of a part, if others will soon follow."""
+        """Encode a part on a thread if the next parts will follow within a second."""
         soon = time.monotonic() - self._written < SOONEST
         if soon and isinstance(executor, ThreadPoolExecutor) and (rows := part.stretches()):
             with suppress(RuntimeError):  # one that takes no more work
@@ -298,9 +299,9 @@ class Store:
         self._written = time.monotonic()
 
     def _encoded(self, part: _Part) -> _Encoded:
-        """Return the bytes that a thread made of a part, or make them here."""
-        # A thread that has not begun comes too late: the chunks before may take their time. In
-        # a broken pool none comes, and what was run is kept all the same.
+        """Return the bytes of a part that a thread encoded, or encode them here."""
+        # Encode here if the thread has not begun, as chunks queued before it may take long, or if
+        # the pool is broken: the rows are stored in any case.
         if part.encoded is not None and not part.encoded.cancel():
             with suppress(BrokenExecutor):
                 return part.encoded.result()
