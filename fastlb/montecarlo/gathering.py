@@ -37,7 +37,7 @@ def gather(
     watch: Watch | None = None,
     available: Mapping[Group, int] | None = None,
 ) -> Results:
-    """Return the results of all trials, which the keeper has or runs now, in ``kept``.
+    """Return the results of all trials, which the keeper has or runs now, in ``collected``.
 
     With ``available``, of the first so many trials of each group: the others are missing.
     """

@@ -39,7 +39,7 @@ def looks(study: Study) -> Iterator[int]:
 def rounds(study: Study, collected: Rows | Tallies) -> Iterator[tuple[list[Group], range]]:
     """Yield which groups to run next, and which of their trials.
 
-    All trials of a round must have been added to ``kept`` before the next is asked for.
+    All trials of a round must have been added to ``collected`` before the next is asked for.
     """
     going = list(study.groups)
     start = 0
