@@ -11,6 +11,7 @@ import pytest
 
 import fastlb as lb
 from fastlb.display.html import Markup, joined, tag
+from fastlb.montecarlo.results import Results
 from fastlb.reports.plotting import new_figure
 from fastlb.reports.report import Plot, Report, Statement, Table
 from fastlb.reports.reportfiles import write_html
@@ -298,3 +299,21 @@ def contrast(first, second):
 
     light, dark = sorted((luminance(first), luminance(second)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
+
+
+def test_the_page_begins_with_the_question(report, page):
+    assert report.about.startswith("How evenly")
+    header = page[page.index("<header>") : page.index("</header>")]
+    first = header.partition("<p>")[2].partition("</p>")[0]
+    assert first == report.about
+    assert "DDE (direct dimension exchange)" in first
+    assert "GDE (generalized dimension exchange)" in first
+
+
+def test_a_page_of_a_run_that_is_not_complete_says_so(report):
+    results = report.results
+    part = Results(results.study, results._collected, missing=5)
+    header = page_of(lb.studies.report(part)).partition("</header>")[0]
+    assert (
+        f"NOT COMPLETE: what follows is of {len(results):,} of {len(results) + 5:,} rows" in header
+    )
