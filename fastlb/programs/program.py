@@ -14,7 +14,9 @@ import numpy as np
 
 from ..accelerate import kernels
 from ..arguments import written
+from ..memory import require_memory
 from ..rational import LONGEST_EXPONENT, has_long_exponent
+from .sparse_rows import first_beyond, is_sparse, sparse_or_dense, whole_sparse_rows
 from .whole_numbers import LARGEST, as_fraction, whole_costs, whole_rows
 
 if TYPE_CHECKING:
@@ -39,7 +41,7 @@ class Programs:
     ----------
     c : (B, n) int64
         0 for the programs in ``wide``.
-    A : (B, m, n) int64
+    A : (B, m, n) int64, or a CSR array (m, n) of int64 for one program of many sparse rows
     b : (B, m) int64
         All sums of absolute values in a row, with its b, fit int64, which ``bound`` makes sure of
         where integers came in. Those in ``wide_rows`` are
@@ -60,7 +62,7 @@ class Programs:
     """
 
     c: NDArray[Any]
-    A: NDArray[Any]
+    A: Any
     b: NDArray[Any]
     batch: tuple[int, ...]
     kind: str
@@ -79,6 +81,17 @@ class Programs:
             If a sum of integers does not fit int64.
         """
         return _check_sums(self.c, self.A, self.b)
+
+    def rows(self, i: int) -> Any:
+        """Return the rows (m, n) of a program, an array or a CSR array."""
+        return self.A if is_sparse(self.A) else self.A[i]
+
+    def only(self, i: int) -> Programs:
+        """Return one program without a batch."""
+        one = slice(i, i + 1)
+        A = self.A if is_sparse(self.A) else self.A[one]
+        factor = {0: self.denominator[i]} if i in self.denominator else {}
+        return Programs(self.c[one], A, self.b[one], (), self.kind, self.power[one], factor, {}, {})
 
     def tests(self) -> NDArray[np.int64]:
         """Return the tests of a sequence, (B, m + 1, n): its ordered costs, then its rows."""
@@ -179,7 +192,7 @@ def read_programs(c: ArrayLike, A: ArrayLike, b: ArrayLike) -> Programs:
         As there, and if sums of integers do not fit int64.
     """
     programs = lay_out(c, A, b)
-    _check_sums(programs.c, programs.A, programs.b)
+    _ = programs.bound
     return programs
 
 
@@ -194,7 +207,8 @@ def lay_out(c: ArrayLike, A: ArrayLike, b: ArrayLike) -> Programs:
     Parameters
     ----------
     c : array_like, shape (*batch, n)
-    A : array_like, shape (*batch, m, n)
+    A : array_like, shape (*batch, m, n), or a SciPy sparse array, shape (m, n)
+        A large sparse array stays sparse if its rows fit int64.
     b : array_like, shape (*batch, m)
 
     Raises
@@ -207,6 +221,10 @@ def lay_out(c: ArrayLike, A: ArrayLike, b: ArrayLike) -> Programs:
     OverflowError
         If an integer does not fit int64, or sums of float costs no float.
     """
+    if is_sparse(A):
+        A = sparse_or_dense(A)
+        if is_sparse(A):
+            return _lay_out_sparse(c, A, b)
     costs, rows, right = _numbers("c", c), _numbers("A", A), _numbers("b", b)
     if costs.ndim == 0:
         raise ValueError("c must have shape (*batch, n), got a single number")
@@ -243,6 +261,39 @@ def lay_out(c: ArrayLike, A: ArrayLike, b: ArrayLike) -> Programs:
         wide_rows.setdefault(r // m, {})[r % m] = values
     A_, b_ = np.ascontiguousarray(Ab[:, :, :n]), np.ascontiguousarray(Ab[:, :, n])
     programs = Programs(c_, A_, b_, batch, kind, power, denominator, wide, wide_rows)
+    if kind == "f":
+        _check_floats(programs)
+    return programs
+
+
+def _lay_out_sparse(c: ArrayLike, A: Any, b: ArrayLike) -> Programs:
+    """Lay out one program with a CSR array A, densely if costs or rows are too wide for int64."""
+    costs, entries, right = _numbers("c", c), _numbers("A", A.data), _numbers("b", b)
+    m, n = A.shape
+    if costs.shape != (n,):
+        raise ValueError(f"c must have shape ({n},) beside a sparse A {A.shape}, got {costs.shape}")
+    if right.shape != (m,):
+        raise ValueError(f"b must have shape ({m},), a number a row, got {right.shape}")
+    kinds: set[str] = {entries.dtype.kind, right.dtype.kind}
+    laid_out = None
+    if kinds <= _INTEGERS:
+        rows = A.astype(np.int64) if A.dtype != np.int64 else A
+        laid_out = rows, _int64("b", right)
+        _int64("A", entries)
+    else:
+        laid_out = whole_sparse_rows(A, _common(entries, kinds), _common(right, kinds))
+    kind, power, denominator, wide = "i", _NOTHING, dict[int, Fraction](), dict[int, list[int]]()
+    if costs.dtype.kind in _INTEGERS:
+        c_ = _int64("c", costs)[np.newaxis]
+    else:
+        kind = costs.dtype.kind
+        c_, power, denominator, wide = whole_costs(costs[np.newaxis])
+    if laid_out is None or wide:
+        require_memory(48 * m * n, f"wide numbers in {m} rows of {n} variables")
+        return lay_out(costs, A.toarray(), right)
+    programs = Programs(
+        c_, laid_out[0], laid_out[1][np.newaxis], (), kind, power, denominator, {}, {}
+    )
     if kind == "f":
         _check_floats(programs)
     return programs
@@ -314,9 +365,10 @@ def _int64(name: str, array: NDArray[Any]) -> NDArray[Any]:
     return np.ascontiguousarray(array, dtype=np.int64)
 
 
-def _check_sums(c: NDArray[Any], A: NDArray[Any], b: NDArray[Any]) -> int:
+def _check_sums(c: NDArray[Any], A: Any, b: NDArray[Any]) -> int:
     """Return a bound of all absolute sums, or raise ``OverflowError``."""
-    bound: int = c.shape[1] * max(_largest_size(c), _largest_size(A)) + _largest_size(b)
+    entries = A.data if is_sparse(A) else A
+    bound: int = c.shape[1] * max(_largest_size(c), _largest_size(entries)) + _largest_size(b)
     if bound <= LARGEST:
         return bound
     program = _first_beyond(c, np.zeros(len(c), dtype=np.int64))
@@ -324,7 +376,10 @@ def _check_sums(c: NDArray[Any], A: NDArray[Any], b: NDArray[Any]) -> int:
         raise OverflowError(
             f"c must have absolute sums that fit int64, got more in program {program}"
         )
-    row = _first_beyond(A.reshape(-1, A.shape[2]), b.reshape(-1))
+    if is_sparse(A):
+        row = first_beyond(A, b[0])
+    else:
+        row = _first_beyond(A.reshape(-1, A.shape[2]), b.reshape(-1))
     if row is not None:
         raise OverflowError(
             f"A must have absolute sums and b that fit int64, got more in row {row}"
