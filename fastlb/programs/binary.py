@@ -110,6 +110,8 @@ def solve_binary(
     most = {"enumeration": MOST_ENUMERATED, "search": MOST_SEARCHED}.get(method, n)
     if n > most:
         raise ValueError(f"c must have at most {most} variables for {method}, got {n}")
+    if seconds is not None and SMALL < n <= MOST_SEARCHED:
+        _compile_search(given.bound)
     watch = Watch(seconds)
     if method == "enumeration" or (method == "auto" and n <= SMALL):
         pattern, bound, known, every = _enumerated(given, watch)
@@ -142,6 +144,12 @@ def solve_binary(
         known[i] = outcome.x is not None
         x[i] = 0 if outcome.x is None else outcome.x
     return _solution(given, codes, x, given.costs(x), known, bound, names, nodes)
+
+
+def _compile_search(bound: int) -> None:
+    """Search a tiny program, so that no time of another's is spent on compiling."""
+    c = np.arange(1, 8)
+    solve_one(c, np.ones((1, 7), dtype=np.int64), np.array([3]), 1, "search", Watch(), bound)
 
 
 def _teller(

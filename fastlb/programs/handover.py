@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import threading
 from math import ceil, isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .background import within
+from .equations import equations
 from .outcome import INFEASIBLE, LIMIT, OPTIMAL, Outcome
 from .silence import silent_stdout
-from .two_sided import two_sided
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from .watch import Watch
@@ -92,14 +90,21 @@ def _milp(
 ) -> Any:
     """Return the result of ``scipy.optimize.milp``, or None if it did not come back in time."""
     from scipy.optimize import Bounds, LinearConstraint, milp
-    from scipy.sparse import csr_array, vstack
+    from scipy.sparse import csr_array, diags_array, vstack
 
-    numbers, lower, upper = two_sided(A, b)
-    rows, costs = A[numbers].astype(np.float64), c.astype(np.float64)
+    numbers, equal = equations(A, b)
+    # As most models are written, a x >= b is -a x <= -b: p0201 takes 0.77 times as long so.
+    signs = np.where(equal, 1.0, -1.0)
+    rows, costs = csr_array(diags_array(signs) @ A[numbers]), c.astype(np.float64)
+    upper = signs * b[numbers]
+    lower = np.where(equal, upper, -np.inf)
     if below is not None:
         step = max(int(np.gcd.reduce(c)), 1)
-        rows = vstack([rows, csr_array(-costs[np.newaxis])], format="csr")
-        lower, upper = np.append(lower, float(step - below)), np.append(upper, np.inf)
+        rows = vstack([rows, csr_array(costs[np.newaxis])], format="csr")
+        lower, upper = (
+            np.append(lower, -np.inf),
+            np.append(upper, float((below - 1) // step * step)),
+        )
     if not trusted:
         sizes = np.maximum(abs(rows).max(axis=1).toarray().ravel(), 1.0)
         rows = rows.multiply(1.0 / sizes[:, np.newaxis]).tocsr()
@@ -119,29 +124,7 @@ def _milp(
                 options=options,
             )
 
-    return _within(watch.seconds_left + GRACE if watch.limited else None, call)
-
-
-def _within(seconds: float | None, call: Callable[[], Any]) -> Any:
-    """Return what a function does in a thread, or None after so many seconds.
-
-    Waiting for a thread, Python hears Ctrl-C; the thread goes on alone.
-    """
-    results: list[Any] = []
-    errors: list[BaseException] = []
-
-    def work() -> None:
-        try:
-            results.append(call())
-        except BaseException as error:
-            errors.append(error)
-
-    thread = threading.Thread(target=work, name="fastlb-highs", daemon=True)
-    thread.start()
-    thread.join(seconds)
-    if errors:
-        raise errors[0]
-    return results[0] if results else None
+    return within(watch.seconds_left + GRACE if watch.limited else None, call)
 
 
 def _tightened(A: Any, b: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
