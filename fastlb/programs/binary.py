@@ -10,8 +10,8 @@ from ..arguments import cost, one_of, whole_number
 from ..memory import require_memory
 from .batches import enumerate_together
 from .binary_solution import STATUS_NAMES, BinaryBatch, BinarySolution, masked, sequences
+from .layout import lay_out
 from .outcome import INFEASIBLE, LIMIT, OPTIMAL, STATUSES, Outcome
-from .program import lay_out
 from .search import LEAF, SAFE_INT32, sums_dtype
 from .single import MOST_ENUMERATED, MOST_SEARCHED, SMALL, enumerate_each, solve_one
 from .watch import Watch

@@ -62,4 +62,5 @@ def fix_variables(
 def _row_sums(A: Any, entries: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return sums (m,) over rows of a CSR array of other entries in the same places."""
     sums = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(entries)])
-    return sums[A.indptr[1:]] - sums[A.indptr[:-1]]
+    of_rows: NDArray[np.int64] = sums[A.indptr[1:]] - sums[A.indptr[:-1]]
+    return of_rows

@@ -110,7 +110,7 @@ def _milp(
         rows = rows.multiply(1.0 / sizes[:, np.newaxis]).tocsr()
         lower, upper = lower / sizes, upper / sizes
         costs = costs / np.abs(costs).max(initial=1.0)
-    options: dict[str, Any] = {"node_limit": min(node_limit, MOST_NODES), "mip_rel_gap": 0.0}
+    options: Any = {"node_limit": min(node_limit, MOST_NODES), "mip_rel_gap": 0.0}
     if watch.limited:
         options["time_limit"] = max(watch.seconds_left, 0.01)
 

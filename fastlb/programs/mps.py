@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..accelerate import extra
-from .mps_check import Contents, check_lp, check_mps
+from .lp_check import check_lp
+from .mps_check import Contents, check_mps
 from .silence import silent_stdout
 
 if TYPE_CHECKING:

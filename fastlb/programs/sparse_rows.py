@@ -26,32 +26,26 @@ def sparse_or_dense(A: Any) -> Any:
     Raises
     ------
     ValueError
-        If it is not of two axes, or holds floats of which two stand in one place.
+        If it is not of two axes, or two entries stand in one place.
     """
     from scipy.sparse import csr_array
 
     if len(A.shape) != 2:
         raise ValueError(f"A must be a sparse array of shape (m, n), got {A.shape}")
-    if A.shape[1] <= FEW_COLUMNS or A.shape[0] * A.shape[1] <= MOST_DENSE:
-        return _without_doubles(csr_array(A)).toarray()
-    A = _without_doubles(csr_array(A))
-    if not A.data.all():
-        A = A.copy()
-        A.eliminate_zeros()
-    return A
-
-
-def _without_doubles(A: Any) -> Any:
-    if A.has_canonical_format:
-        return A
-    A = A.copy()
-    entries = A.nnz
-    A.sum_duplicates()
-    if A.nnz < entries:
+    rows = csr_array(A)
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    if rows.nnz < A.nnz:
         raise ValueError(
-            f"A must have one entry a place, got {entries - A.nnz} more: call its sum_duplicates()"
+            f"A must have one entry a place, got {A.nnz - rows.nnz} more: call its sum_duplicates()"
         )
-    return A
+    if A.shape[1] <= FEW_COLUMNS or A.shape[0] * A.shape[1] <= MOST_DENSE:
+        return rows.toarray()
+    if not rows.data.all():
+        rows = rows.copy()
+        rows.eliminate_zeros()
+    return rows
 
 
 def whole_sparse_rows(
