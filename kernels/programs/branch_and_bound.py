@@ -19,7 +19,7 @@ import numpy as np
 from numba import types
 
 from ..shared.compiling import inlined, kernel
-from ..shared.tracing import traced
+from ..shared.tracing import fori, traced
 from ..shared.words import lowest_bit, to_word
 
 LOW_BITS = 6
@@ -31,6 +31,19 @@ NONE = np.uint64(0)
 def _at_most(sums, row, most):
     """Return a word: which of the 64 numbers ``sums[row]`` are at most ``most``, of their dtype."""
     return to_word(sums.load((row, 0), LANES) <= most)
+
+
+@traced(returns=types.boolean)
+def _decide(room, loss, d, v):
+    """Set ``room[d + 1]`` to ``room[d]`` less a decision's loss; tell whether none is negative."""
+
+    def decide(i, worst):
+        remaining = room[d, i] - loss[d, v, i]
+        room[d + 1, i] = remaining
+        return [worst | remaining]
+
+    (worst,) = fori(room.shape[1], decide, room.dtype.type(0))
+    return worst >= 0
 
 
 @inlined
@@ -164,8 +177,17 @@ def search(c, A, b, y, rows, kind, x, cost, solved, branch, start, node_limit):
     leaf_cost = np.empty((1, LANES), dtype=np.int64)
     _order_leaf(c, last, pattern, leaf_cost)
 
-    # What the preferred (0) and the other value (1) of a variable take off each row's room.
+    # What the preferred (0) and the other value (1) of a variable cost, and take off a row's room;
+    # and what the other value adds to the bound.
+    price = np.empty((depth, 2), dtype=np.int64)
     loss = np.empty((depth, 2, m), dtype=kind.dtype)
+    penalty = np.empty(depth, dtype=np.int64)
+    for d in range(depth):
+        j = order[d]
+        penalty[d] = abs(reduced[j])
+        prefers = 1 if reduced[j] < 0 else 0
+        price[d, 0] = c[j] * prefers
+        price[d, 1] = c[j] * (1 - prefers)
     room = np.empty((depth + 1, m), dtype=kind.dtype)
     leaf_loss = np.empty((m, LANES), dtype=kind.dtype)
     most_loss = np.empty(m, dtype=kind.dtype)
@@ -205,11 +227,9 @@ def search(c, A, b, y, rows, kind, x, cost, solved, branch, start, node_limit):
     paid[0] = 0
     for e in range(start):
         v = branch[e] - 1
-        j = order[e]
-        for i in range(m):
-            room[e + 1, i] = T(room[e, i] - loss[e, v, i])
-        bound[e + 1] = bound[e] + v * abs(reduced[j])
-        paid[e + 1] = paid[e] + (c[j] if (reduced[j] < 0) != (v == 1) else 0)
+        _decide(room, loss, e, v)
+        bound[e + 1] = bound[e] + v * penalty[e]
+        paid[e + 1] = paid[e] + price[e, v]
     nodes = np.int64(0)
     d = start if root <= ceiling else -1
     while d >= 0:
@@ -237,30 +257,23 @@ def search(c, A, b, y, rows, kind, x, cost, solved, branch, start, node_limit):
             d -= 1
             continue
         v = branch[d]
-        j = order[d]
-        penalty = abs(reduced[j])
-        if v == 2 or bound[d] + v * penalty > ceiling:
+        if v == 2 or bound[d] + v * penalty[d] > ceiling:
             d -= 1
             continue
         if nodes == node_limit:
             break
         nodes += 1
         branch[d] = v + 1
-        worst = T(0)
-        for i in range(m):
-            remaining = T(room[d, i] - loss[d, v, i])
-            room[d + 1, i] = remaining
-            worst = T(worst | remaining)
-        if worst >= 0:
-            bound[d + 1] = bound[d] + v * penalty
-            paid[d + 1] = paid[d] + (c[j] if (reduced[j] < 0) != (v == 1) else 0)
+        if _decide(room, loss, d, v):
+            bound[d + 1] = bound[d] + v * penalty[d]
+            paid[d + 1] = paid[d] + price[d, v]
             d += 1
             branch[d] = 1 if v == 1 and d < depth and twin[d] else 0
     complete = True
     open_bound = ceiling
     for e in range(d + 1):
         if e < depth and branch[e] < 2:
-            here = bound[e] + branch[e] * abs(reduced[order[e]])
+            here = bound[e] + branch[e] * penalty[e]
             if here <= ceiling:
                 complete = False
                 open_bound = min(open_bound, here)

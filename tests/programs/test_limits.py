@@ -38,12 +38,13 @@ def test_the_best_solution_within_a_time_limit(method: str) -> None:
 
 
 def test_a_limit_that_is_over_at_once_still_gives_a_bound() -> None:
-    for n in (24, 60, 70):
-        c, A, b = lb.random_binary("knapsack", 20, n, seed=n)
-        s = lb.solve_binary(c, A, b, time_limit=0)
-        best = lb.solve_binary(c, A, b, node_limit=1000)
-        assert s.status in ("limit", "optimal")
-        assert s.bound <= (best.objective or 0)
+    c, A, b = lb.random_binary("knapsack", 5, 30, seed=30)
+    best = lb.solve_binary(c, A, b).objective
+    for method in ("auto", "search", "milp"):
+        s = lb.solve_binary(c, A, b, method=method, time_limit=0)
+        assert s.status == "limit"
+        assert s.bound <= best
+        assert s.objective is None or s.objective >= best
     assert lb.solve_binary([-3, 4], [[1, 1]], [1], time_limit=0).objective == -3
 
 
@@ -106,12 +107,12 @@ def test_progress_tells_solutions_so_far() -> None:
 def test_a_search_in_stretches_is_the_same_search(monkeypatch: pytest.MonkeyPatch) -> None:
     programs = [
         lb.random_binary(family, m, n, seed=m)
-        for family, m, n in (("knapsack", 5, 30), ("planted", 20, 40), ("symmetric", 20, 40))
+        for family, m, n in (("knapsack", 5, 26), ("symmetric", 20, 40))
     ]
     whole = [lb.solve_binary(*program, method="search") for program in programs]
     assert min(s.nodes for s in whole) > 5000
-    monkeypatch.setattr(search_module, "FIRST_STRETCH", 7)
-    monkeypatch.setattr(search_module, "STRETCH_SECONDS", 1e-5)
+    monkeypatch.setattr(search_module, "FIRST_STRETCH", 700)
+    monkeypatch.setattr(search_module, "STRETCH_SECONDS", 1e-4)
     for program, expected in zip(programs, whole, strict=True):
         s = lb.solve_binary(*program, method="search")
         assert (s.objective, s.nodes) == (expected.objective, expected.nodes)
@@ -130,11 +131,11 @@ def test_a_hopeless_search_is_handed_over(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_time_is_over_with_wide_numbers_too() -> None:
     c, A, b = HARD
-    wide = A + np.where(np.arange(len(A)) == 3, 1e-12, 0)[:, None] * np.arange(60)
-    wide[3, 0] = 1e20
+    wide = A * np.where(np.arange(60) % 7 == 0, 1e-20, 1.0)
     wide_c = np.where(np.arange(60) % 7 == 0, 1e-20, 1.0) * c
-    assert lay_out(wide_c, wide, b).wide_rows
-    assert lay_out(wide_c, wide, b).wide
+    given = lay_out(wide_c, wide, b)
+    assert given.wide
+    assert given.wide_rows
     for costs, rows in ((c, wide), (wide_c, A), (wide_c, wide)):
         s = lb.solve_binary(costs, rows, b, time_limit=0.3)
         assert s.status == "limit"
