@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from .programs.binary import solve_binary
     from .programs.counters import count_tests
     from .programs.families import random_binary
+    from .programs.mps import read_mps
     from .programs.simulation import search_speedup, simulate_search
     from .random_loads.distributions import Distribution, Uniform
     from .random_loads.one_hot import OneHot
@@ -91,11 +92,15 @@ _HOME = {
     "montecarlo.results": ("Results",),
     "montecarlo.runner": ("run",),
     "montecarlo.statistic": ("Difference", "Statistic"),
-    "montecarlo.store": ("read_store",),
+    "montecarlo.store": (
+        "read_mps",
+        "read_store",
+    ),
     "montecarlo.study": ("Part", "Study"),
     "programs.binary": ("solve_binary",),
     "programs.counters": ("count_tests",),
     "programs.families": ("random_binary",),
+    "programs.mps": ("read_mps",),
     "programs.simulation": ("search_speedup", "simulate_search"),
     "random_loads.distributions": ("Distribution", "Uniform"),
     "random_loads.one_hot": ("OneHot",),
@@ -182,6 +187,7 @@ __all__ = [
     "parse_topology",
     "perfect_packing",
     "random_binary",
+    "read_mps",
     "read_store",
     "recursive_doubling",
     "register_method",
