@@ -92,10 +92,7 @@ _HOME = {
     "montecarlo.results": ("Results",),
     "montecarlo.runner": ("run",),
     "montecarlo.statistic": ("Difference", "Statistic"),
-    "montecarlo.store": (
-        "read_mps",
-        "read_store",
-    ),
+    "montecarlo.store": ("read_store",),
     "montecarlo.study": ("Part", "Study"),
     "programs.binary": ("solve_binary",),
     "programs.counters": ("count_tests",),
