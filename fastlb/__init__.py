@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .exchange.generalized_exchange import gde
     from .exchange.lines import DdeLine, dde_line, exchange_rounds
     from .exchange.result import Balance
+    from .files.namednetwork import read_network
     from .flows.entities import EntityRoutes, route_entities
     from .flows.excess import excess_load
     from .flows.minimax import minimax_flow
@@ -79,6 +80,7 @@ _HOME = {
     "exchange.generalized_exchange": ("gde",),
     "exchange.lines": ("DdeLine", "dde_line", "exchange_rounds"),
     "exchange.result": ("Balance",),
+    "files.namednetwork": ("read_network",),
     "flows.entities": ("EntityRoutes", "route_entities"),
     "flows.excess": ("excess_load",),
     "flows.minimax": ("minimax_flow",),
@@ -185,6 +187,7 @@ __all__ = [
     "perfect_packing",
     "random_binary",
     "read_mps",
+    "read_network",
     "read_store",
     "recursive_doubling",
     "register_method",

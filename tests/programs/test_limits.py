@@ -162,6 +162,7 @@ def test_a_call_that_does_not_come_back_is_left_behind() -> None:
 def test_a_watch_without_a_limit_is_never_over() -> None:
     assert (Watch().over, Watch().limited, Watch(0).over) == (False, False, True)
     assert 0 < Watch(60).seconds_left <= 60
+    assert not Watch(1e300).limited
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have other names for it")
