@@ -40,9 +40,12 @@ class Watch:
 
         None tells nothing.
         """
-        watch, tell = Watch(), self.tell
+        tell = self.tell
+        if tell is None:
+            return self
+        watch = Watch()
         watch._end = self._end
-        if tell is not None and whole is not None:
+        if whole is not None:
             watch.tell = lambda outcome: tell(whole(outcome))
         return watch
 
