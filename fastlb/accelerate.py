@@ -1,4 +1,4 @@
-"""The one place through which the face reaches the jitted kernels and optional libraries.
+"""The one place through which kernels are reached.
 
 Kernels are imported on first use, so ``import fastlb`` loads neither numba nor scipy.
 """
@@ -13,19 +13,6 @@ from contextlib import contextmanager
 from functools import cache
 from types import ModuleType
 from typing import Any
-
-from .errors import MissingExtraError
-
-EXTRAS = {
-    "click": "cli",
-    "distributed": "dask",
-    "highspy": "mps",
-    "rich": "cli",
-    "matplotlib": "plot",
-    "networkx": "graph",
-    "pyarrow": "table",
-    "pandas": "table",
-}
 
 _thread = threading.local()
 
@@ -124,16 +111,3 @@ def check_ended() -> None:
     ended: threading.Event | None = getattr(_thread, "ended", None)
     if ended is not None and ended.is_set():
         raise KeyboardInterrupt
-
-
-@cache
-def extra(name: str) -> ModuleType:
-    """Import an optional library, or raise ``MissingExtraError`` saying what to install."""
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        group = EXTRAS[name.partition(".")[0]]
-        raise MissingExtraError(
-            f"{name.partition('.')[0]} is needed here and not installed: "
-            f"pip install 'fastlb[{group}]'"
-        ) from error
