@@ -101,9 +101,8 @@ def solve(
 
 def _so_far(given: ProgramFile, found: Any) -> str:
     """Return what the progress bar says of a solution so far."""
-    if found.method == "milp":
-        return f"solving {given.name}: HiGHS"
-    figures = [
+    figures = ["HiGHS"] if found.method == "milp" else []
+    figures += [
         f"{name} {_in_full(value)}"
         for name, value in (
             ("best", given.value(found.objective)),
@@ -111,7 +110,8 @@ def _so_far(given: ProgramFile, found: Any) -> str:
         )
         if value is not None
     ]
-    return f"solving {given.name}: {', '.join([*figures, f'{found.nodes:,} nodes'])}"
+    figures += [f"{found.nodes:,} nodes"] if found.nodes else []
+    return f"solving {given.name}: {', '.join(figures)}"
 
 
 def _why(found: Any, seconds: float, time_limit: float | None) -> str:

@@ -66,7 +66,9 @@ def _after(
 ) -> Outcome:
     """Have HiGHS go on after a search was stopped, whose solution is to be beaten."""
     cost = None if stopped.x is None else int(c @ stopped.x)
-    better = _large(c, A, b, node_limit, "milp", watch, bound, cost)
+    known = Outcome(LIMIT, stopped.x, stopped.bound, "milp", stopped.nodes)
+    telling = watch.through(lambda _: known)
+    better = _large(c, A, b, node_limit, "milp", telling, bound, cost)
     better.nodes = stopped.nodes
     if better.x is None and cost is not None:
         # With nothing better the solution known is the best, if that is proven.

@@ -35,7 +35,7 @@ def test_the_best_solution_within_a_time_limit(method: str) -> None:
     if method != "milp" or s.x is not None:
         check_stopped(*HARD, s)
     assert s.status == "limit"
-    assert s.method == ("milp" if method == "milp" else "search")
+    assert s.method == method or method == "auto"
     # Not a measurement: without the limit it would take hours.
     assert monotonic() - began < 60
 
@@ -95,7 +95,9 @@ def test_progress_tells_solutions_so_far() -> None:
     for shift in (0, 45):
         # Costs below 0 are met by complementing variables: what is told is of the program itself.
         told: list[Any] = []
-        final = lb.solve_binary(c - shift, A, b, time_limit=0.5, progress=told.append)
+        final = lb.solve_binary(
+            c - shift, A, b, method="search", time_limit=0.5, progress=told.append
+        )
         assert len(told) > 1
         for s in told:
             check_stopped(c - shift, A, b, s)
@@ -105,6 +107,11 @@ def test_progress_tells_solutions_so_far() -> None:
     told = []
     lb.solve_binary(c, A, b, method="milp", time_limit=0.1, progress=told.append)
     assert [(s.method, s.x, s.objective) for s in told] == [("milp", None, None)]
+    # What the search knew is told when HiGHS begins.
+    told = []
+    lb.solve_binary(c, A, b, node_limit=30_000, time_limit=1, progress=told.append)
+    assert (told[-1].method, told[-1].nodes) == ("milp", 30_000)
+    check_stopped(c, A, b, told[-1])
 
 
 def test_a_search_in_stretches_is_the_same_search(monkeypatch: pytest.MonkeyPatch) -> None:
