@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from .programs.binary import solve_binary
     from .programs.counters import count_tests
     from .programs.families import random_binary
+    from .programs.mps import read_mps
     from .programs.simulation import search_speedup, simulate_search
     from .random_loads.distributions import Distribution, Uniform
     from .random_loads.one_hot import OneHot
@@ -103,6 +104,7 @@ _HOME = {
     "programs.binary": ("solve_binary",),
     "programs.counters": ("count_tests",),
     "programs.families": ("random_binary",),
+    "programs.mps": ("read_mps",),
     "programs.simulation": ("search_speedup", "simulate_search"),
     "random_loads.distributions": ("Distribution", "Uniform"),
     "random_loads.one_hot": ("OneHot",),
@@ -190,6 +192,7 @@ __all__ = [
     "parse_topology",
     "perfect_packing",
     "random_binary",
+    "read_mps",
     "read_network",
     "read_store",
     "recursive_doubling",

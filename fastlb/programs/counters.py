@@ -11,7 +11,7 @@ from ..accelerate import heeding, kernels
 from ..arguments import one_of
 from ..display.cards import Displayed
 from ..memory import require_memory
-from .program import read_programs
+from .layout import read_programs
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -19,6 +19,7 @@ FOREIGN = (
     *("OBJNAME", "SOS", "SOS1", "SOS2", "SETS", "CSECTION"),
     *("INDICATORS", "LAZYCONS", "USERCUTS", "MODELCUTS", "DELAYEDROWS", "GENCONS", "PWLOBJ"),
 )
+_HEADS = frozenset(SECTIONS + QUADRATIC + FOREIGN)
 MINIMISE, MAXIMISE = ("MIN", "MINIMIZE"), ("MAX", "MAXIMIZE")
 # What a kind of bound makes of the lower and the upper end; "=" is its number, None leaves it.
 INFINITE = float("inf")
@@ -36,8 +37,6 @@ BOUNDS: dict[str, tuple[float | str | None, float | str | None]] = {
 # HiGHS drops numbers of the matrix up to the first and refuses those from the second on.
 SMALLEST, LARGEST = 1e-9, 1e15
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-# A number that no name begins before.
-_LP_NUMBER = re.compile(r"(?<![\w.!\"#$%&(),;?@'`{}~])(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 # Where the fields of the fixed format stand.
 _FIELDS = ((1, 3), (4, 12), (14, 22), (24, 36), (39, 47), (49, 61))
 
@@ -118,6 +117,8 @@ def check_mps(path: Path) -> Contents:
 
 def _free_fields(line: str) -> list[str]:
     words = line.split()
+    if "$" not in line:
+        return words
     # From a dollar on a line is a comment.
     end = next((i for i, word in enumerate(words) if word.startswith("$")), len(words))
     return words[:end]
@@ -147,6 +148,8 @@ class _Reader:
         self.sections: set[str] = set()
         self.vectors: dict[str, str] = {}
         self.known: set[str] = set()
+        # Numbers by their text: most stand there many times.
+        self.numbers: dict[str, float] = {}
         readers = {
             "OBJSENSE": self._sense,
             "ROWS": self._row,
@@ -162,11 +165,10 @@ class _Reader:
             words = fields(line)
             if not words:
                 continue
-            first = line.split()[0].upper()
+            first = line.split(maxsplit=1)[0].upper()
             # A vector may be named as its section.
             named = first == self.section and len(words) > 1
-            begins = first in SECTIONS + QUADRATIC + FOREIGN
-            if begins and not named and not line[0].isspace():
+            if first in _HEADS and not named and not line[0].isspace():
                 self.section = self._header(first, line.split()[1:])
                 if first == "ENDATA":
                     return
@@ -284,34 +286,18 @@ class _Reader:
             ends[column] = number if isinstance(value, str) and number is not None else float(value)
 
     def _number(self, word: str) -> float:
+        if word in self.numbers:
+            return self.numbers[word]
         if not _NUMBER.fullmatch(word):
             self._refuse(f"{word!r} is no number")
         if not is_exact(word):
             self._refuse(
                 f"{word} is a number that float64 cannot hold: it would be {float(word)!r}"
             )
-        return float(word)
+        return self.numbers.setdefault(word, float(word))
 
 
 def is_exact(word: str) -> bool:
     """Tell whether a decimal is the shortest one of a float64, so that reading it loses nothing."""
     number = float(word)
     return isfinite(number) and Decimal(word) == Decimal(repr(number))
-
-
-def check_lp(path: Path) -> None:
-    """Raise ``ValueError`` for a number of an LP file, plain or .gz, that float64 cannot hold.
-
-    HiGHS alone reads the rest of such a file.
-    """
-    packed = path.suffix.lower() == ".gz"
-    with gzip.open(path) if packed else path.open("rb") as file:
-        lines = file.read().decode("utf-8", errors="replace").split("\n")
-    for number, line in enumerate(lines, 1):
-        text = line.partition("\\")[0]
-        for word in _LP_NUMBER.findall(text):
-            if not is_exact(word):
-                raise ValueError(
-                    f"{path}:{number}: {word} is a number that float64 cannot hold: it would be "
-                    f"{float(word)!r}"
-                )

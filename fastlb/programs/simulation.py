@@ -15,7 +15,7 @@ from ..exchange.fault_plans import fault_plan
 from ..memory import require_memory
 from ..topologies.hypercube import Hypercube
 from ..topologies.parse import read_topology
-from .program import read_programs
+from .layout import read_programs
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -130,13 +130,14 @@ def _order_leaf(c, last, pattern, leaf_cost):
 
 
 @kernel
-def search(c, A, b, y, rows, kind, x, cost, solved, node_limit):
+def search(c, A, b, y, rows, kind, x, cost, solved, branch, start, node_limit):
     """Search a program c (n,) >= 0, A (m, n), b (m,), int64, n >= 6, depth first.
 
-    Return (cost, solved, least, nodes, complete). x (n,) int8 and its cost are the incumbent if
-    ``solved``; x is updated in place. ``nodes`` decisions are made, at most ``node_limit``;
-    ``complete`` tells whether these were enough. If not, no solution yet to be met costs less than
-    ``least``, which else is 0.
+    Return (cost, solved, least, nodes, d). x (n,) int8 and its cost are the incumbent if
+    ``solved``; x is updated in place. ``nodes`` decisions are made, at most ``node_limit``. If
+    these were enough, d is -1. If not, no solution yet to be met costs less than ``least``, which
+    else is 0, and a call whose ``start`` is d goes on at that depth: ``branch`` (n - 5,) int64
+    counts the values that the variables down to there have been given. Both are 0 at first.
 
     y (m,) float64 are multipliers. ``rows`` (m,) is the order in which rows are compared in leaves,
     those likeliest to fail first; a row that empties a leaf moves up. ``kind`` (0,) is of the dtype
@@ -219,14 +220,18 @@ def search(c, A, b, y, rows, kind, x, cost, solved, node_limit):
 
     bound = np.empty(depth + 1, dtype=np.int64)
     paid = np.empty(depth + 1, dtype=np.int64)
-    branch = np.zeros(depth + 1, dtype=np.int64)
     # What a gain may cost: in cost, and as a bound, whose costs are cut off by shift.
     gain = cost - divisor if solved else most_cost
     ceiling = scale * (gain >> shift)
     bound[0] = root
     paid[0] = 0
+    for e in range(start):
+        v = branch[e] - 1
+        _decide(room, loss, e, v)
+        bound[e + 1] = bound[e] + v * penalty[e]
+        paid[e + 1] = paid[e] + price[e, v]
     nodes = np.int64(0)
-    d = 0 if root <= ceiling else -1
+    d = start if root <= ceiling else -1
     while d >= 0:
         if d == depth:
             alive = _at_most(leaf_penalty, 0, ceiling - bound[d])
@@ -266,16 +271,17 @@ def search(c, A, b, y, rows, kind, x, cost, solved, node_limit):
             branch[d] = 1 if v == 1 and d < depth and twin[d] else 0
     complete = True
     open_bound = ceiling
-    while d >= 0:
-        if d < depth and branch[d] < 2:
-            here = bound[d] + branch[d] * penalty[d]
+    for e in range(d + 1):
+        if e < depth and branch[e] < 2:
+            here = bound[e] + branch[e] * penalty[e]
             if here <= ceiling:
                 complete = False
                 open_bound = min(open_bound, here)
-        d -= 1
     least = np.int64(0)
-    if not complete:
+    if complete:
+        d = -1
+    else:
         # Up to a multiple of the divisor, which the highest gain is too.
         least = -(-open_bound // scale) << shift
         least += -least % divisor
-    return cost, solved, least, nodes, complete
+    return cost, solved, least, nodes, d
