@@ -13,10 +13,13 @@ import hashlib
 import pickle
 import pkgutil
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from numba import config, njit
 from numba.core.caching import FunctionCache, IndexDataCacheFile
+
+from .aside import aside
 
 # Raised over a cache file that was cut short, cannot be written, or that another version wrote.
 CACHE_ERRORS = OSError, EOFError, ValueError, pickle.UnpicklingError, ImportError, AttributeError
@@ -62,6 +65,8 @@ def kernel(function):
     # A kernel is never called back from C, so numba need not compile a wrapper for that.
     compiled = njit(nogil=True, no_cfunc_wrapper=True)(function)
     if not config.DISABLE_JIT:
+        # What numba calls to compile a function, or to load it from the cache.
+        compiled._compile_for_args = partial(aside, compiled._compile_for_args)
         # numba raises RuntimeError where it finds no folder.
         with suppress(RuntimeError):
             compiled._cache = _Cache(function)
