@@ -21,7 +21,7 @@ FACE = sorted(path for path in (ROOT / "fastlb").rglob("*.py") if "kernels" not 
 # What compiles kernels and makes vectors stands in kernels/shared/; nothing of it elsewhere.
 SHARED_ALONE = {"njit", "jit", "vectorize", "guvectorize", "intrinsic", "overload", "builder", "ir"}
 BESIDE_SHARED = {"numpy", "numba", "math", "typing"}
-DECORATORS = {"kernel", "inlined", "traced"}
+DECORATORS = {"kernel", "inlined", "traced", "interruptible"}
 LINES_OF_A_FILE, LINES, LINES_OF_CODE = 400, 10_000, 7_500
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..accelerate import heeding, kernels
+from ..accelerate import kernels
 from ..quantities import Number, Quantities
 from ..topologies.network import Expanded, Network
 from .certificate import Level, level_values, require, verify, verify_given
@@ -182,8 +182,8 @@ class MinimaxPlan:
         """
         problem = self.stages[0].problem
         link = problem.residual.link
-        count, source, sink, amount, ends, arcs = heeding(
-            len(link), kernels("flows.routes").decompose, problem.residual, self._flow
+        count, source, sink, amount, ends, arcs = kernels("flows.routes").decompose(
+            problem.residual, self._flow
         )
         if not count:
             return []

@@ -6,9 +6,14 @@ two tables (``shared/sums.py``), one entry of each, instead of n additions.
 """
 
 from ..shared.compiling import kernel
+from ..shared.interrupts import interrupted, interruptible, new_meter
 from ..shared.sums import tabulate_subset_sums
 
+# Sequences between two looks at the meter.
+SEQUENCES_AT_ONCE = 2**20
 
+
+@interruptible
 @kernel
 def count_tests(rows, b, strict, tables, counts):
     """Fill ``counts`` (B, 5) with argmin, -1 if no sequence is feasible, and four counts.
@@ -19,13 +24,15 @@ def count_tests(rows, b, strict, tables, counts):
     ``strict``, only if it exceeds that.
     """
     B, R, n = rows.shape
-    m, lower = R - 1, n // 2
+    m, lower, meter = R - 1, n // 2, new_meter()
     for p in range(B):
         tabulate_subset_sums(rows, p, tables)
         best = 0
         argmin = -1
         abandoned = violated = feasible = tested = 0
         for x in range(1 << n):
+            if x & SEQUENCES_AT_ONCE - 1 == 0 and interrupted(meter, SEQUENCES_AT_ONCE):
+                return
             high = x >> lower
             low = x & (1 << lower) - 1
             cost = tables[0, 0, high] + tables[1, 0, low]

@@ -15,6 +15,7 @@ their queues.
 """
 
 from ..shared.compiling import inlined, kernel
+from ..shared.interrupts import interrupted, interruptible, new_meter
 from ..shared.sums import tabulate_subset_sums
 from ..shared.tracing import traced
 
@@ -140,6 +141,7 @@ def _strike_out(pool, spare, spares, load, x):
     return spares
 
 
+@interruptible
 @kernel
 def simulate(first, rows, b, pairs, rules, workspace, figures):
     """Simulate programs ``rows`` (B, m + 1, n), costs first, ``b`` (B, m) from ``first`` on.
@@ -168,7 +170,7 @@ def simulate(first, rows, b, pairs, rules, workspace, figures):
     B, R, n = rows.shape
     P = load.size
     lower = n // 2
-    size = 1 << n
+    size, meter = 1 << n, new_meter()
     for problem in range(first, B):
         tabulate_subset_sums(rows, problem, tables)
         for p in range(P):
@@ -188,6 +190,8 @@ def simulate(first, rows, b, pairs, rules, workspace, figures):
         moves = 0
         rounds = 0
         while True:
+            if interrupted(meter, 8 * P):
+                return problem
             # Sequences are handed out: modulo the processors at the start, or to idle ones.
             p = 0
             while waiting < size and (p < P or not central):

@@ -20,6 +20,7 @@ import numpy as np
 from numba import types
 
 from ..shared.compiling import inlined, kernel
+from ..shared.interrupts import interrupted, interruptible, new_meter
 from ..shared.philox import GROUP, draw_blocks, draw_side_by_side, round_keys, trial_rounds
 from ..shared.tracing import traced
 from ..shared.views import flat, row
@@ -106,6 +107,7 @@ def _cell(table, word):
     return low
 
 
+@interruptible
 @kernel
 def draw_rows(keys, start, law, table, out):
     """Fill ``out`` (B, N) with the loads of the trials ``start ..``, by a law or a table.
@@ -122,8 +124,11 @@ def draw_rows(keys, start, law, table, out):
     loads = flat(out)
     trial = np.int64(0)
     block = np.int64(0)
+    meter = new_meter()
     for first in range(0, B * blocks, STRIP_BLOCKS):
         count = min(STRIP_BLOCKS, B * blocks - first)
+        if interrupted(meter, 16 * count):
+            break
         # A strip consists of runs of blocks of one trial: first they are drawn, then used.
         begin = np.int64(0)
         t, j = trial, block
@@ -160,6 +165,7 @@ def draw_rows(keys, start, law, table, out):
     return out.size
 
 
+@interruptible
 @kernel
 def draw_tiles(keys, start, law, table, out):
     """Fill ``out`` (K, N, W), of integers that every load fits: lane w is trial ``k * W + w``.
@@ -173,13 +179,14 @@ def draw_tiles(keys, start, law, table, out):
     high = np.empty(V, np.uint64)
     low = np.empty(V, np.uint64)
     words = np.empty(4 * V, np.uint64)
+    meter = new_meter()
     for k in range(K):
         loads = row(out, k)
         for w in range(V):
             trial_rounds(keys, np.uint64(start + k * W + w), w, high, low)
         for node in range(N):
             i = node % block_loads
-            if i == 0:
+            if i == 0 and not interrupted(meter, 16 * V):
                 draw_side_by_side(keys, np.uint64(node // block_loads + 1), high, low, words)
             place = np.uint64(node * W)
             # Word i of the block, or the word of which number i is a half.

@@ -19,8 +19,6 @@ from pathlib import Path
 from numba import config, njit
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
-from .aside import aside
-
 # Raised over a cache file that was cut short, cannot be written, or that another version wrote.
 CACHE_ERRORS = OSError, EOFError, ValueError, pickle.UnpicklingError, ImportError, AttributeError
 
@@ -57,6 +55,15 @@ class _Cache(FunctionCache):
             super().save_overload(signature, data)
 
 
+def compile_through(compile_for, *arguments):
+    """Call what compiles a kernel for arguments; the package puts its own function here."""
+    return compile_for(*arguments)
+
+
+def _compile(compile_for, *arguments):
+    return compile_through(compile_for, *arguments)
+
+
 def kernel(function):
     """Compile a function at its first call, without the interpreter's lock, and cache it on disk.
 
@@ -65,8 +72,7 @@ def kernel(function):
     # A kernel is never called back from C, so numba need not compile a wrapper for that.
     compiled = njit(nogil=True, no_cfunc_wrapper=True)(function)
     if not config.DISABLE_JIT:
-        # What numba calls to compile a function, or to load it from the cache.
-        compiled._compile_for_args = partial(aside, compiled._compile_for_args)
+        compiled._compile_for_args = partial(_compile, compiled._compile_for_args)
         # numba raises RuntimeError where it finds no folder.
         with suppress(RuntimeError):
             compiled._cache = _Cache(function)

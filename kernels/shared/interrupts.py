@@ -1,44 +1,48 @@
-"""Ctrl-C while a kernel runs or is compiled: ``interruptible``, ``interrupted`` and ``aside``.
+"""Ctrl-C while a kernel runs: ``interruptible`` and ``interrupted``.
 
 Python hears a signal between its own steps alone, in the main thread. A kernel that may take long
-counts its work on a clock, and asks now and then whether to go on; Python's handlers run then:
+counts its work on a meter, and asks now and then whether to go on; Python's handlers run then:
 
     @interruptible
     @kernel
     def search(..):
-        clock = new_clock()
+        meter = new_meter()
         while ..:
-            if interrupted(clock, m):       # m numbers more were worked on
+            if interrupted(meter, m):       # m numbers more were worked on
                 break
 
 What a handler raised, ``KeyboardInterrupt`` mostly, is raised once the kernel has returned; what it
 returned is dropped. So a kernel ends as it always does, and frees its arrays. A handler that raises
 nothing changes nothing: the kernel goes on, and results are the same to the bit.
 
-Other threads hear no signals. One of a pool asks whether its pool was told to end. Whatever else
-takes long and never asks, such as a compiler, runs ``aside``.
+Other threads hear no signals; one of a pool asks whether its pool was told to end.
 """
 
 from __future__ import annotations
 
 import functools
 import threading
+from threading import get_ident
 
 import numpy as np
 from llvmlite import ir
 from numba import config, types
 from numba.core import cgutils
-from numba.extending import intrinsic
+from numba.core.registry import cpu_target
 
 from .compiling import inlined
+from .tracing import cond, traced
+from .vectors import Vector, select, spread
 
 # Units of work, each some nanoseconds, after which a kernel asks: some 50 ms.
 WORK_BETWEEN = 2**24
-# What a clock shows once its kernel is to end: no work reaches it.
+# What a meter shows once its kernel is to end: no work reaches it.
 STOPPED = -(2**62)
 
-# Of each thread: ``ended``, an event of its pool, and ``raised``, what a handler raised.
+# ``ended`` : an event of this thread's pool.
 _thread = threading.local()
+# By the number of a thread: what was raised while a kernel of that thread asked.
+_raised = {}
 
 
 def end_with(ended):
@@ -59,71 +63,76 @@ def ask():
         raise KeyboardInterrupt
 
 
-class Interruptible:
-    """A kernel that asks: it raises what was raised meanwhile."""
-
-    def __init__(self, compiled):
-        functools.update_wrapper(self, compiled)
-        self.compiled = compiled
-
-    def __call__(self, *arguments):
-        """Return what the kernel returns, or raise."""
-        result, raised = self.attempt(*arguments)
-        if raised is not None:
-            raise raised
-        return result
-
-    def attempt(self, *arguments):
-        """Return what the kernel returns, and what was raised meanwhile, or None.
-
-        With that the result is as of a kernel that stopped early, or None.
-        """
-        try:
-            result = self.compiled(*arguments)
-        except SystemError as error:
-            # numba runs Python, and so handlers, while it makes arrays of results, and goes on.
-            if not isinstance(error.__cause__, BaseException):
-                raise
-            return None, error.__cause__
-        return result, _thread.__dict__.pop("raised", None)
-
-
 def interruptible(compiled):
     """Make a kernel that asks raise what was raised meanwhile."""
-    return compiled if config.DISABLE_JIT else Interruptible(compiled)
+    if config.DISABLE_JIT:
+        return compiled
+
+    @functools.wraps(compiled)
+    def kernel(*arguments):
+        try:
+            result = compiled(*arguments)
+        except SystemError as error:
+            # numba runs Python, and so handlers, while it makes arrays of results, and goes on.
+            raise error.__cause__ or error from None
+        if _raised and (own := _raised.pop(get_ident(), None)) is not None:
+            raise own
+        return result
+
+    return kernel
 
 
 @inlined
-def new_clock():
-    """Return a clock: the work of one call since it last asked, or ``STOPPED``."""
+def new_meter():
+    """Return a meter: the work of one call since it last asked, or ``STOPPED``."""
     return np.zeros(1, np.int64)
 
 
-@intrinsic
-def _interrupted(_context, clock, work):
-    def generate(context, builder, call, values):
-        word = ir.IntType(64)
-        shown = context.make_array(call.args[0])(context, builder, values[0]).data
-        time = builder.add(builder.load(shown), values[1])
-        builder.store(time, shown)
-        stop = cgutils.alloca_once_value(builder, builder.icmp_signed("<", time, word(0)))
-        with builder.if_then(builder.icmp_signed(">", time, word(WORK_BETWEEN)), likely=False):
-            raised = _ask(context, builder)
-            builder.store(builder.select(raised, word(STOPPED), word(0)), shown)
-            builder.store(raised, stop)
-        return builder.load(stop)
+def asked_to_end(meter, work):
+    """Count work, and tell whether the kernel is to end: ``interrupted`` for traced functions."""
+    time = meter[0] + work
+    meter[0] = time
 
-    return types.boolean(clock, types.int64), generate
+    def look():
+        meter[0] = select(_ask(meter), spread(STOPPED, time), spread(0, time))
+
+    cond(time > WORK_BETWEEN, look)
+    return meter[0] < 0
 
 
-def _ask(context, builder):
-    """Generate code that calls ``ask`` and keeps what it raises; return whether it raised."""
-    api = context.get_python_api(builder)
+@traced(returns=types.boolean)
+def interrupted(meter, work):
+    """Count work, and tell whether the kernel is to end; from then on it always says so."""
+    return asked_to_end(meter, work)
+
+
+def _ask(meter):
+    """Call ``ask`` and keep what it raises; return whether it raised."""
+    if not hasattr(meter, "builder"):
+        # Python hears signals, and raises, itself.
+        ask()
+        return np.bool_(False)
+    module, signature = meter.builder.module, ir.FunctionType(ir.IntType(1), [])
+    function = cgutils.get_or_insert_function(module, signature, "fastlb_ask")
+    if function.is_declaration:
+        function.linkage = "linkonce_odr"
+        # No array of the kernel is changed: LLVM need not read sizes and tables again, which made
+        # DDE of small meshes take twice as long.
+        for attribute in ("cold", "noinline", "nounwind", "inaccessiblememonly"):
+            function.attributes.add(attribute)
+        _write_ask(ir.IRBuilder(function.append_basic_block()))
+    return Vector(meter.builder, meter.builder.call(function, []), np.bool_)
+
+
+def _write_ask(builder):
+    """Generate the code of a function that does so."""
+    api = cpu_target.target_context.get_python_api(builder)
     lock = api.gil_ensure()
-    module = api.import_module(context.insert_const_string(builder.module, __name__))
+    name = api.context.insert_const_string(builder.module, __name__)
+    module = api.import_module(name)
     answer = api.call_method(module, "ask")
     raised = cgutils.is_null(builder, answer)
-    with builder.if_then(raised, likely=False):
+    with builder.if_then(raised):
         error = [cgutils.alloca_once(builder, api.pyobj) for _ in range(3)]
         api.err_fetch(*error)
         signature = ir.FunctionType(ir.VoidType(), [api.pyobjptr] * 3)
@@ -131,23 +140,13 @@ def _ask(context, builder):
             builder.module, signature, "PyErr_NormalizeException"
         )
         builder.call(normalize, error)
-        # Both are written in C: no step of Python, and so no handler, comes in between.
-        thread = api.object_getattr_string(module, "_thread")
-        api.object_setattr_string(thread, "raised", builder.load(error[1]))
-        for reference in (thread, *map(builder.load, error)):
+        # All is written in C: no step of Python, and so no handler, comes in between.
+        thread = api.call_method(module, "get_ident")
+        raised_in = api.object_getattr_string(module, "_raised")
+        api.dict_setitem(raised_in, thread, builder.load(error[1]))
+        for reference in (raised_in, thread, *map(builder.load, error)):
             api.decref(reference)
     for reference in (answer, module):
         api.decref(reference)
     api.gil_release(lock)
-    return raised
-
-
-def _plain(_clock, _work):
-    """Python hears signals itself."""
-    ask()
-    return False
-
-
-# ``interrupted(clock, work)`` counts work, and tells whether the kernel is to end; from then on it
-# always says so.
-interrupted = _plain if config.DISABLE_JIT else _interrupted
+    builder.ret(raised)
