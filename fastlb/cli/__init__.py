@@ -25,4 +25,5 @@ def main() -> None:
         with compilation_told():
             commands.main(prog_name="fastlb")
     except KeyboardInterrupt:
+        print("fastlb: interrupted", file=sys.stderr)
         sys.exit(130)

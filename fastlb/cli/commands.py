@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from .._version import __version__
+from ..aside import exit_at_once, left_behind
 from ..errors import ExecutorError
 
 if TYPE_CHECKING:
@@ -70,6 +71,9 @@ class Commands(click.Group):
             return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise
+        except KeyboardInterrupt:
+            click.echo("fastlb: interrupted", err=True)
+            raise click.Abort from None
         except Exception as error:
             if ctx.meta.get("fastlb.debug"):
                 traceback.print_exc()
@@ -88,6 +92,8 @@ class Commands(click.Group):
         except click.Abort:
             if not standalone_mode:
                 raise
+            if left_behind():
+                exit_at_once(130)
             sys.exit(130)
         except click.ClickException as error:
             if not standalone_mode:
@@ -144,7 +150,7 @@ def _debug_option() -> click.Option:
 def commands(ctx: click.Context) -> None:
     """Exact, vectorised load balancing on interconnection networks.
 
-    Exit codes: 0 done, 1 ran but did not reach what was asked, 2 bad input.
+    Exit codes: 0 done, 1 ran but did not reach what was asked, 2 bad input, 130 interrupted.
     """
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())

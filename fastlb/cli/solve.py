@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,6 +15,8 @@ EXAMPLES = """
 Examples:
   fastlb solve p0033.mps                     the optimum and the variables at 1
   fastlb solve stein27.mps --json            the same for another program
+  fastlb solve hard.mps.gz --time-limit 60   the best after a minute, its bound
+                                             and gap
   fastlb solve hard.mps.gz --node-limit 10000000 --method search
                                              stop there, with a proven bound
 
@@ -21,8 +24,9 @@ Examples:
 PROBLEM is an MPS file, plain or .gz, or another format that HiGHS reads; all
 variables must be binary. --json prints one object: schema "fastlb.solve",
 version, fastlb, problem, variables, rows, sense, status ("optimal",
-"infeasible" or "limit"), objective, bound, gap, method, nodes, and x, an
-object of 0 and 1 by variable name (null where no solution is known).
+"infeasible" or "limit"), objective, bound, gap, method, solver (who ended it,
+"fastlb" or "HiGHS"), nodes of fastlb's search, seconds, and x, an object of 0
+and 1 by variable name (null where no solution is known).
 """
 SCHEMA = "fastlb.solve"
 SCHEMA_VERSION = 1
@@ -36,44 +40,103 @@ SCHEMA_VERSION = 1
     type=click.Choice(["auto", "enumeration", "search", "milp"]),
     default="auto",
     show_default=True,
-    help="auto: enumeration, search or milp by size.",
+    help="auto: enumeration, search or milp (HiGHS) by size.",
 )
 @click.option("--node-limit", type=click.IntRange(0), metavar="N", help="Most nodes of the search.")
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(0, min_open=True),
+    metavar="SECONDS",
+    help="Stop solving then; the best solution so far is shown.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
 @click.pass_context
 def solve(
-    ctx: click.Context, /, problem: str, method: str, node_limit: int | None, as_json: bool
+    ctx: click.Context,
+    /,
+    problem: str,
+    method: str,
+    node_limit: int | None,
+    time_limit: float | None,
+    as_json: bool,
 ) -> None:
     """Solve the 0-1 program in PROBLEM exactly; show its optimum and a solution.
 
-    Exit codes: 0 optimal, 1 infeasible or stopped at the node limit, 2 bad input.
+    Exit codes: 0 optimal, 1 infeasible or stopped at a limit, 2 bad input, 130 interrupted: the
+    best solution so far is shown.
     """
     import fastlb as lb
 
+    from ..aside import exit_at_once, left_behind
     from ..files.writing import as_json as in_json
     from ..programs.mps import read_mps
-    from .terminal import native_output_to_stderr, output, working
+    from .terminal import output, working
 
     options: dict[str, Any] = {} if node_limit is None else {"node_limit": node_limit}
     with working() as work:
         work.step(f"reading {problem}")
-        with native_output_to_stderr():
-            given = read_mps(problem)
+        given = read_mps(problem)
         work.step(f"solving {given.name}")
-        with native_output_to_stderr():
-            found = lb.solve_binary(given.c, given.A, given.b, method=method, **options)
-    document = _document(given, found)
+        began = monotonic()
+        interrupted = False
+        try:
+            found = lb.solve_binary(
+                given.c,
+                given.A,
+                given.b,
+                method=method,
+                time_limit=time_limit,
+                progress=lambda so_far: work.say(_so_far(given, so_far)),
+                **options,
+            )
+        except KeyboardInterrupt as error:
+            found, interrupted = getattr(error, "solution", None), True
+            if found is None:
+                raise
+        seconds = monotonic() - began
+    document = _document(given, found, seconds)
     if as_json:
         click.echo(in_json(document), nl=False)
     else:
         output().print("\n".join(_lines(document)), markup=False)
+    if interrupted:
+        said = "interrupted; the best solution so far stands above"
+        click.echo(f"fastlb: {given.name}: {said}", err=True)
+        raise click.Abort
     if found.status != "optimal":
-        why = "no solution exists" if found.status == "infeasible" else "stopped at the node limit"
-        click.echo(f"fastlb: {given.name}: {why}", err=True)
+        click.echo(f"fastlb: {given.name}: {_why(found, seconds, time_limit)}", err=True)
+        if left_behind():
+            exit_at_once(1)
         ctx.exit(1)
 
 
-def _document(given: ProgramFile, found: Any) -> dict[str, Any]:
+def _so_far(given: ProgramFile, found: Any) -> str:
+    """Return what the progress bar says of a solution so far."""
+    if found.method == "milp":
+        return f"solving {given.name}: HiGHS"
+    figures = [
+        f"{name} {_in_full(value)}"
+        for name, value in (
+            ("best", given.value(found.objective)),
+            ("bound", given.value(found.bound)),
+        )
+        if value is not None
+    ]
+    return f"solving {given.name}: {', '.join([*figures, f'{found.nodes:,} nodes'])}"
+
+
+def _why(found: Any, seconds: float, time_limit: float | None) -> str:
+    """Return why there is no optimum."""
+    if found.status == "infeasible":
+        return "no solution exists"
+    if time_limit is not None and seconds >= time_limit:
+        return f"stopped at the time limit of {time_limit:g} s"
+    if found.method == "milp":
+        return "stopped by HiGHS, at a node limit or for numbers too long for its precision"
+    return "stopped at the node limit"
+
+
+def _document(given: ProgramFile, found: Any, seconds: float) -> dict[str, Any]:
     from .._version import __version__
 
     objective, bound = given.value(found.objective), given.value(found.bound)
@@ -91,7 +154,9 @@ def _document(given: ProgramFile, found: Any) -> dict[str, Any]:
         "bound": bound,
         "gap": found.gap,
         "method": found.method,
+        "solver": "HiGHS" if found.method == "milp" else "fastlb",
         "nodes": found.nodes,
+        "seconds": round(seconds, 3),
         "x": x,
     }
 
@@ -99,6 +164,14 @@ def _document(given: ProgramFile, found: Any) -> dict[str, Any]:
 def _in_full(number: float) -> str:
     """Return the shortest text that is read back as this number, of whole ones all digits."""
     return str(int(number)) if float(number).is_integer() else repr(float(number))
+
+
+def _method(document: dict[str, Any]) -> str:
+    """Return who solved the program, and after how many nodes of the search."""
+    if document["solver"] == "fastlb":
+        return f"{document['method']}, {document['nodes']:,} nodes"
+    searched = f" after {document['nodes']:,} nodes of the search" if document["nodes"] else ""
+    return f"{document['method']}, by HiGHS{searched}"
 
 
 def _lines(document: dict[str, Any]) -> list[str]:
@@ -113,7 +186,7 @@ def _lines(document: dict[str, Any]) -> list[str]:
     for name in ("objective", "bound", "gap"):
         if document[name] is not None:
             shown += [(name, _in_full(document[name]))]
-    shown += [("method", f"{document['method']}, {document['nodes']:,} nodes")]
+    shown += [("method", _method(document))]
     if document["x"] is not None:
         chosen = [name for name, value in document["x"].items() if value]
         shown += [("at 1", " ".join(chosen) or "none")]

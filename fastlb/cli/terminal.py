@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
-import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -61,6 +59,11 @@ class Work:
             self._progress.remove_task(self._task)
         self._task = self._progress.add_task(text, total=None, counted="", speed="")
 
+    def say(self, text: str) -> None:
+        """Tell more about the step."""
+        if self._task is not None:
+            self._progress.update(self._task, description=text)
+
     def count(self, done: int, total: int) -> None:
         """Tell how far the step is."""
         if self._task is not None:
@@ -90,21 +93,3 @@ def working() -> Iterator[Work]:
     )
     with progress:
         yield Work(progress)
-
-
-@contextmanager
-def native_output_to_stderr() -> Iterator[None]:
-    """Send what compiled libraries print to standard error: HiGHS prints now and then, unasked."""
-    if os.name != "posix":
-        yield
-        return
-    sys.stdout.flush()
-    kept = os.dup(1)
-    os.dup2(2, 1)
-    try:
-        yield
-    finally:
-        # Their buffer would otherwise be written to standard output later.
-        ctypes.CDLL(None).fflush(None)
-        os.dup2(kept, 1)
-        os.close(kept)

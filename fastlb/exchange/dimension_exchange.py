@@ -281,7 +281,7 @@ def _run_lanes(
 ) -> int:
     """Run the kernel for cubes of n bits in lanes of a dtype; see ``dem.integers.balance``."""
     kernel = kernels("dem.integers")
-    in_block = lanes.itemsize << n <= kernel.BLOCK_BYTES
+    in_block = 1 << n <= kernel.BLOCK_NODES[lanes.itemsize]
     balance = kernel.balance if in_block else kernel.balance_in_bytes
     status: int = balance(source, target, lanes, n, largest)
     return status

@@ -10,7 +10,7 @@ import numpy as np
 from ..accelerate import kernels
 from ..arguments import one_of
 from ..memory import require_memory
-from .program import read_programs
+from .layout import read_programs
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

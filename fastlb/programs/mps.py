@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..accelerate import extra
-from .mps_check import Contents, check_lp, check_mps
+from .lp_check import check_lp
+from .mps_check import Contents, check_mps
+from .silence import silent_stdout
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MOST_ENTRIES = 10**8
 _SHOWN = 3
 
 
@@ -31,9 +32,10 @@ class ProgramFile:
     name : str
     variables : list of str, (n,)
     c : (n,) float64, negated for a problem to be maximised
-    A : (m, n) float64
+    A : (m, n) scipy.sparse.csr_array of float64
     b : (m,) float64
-        An equation or a row with two ends gives two rows, a fixed variable one more.
+        In the file's order; an equation or a row with two ends gives two rows, one after the
+        other, and a fixed variable one more at the end.
     rows : int
         Rows of the file, without free ones.
     maximise : bool
@@ -44,7 +46,7 @@ class ProgramFile:
     name: str
     variables: list[str]
     c: NDArray[np.float64]
-    A: NDArray[np.float64]
+    A: Any
     b: NDArray[np.float64]
     rows: int
     maximise: bool
@@ -86,7 +88,7 @@ def read_mps(path: str | Path) -> ProgramFile:
         check_lp(path)
     highs = highspy.Highs()
     highs.setOptionValue("output_flag", False)
-    with _without_empty_lines(path, contents) as plain:
+    with _without_empty_lines(path, contents) as plain, silent_stdout():
         read = highs.readModel(str(plain))
     if read == highspy.HighsStatus.kError:
         raise ValueError(f"{path}: HiGHS cannot read it as a model")
@@ -102,30 +104,18 @@ def read_mps(path: str | Path) -> ProgramFile:
         raise ValueError(f"{path}: HiGHS drops tiny, repeated or misplaced entries of it")
     _check_binary(path, highspy, names, list(lp.integrality_), lower, upper)
     least, most = np.array(lp.row_lower_), np.array(lp.row_upper_)
-    if n * len(least) > MOST_ENTRIES:
-        raise ValueError(f"{path}: must have at most {MOST_ENTRIES} entries, rows times variables")
     if contents is not None:
         _check_reading(path, contents, lp, highspy)
-    matrix = _dense(lp, highspy, len(least), n)
-    at_least, at_most = np.isfinite(least), np.isfinite(most)
-    unit = np.eye(n)
+    A, b = _rows_at_least(_matrix(lp, highspy), least, most, lower, upper)
     maximise = lp.sense_ == highspy.ObjSense.kMaximize
     costs = np.array(lp.col_cost_, dtype=np.float64)
     return ProgramFile(
         name=str(lp.model_name_) or Path(path).name,
         variables=names,
         c=(-costs if maximise else costs) + 0.0,
-        A=np.vstack([matrix[at_least], -matrix[at_most], unit[lower == 1], -unit[upper == 0]])
-        + 0.0,
-        b=np.concatenate(
-            [
-                least[at_least],
-                -most[at_most],
-                np.ones((lower == 1).sum()),
-                np.zeros((upper == 0).sum()),
-            ]
-        ),
-        rows=int((at_least | at_most).sum()),
+        A=A,
+        b=b,
+        rows=int((np.isfinite(least) | np.isfinite(most)).sum()),
         maximise=maximise,
         offset=float(lp.offset_),
     )
@@ -149,29 +139,23 @@ def _without_empty_lines(path: Path, contents: Contents | None) -> Iterator[Path
 
 def _check_reading(path: Path, contents: Contents, lp: Any, highspy: Any) -> None:
     """Raise ``ValueError`` if HiGHS holds another program than the file's text."""
-    names, objective = contents.columns, contents.objective
+    names = contents.columns
     rows = [row for row, kind in contents.rows.items() if kind != "N"]
     held = list(lp.col_names_), list(lp.row_names_), lp.sense_ == highspy.ObjSense.kMaximize
     agree = held == (names, rows, contents.maximise)
     if agree:
-        row_number = {row: i for i, row in enumerate(rows)}
-        column_number = {name: j for j, name in enumerate(names)}
-        matrix, costs = np.zeros((len(rows), len(names))), np.zeros(len(names))
-        for (column, row), number in contents.entries.items():
-            if row == objective:
-                costs[column_number[column]] = number
-            elif row in row_number:
-                matrix[row_number[row], column_number[column]] = number
+        matrix, costs = _said(contents, rows)
         least, most = np.array([contents.interval(row) for row in rows]).reshape(-1, 2).T
         lower, upper = np.array(lp.col_lower_), np.array(lp.col_upper_)
+        column_number = {name: j for j, name in enumerate(names)}
         agree = (
-            np.array_equal(_dense(lp, highspy, *matrix.shape), matrix)
+            _equal(_matrix(lp, highspy), matrix)
             and np.array_equal(lp.col_cost_, costs)
             and np.array_equal(lp.row_lower_, least)
             and np.array_equal(lp.row_upper_, most)
             and all(lower[column_number[name]] == end for name, end in contents.lower.items())
             and all(upper[column_number[name]] == end for name, end in contents.upper.items())
-            and lp.offset_ == -contents.right.get(objective or "", 0.0)
+            and lp.offset_ == -contents.right.get(contents.objective or "", 0.0)
         )
     if not agree:
         raise ValueError(f"{path}: HiGHS reads another program than the text says")
@@ -206,13 +190,73 @@ def _listed(kind: str, names: list[str]) -> str:
     return f"{kind} {', '.join(names[:_SHOWN])}{more}"
 
 
-def _dense(lp: Any, highspy: Any, m: int, n: int) -> NDArray[np.float64]:
-    """Return the matrix (m, n), which HiGHS holds by columns or by rows."""
+def _matrix(lp: Any, highspy: Any) -> Any:
+    """Return the matrix (m, n), which HiGHS holds by columns or by rows, as a CSR array."""
+    from scipy.sparse import csc_array, csr_array
+
     held = lp.a_matrix_
-    start, index = np.array(held.start_, dtype=np.int64), np.array(held.index_, dtype=np.int64)
     by_columns = held.format_ == highspy.MatrixFormat.kColwise
-    lines = np.repeat(np.arange(n if by_columns else m), np.diff(start))
-    matrix = np.zeros((m, n))
-    where = (index, lines) if by_columns else (lines, index)
-    matrix[where] = np.array(held.value_)
-    return matrix
+    parts = np.array(held.value_), np.array(held.index_), np.array(held.start_)
+    shape = lp.num_row_, lp.num_col_
+    return csr_array((csc_array if by_columns else csr_array)(parts, shape=shape))
+
+
+def _said(contents: Contents, rows: list[str]) -> tuple[Any, NDArray[np.float64]]:
+    """Return the matrix (m, n), a CSR array, and the costs (n,) that an MPS file says."""
+    from scipy.sparse import csr_array
+
+    row_number = {row: i for i, row in enumerate(rows)}
+    column_number = {name: j for j, name in enumerate(contents.columns)}
+    costs = np.zeros(len(column_number))
+    numbers, places = [], []
+    for (column, row), number in contents.entries.items():
+        if row == contents.objective:
+            costs[column_number[column]] = number
+        elif row in row_number:
+            numbers.append(number)
+            places.append((row_number[row], column_number[column]))
+    at = np.array(places, dtype=np.int64).reshape(-1, 2).T
+    shape = len(rows), len(column_number)
+    return csr_array((np.array(numbers, dtype=np.float64), (at[0], at[1])), shape=shape), costs
+
+
+def _equal(first: Any, second: Any) -> bool:
+    """Tell whether two CSR arrays have the same entries."""
+    for matrix in (first, second):
+        matrix.eliminate_zeros()
+        matrix.sort_indices()
+    return first.shape == second.shape and all(
+        np.array_equal(getattr(first, part), getattr(second, part))
+        for part in ("indptr", "indices", "data")
+    )
+
+
+def _rows_at_least(
+    matrix: Any,
+    least: NDArray[Any],
+    most: NDArray[Any],
+    lower: NDArray[Any],
+    upper: NDArray[Any],
+) -> tuple[Any, NDArray[np.float64]]:
+    """Return A, a CSR array, and b of rows A x >= b that say what a file's rows and bounds say."""
+    from scipy.sparse import csr_array, diags_array, vstack
+
+    at_least, at_most = np.flatnonzero(np.isfinite(least)), np.flatnonzero(np.isfinite(most))
+    ones, zeros = np.flatnonzero(lower == 1), np.flatnonzero(upper == 0)
+    rows = np.concatenate([at_least, at_most])
+    order = np.argsort(rows, kind="stable")
+    signs = np.repeat([1.0, -1.0], [at_least.size, at_most.size])[order]
+    ends = np.concatenate([least[at_least], -most[at_most]])[order]
+    fixed = np.concatenate([ones, zeros])
+    units = np.repeat([1.0, -1.0], [ones.size, zeros.size])
+    shape = fixed.size, matrix.shape[1]
+    A = vstack(
+        [
+            diags_array(signs) @ matrix[rows[order]],
+            csr_array((units, (np.arange(fixed.size), fixed)), shape=shape),
+        ],
+        format="csr",
+    )
+    A.eliminate_zeros()
+    b = np.concatenate([ends, np.repeat([1.0, 0.0], [ones.size, zeros.size])])
+    return csr_array(A), b + 0.0

@@ -36,8 +36,6 @@ BOUNDS: dict[str, tuple[float | str | None, float | str | None]] = {
 # HiGHS drops numbers of the matrix up to the first and refuses those from the second on.
 SMALLEST, LARGEST = 1e-9, 1e15
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-# A number that no name begins before.
-_LP_NUMBER = re.compile(r"(?<![\w.!\"#$%&(),;?@'`{}~])(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 # Where the fields of the fixed format stand.
 _FIELDS = ((1, 3), (4, 12), (14, 22), (24, 36), (39, 47), (49, 61))
 
@@ -297,21 +295,3 @@ def is_exact(word: str) -> bool:
     """Tell whether a decimal is the shortest one of a float64, so that reading it loses nothing."""
     number = float(word)
     return isfinite(number) and Decimal(word) == Decimal(repr(number))
-
-
-def check_lp(path: Path) -> None:
-    """Raise ``ValueError`` for a number of an LP file, plain or .gz, that float64 cannot hold.
-
-    HiGHS alone reads the rest of such a file.
-    """
-    packed = path.suffix.lower() == ".gz"
-    with gzip.open(path) if packed else path.open("rb") as file:
-        lines = file.read().decode("utf-8", errors="replace").split("\n")
-    for number, line in enumerate(lines, 1):
-        text = line.partition("\\")[0]
-        for word in _LP_NUMBER.findall(text):
-            if not is_exact(word):
-                raise ValueError(
-                    f"{path}:{number}: {word} is a number that float64 cannot hold: it would be "
-                    f"{float(word)!r}"
-                )

@@ -1,32 +1,26 @@
-"""The door for 0-1 programs: what comes in is checked and made whole numbers, exactly."""
+"""0-1 programs in whole numbers, and the sums and costs that belong to them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from math import isfinite, prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..accelerate import kernels
-from ..arguments import written
-from ..rational import LONGEST_EXPONENT, has_long_exponent
-from .whole_numbers import LARGEST, as_fraction, whole_costs, whole_rows
+from .sparse_rows import first_beyond, is_sparse
+from .whole_numbers import LARGEST, as_fraction
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
-_FLOAT_LARGEST = Fraction(float(np.finfo(np.float64).max))
 # Costs of so many variables have their order checked over all sequences.
 _MOST_ORDERED = 20
 # Wide costs are rounded to this many bits where their order alone matters.
 _ORDER_BITS = 61
-_INTEGERS = {"i", "u"}
-_NOTHING: NDArray[np.float64] = np.empty(0)
 
 
 @dataclass(frozen=True)
@@ -39,7 +33,7 @@ class Programs:
     ----------
     c : (B, n) int64
         0 for the programs in ``wide``.
-    A : (B, m, n) int64
+    A : (B, m, n) int64, or a CSR array (m, n) of int64 for one program of many sparse rows
     b : (B, m) int64
         All sums of absolute values in a row, with its b, fit int64, which ``bound`` makes sure of
         where integers came in. Those in ``wide_rows`` are
@@ -60,7 +54,7 @@ class Programs:
     """
 
     c: NDArray[Any]
-    A: NDArray[Any]
+    A: Any
     b: NDArray[Any]
     batch: tuple[int, ...]
     kind: str
@@ -78,7 +72,18 @@ class Programs:
         OverflowError
             If a sum of integers does not fit int64.
         """
-        return _check_sums(self.c, self.A, self.b)
+        return check_sums(self.c, self.A, self.b)
+
+    def rows(self, i: int) -> Any:
+        """Return the rows (m, n) of a program, an array or a CSR array."""
+        return self.A if is_sparse(self.A) else self.A[i]
+
+    def only(self, i: int) -> Programs:
+        """Return one program without a batch."""
+        one = slice(i, i + 1)
+        A = self.A if is_sparse(self.A) else self.A[one]
+        factor = {0: self.denominator[i]} if i in self.denominator else {}
+        return Programs(self.c[one], A, self.b[one], (), self.kind, self.power[one], factor, {}, {})
 
     def tests(self) -> NDArray[np.int64]:
         """Return the tests of a sequence, (B, m + 1, n): its ordered costs, then its rows."""
@@ -168,155 +173,10 @@ def _same_order(narrow: list[int], wide: list[int]) -> bool:
     return all(t < v if s < u else t == v for (s, t), (u, v) in pairwise(sums))
 
 
-def read_programs(c: ArrayLike, A: ArrayLike, b: ArrayLike) -> Programs:
-    """Lay programs out as int64 arrays and make sure that no sum of theirs exceeds int64.
-
-    The rest is as for :func:`lay_out`.
-
-    Raises
-    ------
-    TypeError, ValueError, OverflowError
-        As there, and if sums of integers do not fit int64.
-    """
-    programs = lay_out(c, A, b)
-    _check_sums(programs.c, programs.A, programs.b)
-    return programs
-
-
-def lay_out(c: ArrayLike, A: ArrayLike, b: ArrayLike) -> Programs:
-    """Lay programs out as int64 arrays; sums of integers are checked with their ``bound``.
-
-    Integers stay as they are. A float means its shortest decimal; a row of them is scaled by a
-    power of ten where the sums then fit int64. Fractions and Decimals are scaled likewise.
-    Wider costs are kept as Python's integers. Wider rows get smaller numbers with the same 0-1
-    solutions; where those are still too wide they are kept, and rounded beside that.
-
-    Parameters
-    ----------
-    c : array_like, shape (*batch, n)
-    A : array_like, shape (*batch, m, n)
-    b : array_like, shape (*batch, m)
-
-    Raises
-    ------
-    TypeError
-        If an argument holds no numbers.
-    ValueError
-        If the shapes do not fit together, or a number is NaN or infinite, or a Decimal whose
-        exponent is beyond 9999.
-    OverflowError
-        If an integer does not fit int64, or sums of float costs no float.
-    """
-    costs, rows, right = _numbers("c", c), _numbers("A", A), _numbers("b", b)
-    if costs.ndim == 0:
-        raise ValueError("c must have shape (*batch, n), got a single number")
-    batch, n = costs.shape[:-1], costs.shape[-1]
-    if not batch and rows.shape == (0,):
-        rows = rows.reshape(0, n)
-    if rows.ndim != costs.ndim + 1 or rows.shape[:-2] != batch or rows.shape[-1] != n:
-        raise ValueError(
-            f"A must have shape (*batch, m, n) with c's batch {batch} and n = {n}, got {rows.shape}"
-        )
-    m = rows.shape[-2]
-    if right.shape != (*batch, m):
-        raise ValueError(f"b must have shape {(*batch, m)}, a number a row, got {right.shape}")
-    B = prod(batch)
-    costs, rows, right = costs.reshape(B, n), rows.reshape(B, m, n), right.reshape(B, m)
-    kinds: set[str] = {costs.dtype.kind, rows.dtype.kind, right.dtype.kind}
-    if not kinds <= _INTEGERS:
-        kinds = {a.dtype.kind for a in (costs, rows, right) if a.size}
-    if kinds <= _INTEGERS:
-        c_, A_, b_ = _int64("c", costs), _int64("A", rows), _int64("b", right)
-        return Programs(c_, A_, b_, batch, "i", _NOTHING, {}, {}, {})
-    kind = costs.dtype.kind if costs.size else "f"
-    power, denominator, wide = _NOTHING, dict[int, Fraction](), dict[int, list[int]]()
-    if kind in "iu":
-        kind, c_ = "i", _int64("c", costs)
-        _check_sums(c_, np.empty((0, 0, n), np.int64), np.empty((0, 0), np.int64))
-    else:
-        c_, power, denominator, wide = whole_costs(costs)
-    joined = np.concatenate([_common(rows, kinds), _common(right, kinds)[..., None]], axis=-1)
-    Ab, wider = whole_rows(joined.reshape(B * m, n + 1))
-    Ab = Ab.reshape(B, m, n + 1)
-    wide_rows: dict[int, dict[int, list[int]]] = {}
-    for r, values in wider.items():
-        wide_rows.setdefault(r // m, {})[r % m] = values
-    A_, b_ = np.ascontiguousarray(Ab[:, :, :n]), np.ascontiguousarray(Ab[:, :, n])
-    programs = Programs(c_, A_, b_, batch, kind, power, denominator, wide, wide_rows)
-    if kind == "f":
-        _check_floats(programs)
-    return programs
-
-
-def _numbers(name: str, values: ArrayLike) -> NDArray[Any]:
-    if isinstance(values, np.ma.MaskedArray):
-        raise TypeError(f"{name} must be an array without a mask, got a masked array")
-    try:
-        array = np.asarray(values)
-    except ValueError:
-        raise ValueError(
-            f"{name} must be an array of numbers, got rows of unequal length"
-        ) from None
-    if array.dtype == np.float64 and array is not values and (np.abs(array) > 2**53).any():
-        array = _unless_lost(values, array)
-    kind, width = array.dtype.kind, array.dtype.itemsize
-    if kind == "O":
-        array = _exact_numbers(name, array)
-    elif kind not in "iu" and not (kind == "f" and width in (4, 8)):
-        raise TypeError(f"{name} must hold integers, float32 or float64, got dtype {array.dtype}")
-    if kind == "f":
-        bad = array[~np.isfinite(array)]
-        if bad.size:
-            raise ValueError(f"{name} must be finite, got {bad.flat[0]}")
-        if width == 4:
-            # A float32 is meant as its own shortest decimal, not as that of its double.
-            array = np.array([float(str(v)) for v in array.flat]).reshape(array.shape)
-    return array
-
-
-def _unless_lost(values: ArrayLike, array: NDArray[Any]) -> NDArray[Any]:
-    """Return NumPy's float array of mixed numbers, or the numbers if it rounded integers."""
-    exact = np.asarray(values, dtype=object)
-    pairs = zip(exact.flat, array.flat, strict=True)
-    return exact if any(isinstance(v, int) and v != int(f) for v, f in pairs) else array
-
-
-def _exact_numbers(name: str, array: NDArray[Any]) -> NDArray[Any]:
-    found = np.empty(array.size, dtype=object)
-    for i, given in enumerate(array.flat):
-        value = given.item() if isinstance(given, np.integer | np.float64) else given
-        if isinstance(value, bool) or not isinstance(value, int | float | Fraction | Decimal):
-            raise TypeError(f"{name} must hold numbers, got {value!r}")
-        if not _is_finite(value):
-            raise ValueError(f"{name} must be finite, got {value}")
-        if isinstance(value, Decimal) and has_long_exponent(value):
-            raise ValueError(f"{name} must have no exponent beyond {LONGEST_EXPONENT}, got {value}")
-        found[i] = value
-    if all(isinstance(value, int) for value in found):
-        beyond = [value for value in found if abs(value) > LARGEST]
-        if beyond:
-            raise OverflowError(
-                f"{name} must hold integers that fit int64, got {written(beyond[0])}"
-            )
-        return found.astype(np.int64).reshape(array.shape)
-    return found.reshape(array.shape)
-
-
-def _is_finite(value: float | Fraction | Decimal) -> bool:
-    if isinstance(value, Decimal):
-        return value.is_finite()
-    return not isinstance(value, float) or isfinite(value)
-
-
-def _int64(name: str, array: NDArray[Any]) -> NDArray[Any]:
-    if array.dtype == np.uint64 and array.size and array.max() > LARGEST:
-        raise OverflowError(f"{name} must hold integers that fit int64, got {array.max()}")
-    return np.ascontiguousarray(array, dtype=np.int64)
-
-
-def _check_sums(c: NDArray[Any], A: NDArray[Any], b: NDArray[Any]) -> int:
+def check_sums(c: NDArray[Any], A: Any, b: NDArray[Any]) -> int:
     """Return a bound of all absolute sums, or raise ``OverflowError``."""
-    bound: int = c.shape[1] * max(_largest_size(c), _largest_size(A)) + _largest_size(b)
+    entries = A.data if is_sparse(A) else A
+    bound: int = c.shape[1] * max(_largest_size(c), _largest_size(entries)) + _largest_size(b)
     if bound <= LARGEST:
         return bound
     program = _first_beyond(c, np.zeros(len(c), dtype=np.int64))
@@ -324,7 +184,10 @@ def _check_sums(c: NDArray[Any], A: NDArray[Any], b: NDArray[Any]) -> int:
         raise OverflowError(
             f"c must have absolute sums that fit int64, got more in program {program}"
         )
-    row = _first_beyond(A.reshape(-1, A.shape[2]), b.reshape(-1))
+    if is_sparse(A):
+        row = first_beyond(A, b[0])
+    else:
+        row = _first_beyond(A.reshape(-1, A.shape[2]), b.reshape(-1))
     if row is not None:
         raise OverflowError(
             f"A must have absolute sums and b that fit int64, got more in row {row}"
@@ -345,23 +208,3 @@ def _first_beyond(rows: NDArray[Any], right: NDArray[Any]) -> int | None:
     lower = (sizes & np.uint64(2**32 - 1)).sum(axis=1)
     beyond = upper + (lower >> np.uint64(32)) >= 2**31
     return int(beyond.argmax()) if beyond.any() else None
-
-
-def _check_floats(programs: Programs) -> None:
-    for i, factor in programs.denominator.items():
-        costs = programs.wide.get(i) or programs.c[i].tolist()
-        if sum(map(abs, costs)) / factor > _FLOAT_LARGEST:
-            raise OverflowError(
-                f"c must have absolute sums that fit float64, got more in program {i}"
-            )
-
-
-def _common(array: NDArray[Any], kinds: set[str]) -> NDArray[Any]:
-    """Return the array so that joining A and b loses nothing."""
-    if "O" in kinds or (kinds & _INTEGERS and _beyond_float(array)):
-        return array.astype(object)
-    return array.astype(np.float64)
-
-
-def _beyond_float(array: NDArray[Any]) -> bool:
-    return array.dtype.kind in "iu" and bool((np.abs(array.astype(object)) > 2**53).any())

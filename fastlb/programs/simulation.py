@@ -12,7 +12,7 @@ from ..arguments import cost, one_of, whole_number, yes_or_no
 from ..exchange.fault_plans import DONORS, ORDERS, fault_plan
 from ..memory import require_memory
 from ..topologies.hypercube import Hypercube
-from .program import read_programs
+from .layout import read_programs
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

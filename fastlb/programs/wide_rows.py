@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .outcome import Outcome
+    from .watch import Watch
 
     Solve = Callable[[NDArray[Any], NDArray[Any], NDArray[Any], int, int | None], Outcome]
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 ROUNDED_BITS = 60
 
 
-def beside_wide_rows(solve: Solve, wide: list[list[int]]) -> Solve:
+def beside_wide_rows(solve: Solve, wide: list[list[int]], watch: Watch) -> Solve:
     """Return ``solve`` with further rows of any size, which its solutions meet exactly.
 
     A rounded row lets through all that the row does, so its optimum is a bound. Where a
@@ -33,6 +34,7 @@ def beside_wide_rows(solve: Solve, wide: list[list[int]]) -> Solve:
         From (c, A, b, node limit, below) in int64 to an outcome.
     wide : list of list of int
         Coefficients and right-hand side of each row.
+    watch : Watch
     """
     cuts = [_rounded(values) for values in wide]
 
@@ -55,7 +57,7 @@ def beside_wide_rows(solve: Solve, wide: list[list[int]]) -> Solve:
             if not covers:
                 return found
             cuts.extend(covers)
-            if found.status == LIMIT and nodes == node_limit:
+            if found.status == LIMIT and (nodes == node_limit or watch.over):
                 found.x = None
                 return found
 

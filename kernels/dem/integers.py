@@ -51,8 +51,8 @@ SMALL_TOP = 2**14 - 1
 # A float lane of so many bytes holds a load plus this. Between it and twice as much neighbouring
 # floats are 1 apart: the bits of such a float are those of the bias, with the load or'ed to them.
 BIAS = {4: 2**23, 8: 2**52}
-# Bytes of the lanes of a block, which is balanced in the L1 cache.
-BLOCK_BYTES = 2**14
+# Nodes of a block, which is balanced in the L1 cache, by the bytes of a lane.
+BLOCK_NODES = {2: 2**14, 4: 2**12, 8: 2**11}
 # Nodes of a chunk: their bytes are balanced while they are in the L2 cache.
 CHUNK_NODES = 2**19
 # The byte of a load that equals its base. After k bits the loads of 2**k nodes differ by k at most,
@@ -272,16 +272,16 @@ def balance(source, target, like, n, largest):
     """Balance all cubes of ``source`` (B * N,) into ``target`` (B * N,), bits 0 .. n-1 in order.
 
     ``target`` may be ``source``. Lanes are of the dtype of ``like``: a view of the target if they
-    are as wide as loads, else any array of another size. A cube is no larger than a block, ``2**n *
-    like.itemsize <= BLOCK_BYTES``. Returns what ``_survey`` does for loads up to ``largest``, which
-    lanes must hold, and writes nothing unless that is 0. With ``largest`` 0 loads are not surveyed.
+    are as wide as loads, else any array of another size. A cube is no larger than a block. Returns
+    what ``_survey`` does for loads up to ``largest``, which lanes must hold, and writes nothing
+    unless that is 0. With ``largest`` 0 loads are not surveyed.
     """
     status = _survey(source, target, largest) if largest > 0 else np.int64(0)
     if status != 0:
         return status
     low_bits = register_bits(like)
     low, size = 1 << low_bits, source.size
-    block = BLOCK_BYTES // like.itemsize
+    block = block_nodes(like)
     if n > low_bits:
         inside = like.size == size
         scratch = like if inside else np.empty(block, like.dtype)
@@ -318,7 +318,7 @@ def balance_in_bytes(source, target, like, n, largest):
         return status
     octets = target.view(np.uint8)
     low_bits = register_bits(like)
-    block = BLOCK_BYTES // like.itemsize
+    block = block_nodes(like)
     block_bits = low_bits
     while 1 << block_bits < block:
         block_bits += 1
@@ -394,3 +394,9 @@ def _set_offsets(bases, group, bits, offsets):
 def register_bits(like):
     """Return how many low bits are balanced in registers at a time, in lanes of a dtype."""
     return (lanes(like.dtype) * _registers(like.dtype)).bit_length() - 1
+
+
+@traced(returns=types.int64)
+def block_nodes(like):
+    """Return how many nodes a block has, in lanes of a dtype."""
+    return BLOCK_NODES[like.dtype.itemsize]

@@ -17,6 +17,7 @@ import numpy as np
 from ..shared.compiling import kernel
 from ..shared.exchange import exchange_and_count, links
 from ..shared.processor import REGISTERS
+from ..shared.submasks import next_submask
 from ..shared.tracing import cond, either, fori, traced, update
 from ..shared.vectors import add, lanes, maximum, minimum, reduce
 from ..shared.views import row
@@ -133,8 +134,7 @@ def balance(tiles, resident_min, sums, bits, faults, totals):
                     _across(tile, resident_min, sums, node, strides, ends, 3)
                 if node == others:
                     break
-                # The next number that has bits of ``others`` alone.
-                node = (node - others) & others
+                node = next_submask(node, others)
         for w in range(min(W, totals.shape[1] - k * W)):
             for which in range(SUMS):
                 totals[which, k * W + w] = sums[which, w]

@@ -3,9 +3,8 @@
 The plain way, for small networks, for flows and stages, and for sums of real loads, which depend on
 the order. The plan is a program of rows ``kind, base, free, bit`` (``FaultPlan.program``), carried
 out from the first to the last. A subcube is the nodes that agree with ``base`` outside the mask
-``free``; ``sub`` runs through the numbers of bits in a mask, as ``(sub - mask) & mask`` is the next
-larger one, and 0 after the last. SPLIT balances the subcube along one bit, WHOLE along all bits in
-``free``; all other rows are repairs of stuck subcubes (``shared/repair.py``) and come last.
+``free``. SPLIT balances the subcube along one bit, WHOLE along all bits in ``free``; all other rows
+are repairs of stuck subcubes (``shared/repair.py``) and come last.
 
 Legend: ``B`` networks, ``N = 2**n`` nodes, ``M`` rows of the program.
 """
@@ -15,6 +14,7 @@ import numpy as np
 from ..shared.compiling import kernel
 from ..shared.figures import ratios_of_one
 from ..shared.repair import NOTES, exchange_link, repair_links
+from ..shared.submasks import next_submask
 from ..shared.views import flat, row
 
 SPLIT, WHOLE = 0, 1
@@ -36,7 +36,7 @@ def exchange_links(loads, resident_min, flows, units, base, free, bit):
         units = exchange_link(loads, resident_min, flows, units, base | sub, 1 << bit, row)
         if sub == rest:
             return units
-        sub = (sub - rest) & rest
+        sub = next_submask(sub, rest)
 
 
 @kernel
@@ -214,7 +214,7 @@ def balance_blocks(loads, resident_min, units, base, free, rotated):
                     units = balance_whole(loads, resident_min, None, units, at, part, False)
         if sub == outer:
             return units
-        sub = (sub - outer) & outer
+        sub = next_submask(sub, outer)
 
 
 @kernel

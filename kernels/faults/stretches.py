@@ -15,9 +15,8 @@ Blocks of 2**12 positions stay in cache while all dimensions inside are balanced
 link (``shared/repair.py``).
 
 Legend: ``B`` networks, ``N`` nodes, ``M`` rows of the plan's program. A subcube is the positions
-that agree with ``base`` outside the mask ``free``; ``sub``, or ``row``, runs through the numbers of
-bits in a mask, as ``(sub - mask) & mask`` is the next larger one, and 0 after the last. ``units``
-(L,) int64 are the units moved so far, by lane.
+that agree with ``base`` outside the mask ``free``. ``units`` (L,) int64 are the units moved so far,
+by lane.
 """
 
 import numpy as np
@@ -25,6 +24,7 @@ import numpy as np
 from ..shared.compiling import kernel
 from ..shared.exchange import exchange_by_halves, links
 from ..shared.repair import repair_links
+from ..shared.submasks import next_submask
 from ..shared.tracing import register_lanes, traced, update
 from ..shared.vectors import (
     add,
@@ -156,7 +156,7 @@ def balance_bits(loads, resident_min, units, base, free, bits):
                 balance_some_lanes(loads, resident_min, units, at, first, base, free)
             if sub == others:
                 break
-            sub = (sub - others) & others
+            sub = next_submask(sub, others)
 
 
 @kernel
@@ -182,7 +182,7 @@ def balance_subcube(loads, resident_min, units, base, free, bits):
             row = (row - rows) & rows
         if sub == blocks:
             break
-        sub = (sub - blocks) & blocks
+        sub = next_submask(sub, blocks)
 
 
 @kernel

@@ -12,9 +12,8 @@ then the repairs of stuck subcubes (``shared/repair.py``, which tells what pegs,
 are).
 
 Legend: ``B`` networks in ``K`` tiles (N W,) of ``W``, ``N`` nodes in any order, ``P`` passes.
-``sub`` runs through the numbers of bits in a mask: ``(sub - mask) & mask`` is the next larger one,
-and 0 after the last. Where metrics are recorded, ``resident_min`` (N W,) holds the least load so
-far of each node, and ``units`` (W,) the units moved; otherwise both are None.
+Where metrics are recorded, ``resident_min`` (N W,) holds the least load so far of each node, and
+``units`` (W,) the units moved; otherwise both are None.
 """
 
 import numpy as np
@@ -22,6 +21,7 @@ import numpy as np
 from ..shared.compiling import kernel
 from ..shared.exchange import exchange_by_halves, links
 from ..shared.repair import LOW, NOTES, PEGS, after_repair, level_pegs, lower, notes_of
+from ..shared.submasks import next_submask
 from ..shared.tracing import register_lanes, traced, update
 from ..shared.vectors import absolute, add, lanes, maximum, minimum
 from ..shared.views import flat
@@ -182,7 +182,7 @@ def exchange(tile, resident_min, units, W, base, others, bits):
                 balance_rows(tile, resident_min, units, at, (x,), at - row)
         if sub == others:
             return
-        sub = (sub - others) & others
+        sub = next_submask(sub, others)
 
 
 @kernel
@@ -217,7 +217,7 @@ def repair_in_memory(tile, resident_min, units, peak, notes, W, w, subcube, asce
         count += 1
         if sub == free:
             break
-        sub = (sub - free) & free
+        sub = next_submask(sub, free)
     step = 1 if ascending else count // 2
     while 1 <= step < count:
         for first in range(0, count, 2 * step):
@@ -229,7 +229,7 @@ def repair_in_memory(tile, resident_min, units, peak, notes, W, w, subcube, asce
         d = ((base | sub) ^ (1 << bit)) * W + w
         pay_holes_of(tile, resident_min, peak, notes, d, number)
         number += 1
-        sub = (sub - free) & free
+        sub = next_submask(sub, free)
 
 
 @kernel

@@ -19,7 +19,7 @@ import numpy as np
 from numba import types
 
 from ..shared.compiling import inlined, kernel
-from ..shared.tracing import traced
+from ..shared.tracing import fori, traced
 from ..shared.words import lowest_bit, to_word
 
 LOW_BITS = 6
@@ -31,6 +31,19 @@ NONE = np.uint64(0)
 def _at_most(sums, row, most):
     """Return a word: which of the 64 numbers ``sums[row]`` are at most ``most``, of their dtype."""
     return to_word(sums.load((row, 0), LANES) <= most)
+
+
+@traced(returns=types.boolean)
+def _decide(room, loss, d, v):
+    """Set ``room[d + 1]`` to ``room[d]`` less a decision's loss; tell whether none is negative."""
+
+    def decide(i, worst):
+        remaining = room[d, i] - loss[d, v, i]
+        room[d + 1, i] = remaining
+        return [worst | remaining]
+
+    (worst,) = fori(room.shape[1], decide, room.dtype.type(0))
+    return worst >= 0
 
 
 @inlined
@@ -117,13 +130,14 @@ def _order_leaf(c, last, pattern, leaf_cost):
 
 
 @kernel
-def search(c, A, b, y, rows, kind, x, cost, solved, node_limit):
+def search(c, A, b, y, rows, kind, x, cost, solved, branch, start, node_limit):
     """Search a program c (n,) >= 0, A (m, n), b (m,), int64, n >= 6, depth first.
 
-    Return (cost, solved, least, nodes, complete). x (n,) int8 and its cost are the incumbent if
-    ``solved``; x is updated in place. ``nodes`` decisions are made, at most ``node_limit``;
-    ``complete`` tells whether these were enough. If not, no solution yet to be met costs less than
-    ``least``, which else is 0.
+    Return (cost, solved, least, nodes, d). x (n,) int8 and its cost are the incumbent if
+    ``solved``; x is updated in place. ``nodes`` decisions are made, at most ``node_limit``. If
+    these were enough, d is -1. If not, no solution yet to be met costs less than ``least``, which
+    else is 0, and a call whose ``start`` is d goes on at that depth: ``branch`` (n - 5,) int64
+    counts the values that the variables down to there have been given. Both are 0 at first.
 
     y (m,) float64 are multipliers. ``rows`` (m,) is the order in which rows are compared in leaves,
     those likeliest to fail first; a row that empties a leaf moves up. ``kind`` (0,) is of the dtype
@@ -163,8 +177,17 @@ def search(c, A, b, y, rows, kind, x, cost, solved, node_limit):
     leaf_cost = np.empty((1, LANES), dtype=np.int64)
     _order_leaf(c, last, pattern, leaf_cost)
 
-    # What the preferred (0) and the other value (1) of a variable take off each row's room.
+    # What the preferred (0) and the other value (1) of a variable cost, and take off a row's room;
+    # and what the other value adds to the bound.
+    price = np.empty((depth, 2), dtype=np.int64)
     loss = np.empty((depth, 2, m), dtype=kind.dtype)
+    penalty = np.empty(depth, dtype=np.int64)
+    for d in range(depth):
+        j = order[d]
+        penalty[d] = abs(reduced[j])
+        prefers = 1 if reduced[j] < 0 else 0
+        price[d, 0] = c[j] * prefers
+        price[d, 1] = c[j] * (1 - prefers)
     room = np.empty((depth + 1, m), dtype=kind.dtype)
     leaf_loss = np.empty((m, LANES), dtype=kind.dtype)
     most_loss = np.empty(m, dtype=kind.dtype)
@@ -197,14 +220,18 @@ def search(c, A, b, y, rows, kind, x, cost, solved, node_limit):
 
     bound = np.empty(depth + 1, dtype=np.int64)
     paid = np.empty(depth + 1, dtype=np.int64)
-    branch = np.zeros(depth + 1, dtype=np.int64)
     # What a gain may cost: in cost, and as a bound, whose costs are cut off by shift.
     gain = cost - divisor if solved else most_cost
     ceiling = scale * (gain >> shift)
     bound[0] = root
     paid[0] = 0
+    for e in range(start):
+        v = branch[e] - 1
+        _decide(room, loss, e, v)
+        bound[e + 1] = bound[e] + v * penalty[e]
+        paid[e + 1] = paid[e] + price[e, v]
     nodes = np.int64(0)
-    d = 0 if root <= ceiling else -1
+    d = start if root <= ceiling else -1
     while d >= 0:
         if d == depth:
             alive = _at_most(leaf_penalty, 0, ceiling - bound[d])
@@ -230,37 +257,31 @@ def search(c, A, b, y, rows, kind, x, cost, solved, node_limit):
             d -= 1
             continue
         v = branch[d]
-        j = order[d]
-        penalty = abs(reduced[j])
-        if v == 2 or bound[d] + v * penalty > ceiling:
+        if v == 2 or bound[d] + v * penalty[d] > ceiling:
             d -= 1
             continue
         if nodes == node_limit:
             break
         nodes += 1
         branch[d] = v + 1
-        worst = T(0)
-        for i in range(m):
-            remaining = T(room[d, i] - loss[d, v, i])
-            room[d + 1, i] = remaining
-            worst = T(worst | remaining)
-        if worst >= 0:
-            bound[d + 1] = bound[d] + v * penalty
-            paid[d + 1] = paid[d] + (c[j] if (reduced[j] < 0) != (v == 1) else 0)
+        if _decide(room, loss, d, v):
+            bound[d + 1] = bound[d] + v * penalty[d]
+            paid[d + 1] = paid[d] + price[d, v]
             d += 1
             branch[d] = 1 if v == 1 and d < depth and twin[d] else 0
     complete = True
     open_bound = ceiling
-    while d >= 0:
-        if d < depth and branch[d] < 2:
-            here = bound[d] + branch[d] * abs(reduced[order[d]])
+    for e in range(d + 1):
+        if e < depth and branch[e] < 2:
+            here = bound[e] + branch[e] * penalty[e]
             if here <= ceiling:
                 complete = False
                 open_bound = min(open_bound, here)
-        d -= 1
     least = np.int64(0)
-    if not complete:
+    if complete:
+        d = -1
+    else:
         # Up to a multiple of the divisor, which the highest gain is too.
         least = -(-open_bound // scale) << shift
         least += -least % divisor
-    return cost, solved, least, nodes, complete
+    return cost, solved, least, nodes, d

@@ -155,7 +155,7 @@ def _try_patterns(tile, base, m, blocks, best):
             triples = zip(signs, sums(block, even), sums(block, odd), strict=True)
             return [sign | a | b for sign, a, b in triples]
 
-        signs = fori((m + 1) >> 1, join_rows, *[none ^ none] * PATTERNS)
+        signs = fori((m + 1) >> 1, join_rows, *[spread(0, none)] * PATTERNS)
         first = spread(block * PATTERNS, none)
         tried = [
             (select(sign < 0, none, cost), first + number)
@@ -165,7 +165,7 @@ def _try_patterns(tile, base, m, blocks, best):
         return _better(before, reduce(tried, _better))
 
     none = spread(np.iinfo(tile.dtype).max, tile.load(0))
-    cost, pattern = fori(blocks, try_block, none, none ^ none)
+    cost, pattern = fori(blocks, try_block, none, spread(0, none))
     best.store(0, cost)
     best.store(width, pattern)
 

@@ -175,30 +175,34 @@ def draw_tiles(keys, start, law, table, out):
     K, N, W = out.shape
     T = out.dtype.type
     block_loads = _block_loads(law)
-    V = max(W, GROUP)
+    # The trials of several narrow tiles are drawn at once.
+    together = max(1, GROUP // W)
+    V = max(together * W, GROUP)
     high = np.empty(V, np.uint64)
     low = np.empty(V, np.uint64)
     words = np.empty(4 * V, np.uint64)
     meter = new_meter()
-    for k in range(K):
-        loads = row(out, k)
-        for w in range(V):
-            trial_rounds(keys, np.uint64(start + k * W + w), w, high, low)
+    for first in range(0, K, together):
+        for v in range(V):
+            trial_rounds(keys, np.uint64(start + first * W + v), v, high, low)
         for node in range(N):
             i = node % block_loads
             if i == 0 and not interrupted(meter, 16 * V):
                 draw_side_by_side(keys, np.uint64(node // block_loads + 1), high, low, words)
-            place = np.uint64(node * W)
-            # Word i of the block, or the word of which number i is a half.
-            source = np.uint64(4 * i // block_loads * V)
-            if table is None:
-                for w in range(np.uint64(W)):
-                    loads[place + w] = T(_load(law, _part(law, words[source + w], np.uint64(i))))
-            else:
-                for w in range(np.uint64(W)):
-                    word = words[source + w]
-                    c = _cell(table, word)
-                    loads[place + w] = T(table.first[c] + np.int64(word & table.mask[c]))
+            for k in range(first, min(first + together, K)):
+                loads = row(out, k)
+                place = np.uint64(node * W)
+                # Word i of the block, or the word of which number i is a half.
+                source = np.uint64(4 * i // block_loads * V + (k - first) * W)
+                if table is None:
+                    for w in range(np.uint64(W)):
+                        u = _part(law, words[source + w], np.uint64(i))
+                        loads[place + w] = T(_load(law, u))
+                else:
+                    for w in range(np.uint64(W)):
+                        word = words[source + w]
+                        c = _cell(table, word)
+                        loads[place + w] = T(table.first[c] + np.int64(word & table.mask[c]))
     return out.size
 
 

@@ -20,7 +20,7 @@ coordinator carries out by itself; C has those of B by the greedy rule.
 import numpy as np
 
 from .exchange import exchange, exchange_and_count
-from .vectors import absolute, maximum, minimum, select
+from .vectors import absolute, maximum, minimum, select, spread
 
 
 def exchange_odd(a, b, above):
@@ -136,7 +136,7 @@ def count_triangle(loads, rules):
     """
     averaging, _, polling, _, _ = rules
     after, flows, averaged, (b, c), sent = triangle_flows(loads, rules)
-    nothing = averaged - averaged
+    nothing = spread(0, averaged)
     resident_min, messages = list(loads), [nothing + 4, nothing + 4, nothing + 4]
     transfers = polled = nothing
     if averaging is not None:

@@ -211,4 +211,4 @@ def sum_of_lanes(total, units):
 def noise_level(rows, k):
     """Return the largest flow of each line that is rounding alone; of integers 0."""
     total, _, _ = _quotas(rows, k)
-    return total * NOISE if total.dtype.kind == "f" else total - total
+    return total * NOISE if total.dtype.kind == "f" else spread(0, total)

@@ -118,7 +118,7 @@ def middle_by_halving(rows, k):
         def count_row(i, count):
             return [select(value(i) <= limit, count + 1, count)]
 
-        (count,) = fori(k, count_row, least - least)
+        (count,) = fori(k, count_row, spread(0, least))
         return count
 
     def halve(least, most):

@@ -19,8 +19,9 @@ from numba import types
 
 from .compiling import kernel
 from .exchange import exchange_by_halves, half_towards_zero
+from .submasks import next_submask
 from .tracing import traced
-from .vectors import absolute, maximum, minimum, select
+from .vectors import absolute, maximum, minimum, select, spread
 
 # Notes: the pegs, the load before them, the holes, the least load so far; and how many notes.
 PEGS, HELD, HOLES, LOW, NOTES = 0, 1, 2, 3, 4
@@ -94,7 +95,7 @@ def send_along(flows, units, row, u, v, sent):
 def share_of(total, nodes):
     """Return (quota, extra): an equal share of a total, and the units over; 0 of real loads."""
     if total.dtype.kind == "f":
-        return total / nodes.astype(total.dtype), total - total
+        return total / nodes.astype(total.dtype), spread(0, total)
     return total // nodes, total % nodes
 
 
@@ -147,8 +148,7 @@ def pay_holes(loads, resident_min, notes, d, number, largest):
 def repair_links(loads, resident_min, flows, notes, units, subcube, ascending, both):
     """Repair a stuck ``subcube`` (base, free, bit), whose donor lies across the bit.
 
-    The stuck nodes agree with ``base`` outside the mask ``free``; ``sub`` runs through the numbers
-    of bits in ``free``, as ``(sub - free) & free`` is the next larger one, and 0 after the last.
+    The stuck nodes agree with ``base`` outside the mask ``free``.
 
     ``loads``, ``resident_min`` (N,); ``flows`` (n N,), a row of N for each bit, the highest first;
     ``notes`` (NOTES * stuck nodes,), of the dtype of ``units``, int64 or float64; ``resident_min``
@@ -166,7 +166,7 @@ def repair_links(loads, resident_min, flows, notes, units, subcube, ascending, b
         count += 1
         if sub == free:
             break
-        sub = (sub - free) & free
+        sub = next_submask(sub, free)
     step, inner = (1, 0) if ascending else (count // 2, 62)
     while 1 <= step < count:
         if free >> inner & 1:
@@ -178,12 +178,12 @@ def repair_links(loads, resident_min, flows, notes, units, subcube, ascending, b
                 units = level_pegs_across(flows, notes, units, place, number, number + step, both)
                 if sub == rest:
                     break
-                sub, number = (sub - rest) & rest, (number - others) & others
+                sub, number = next_submask(sub, rest), next_submask(number, others)
             step = 2 * step if ascending else step // 2
         inner += 1 if ascending else -1
     largest = units - units
     sub = 0
     for number in range(count):
         largest = pay_holes(loads, resident_min, notes, donor | sub, number, largest)
-        sub = (sub - free) & free
+        sub = next_submask(sub, free)
     return units, largest

@@ -13,7 +13,7 @@ something has come in one of the lanes.
 from .lines import noise_level
 from .rows import Rows
 from .tracing import cond, fori, while_loop
-from .vectors import any_lane, maximum, minimum, select
+from .vectors import any_lane, maximum, minimum, select, spread
 
 
 def rows_to_send(longest):
@@ -55,9 +55,7 @@ def _simulate(held, least, pending, arrived, changed, k):
     each round, and in which round each node was last listed.
     """
     slack = noise_level(held, k)
-    zero = held[0] - held[0]
-    # Loops carry values of the kernel: k - k is an integer 0 of it.
-    start = k - k
+    zero, start = spread(0, held[0]), spread(0, k)
 
     def begin(i):
         changed[i] = i

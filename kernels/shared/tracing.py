@@ -201,7 +201,7 @@ class _Carried:
 
     def __init__(self, builder, values):
         self.builder = builder
-        values = [Vector(builder, INDEX(v), np.int64) if isinstance(v, int) else v for v in values]
+        values = [_as_vector(builder, value) for value in values]
         self.dtypes = [value.dtype for value in values]
         self.slots = [cgutils.alloca_once_value(builder, value.value) for value in values]
 
@@ -214,11 +214,19 @@ class _Carried:
             self.builder.store(value.value, slot)
 
 
+def _as_vector(builder, value):
+    """Return a number of Python's or NumPy's as a Vector of its dtype."""
+    if isinstance(value, Vector):
+        return value
+    return Vector(builder, llvm_type(np.dtype(type(value)))(value), type(value))
+
+
 def fori(stop, body, *carried, start=0, step=1):
     """Run ``body(i, *carried)`` for i in ``range(start, stop, step)``; return the last ``carried``.
 
-    ``body`` returns what it gets as ``carried`` at the next i, or None if that is nothing; what
-    begins as a Python integer is an int64. ``step`` is a positive Python number.
+    ``body`` returns what it gets as ``carried`` at the next i, or None if that is nothing. What
+    begins as a Python integer is an int64, as a NumPy number of its dtype. ``step`` is a positive
+    Python number.
     """
     if not isinstance(stop, Vector) and not isinstance(start, Vector):
         traced_values = [value for value in carried if isinstance(value, Vector)]

@@ -193,7 +193,8 @@ def is_traced(*operands):
 def spread(number, like):
     """Return a vector with a number in each lane, of the dtype and size of another one."""
     if not isinstance(like, Vector):
-        return np.full_like(like, number)
+        # With ``[()]`` a number gives a number, not an array without axes.
+        return np.full_like(like, number)[()]
     if isinstance(number, Vector):
         number = number.astype(like.dtype)
         return number.spread(like.size) if like.size else number

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
+import re
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -87,7 +90,7 @@ def test_rows_of_every_kind_and_fixed_variables(tmp_path: Path) -> None:
         False,
         10.0,
     )
-    best = binary.brute_force(given.c.tolist(), given.A.tolist(), given.b.tolist())
+    best = binary.brute_force(given.c.tolist(), given.A.toarray().tolist(), given.b.tolist())
     s = lb.solve_binary(given.c, given.A, given.b)
     assert s.objective == float(best[0]) == 0.5
     assert s.x.tolist() == [1, 0, 1]
@@ -111,16 +114,56 @@ def test_infeasible_and_stopped_end_with_1(run: Run, tmp_path: Path) -> None:
     assert document["objective"] == lb.solve_binary(c, A, b).objective
 
 
-def test_what_highs_prints_unasked_leaves_the_document_alone(tmp_path: Path) -> None:
-    code = (
-        "import ctypes\n"
-        "from fastlb.cli.terminal import native_output_to_stderr\n"
-        "with native_output_to_stderr():\n"
-        "    ctypes.CDLL(None).puts(b'noise')\n"
-        "print('result')\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert (done.stdout, done.stderr) == ("result\n", "noise\n")
+def test_a_time_limit_shows_the_best_solution_its_bound_and_gap(run: Run, tmp_path: Path) -> None:
+    c, A, b = lb.random_binary("knapsack", 20, 60, seed=60)
+    hard = tmp_path / "hard.mps"
+    hard.write_text(_mps(c, A, b))
+    done = run("solve", hard, "--time-limit", 0.3, "--json")
+    assert (done.code, done.err) == (1, "fastlb: hard: stopped at the time limit of 0.3 s\n")
+    document = json.loads(done.out)
+    x = np.array(list(document["x"].values()))
+    assert (A @ x >= b).all()
+    assert document["status"] == "limit"
+    assert c @ x == document["objective"] == document["bound"] + document["gap"]
+    assert document["gap"] > 0
+    assert run("solve", hard, "--time-limit", 0).code == 2
+    # Beyond 62 variables HiGHS is the one who stops.
+    c, A, b = lb.random_binary("knapsack", 20, 70, seed=70)
+    hard.write_text(_mps(c, A, b))
+    document = json.loads(run("solve", hard, "--time-limit", 0.5, "--json").out)
+    assert (document["status"], document["solver"]) == ("limit", "HiGHS")
+    assert document["bound"] <= document["objective"] == c @ list(document["x"].values())
+
+
+def test_who_solved_it_is_said(run: Run, tmp_path: Path) -> None:
+    c, A, b = lb.random_binary("cover", 20, 70, seed=2)
+    path = tmp_path / "cover.mps"
+    path.write_text(_mps(c, A, b))
+    assert "method     milp, by HiGHS\n" in run("solve", path, "--method", "milp").out
+    assert json.loads(run("solve", path, "--json", "--method", "milp").out)["solver"] == "HiGHS"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
+def test_a_terminal_shows_how_far_a_search_is(tmp_path: Path) -> None:
+    c, A, b = lb.random_binary("knapsack", 20, 60, seed=60)
+    hard = tmp_path / "hard.mps"
+    hard.write_text(_mps(c, A, b))
+    ours, theirs = os.openpty()
+    command = [sys.executable, "-m", "fastlb", "solve", str(hard), "--time-limit", "1"]
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=theirs, env=environment
+    ) as running:
+        os.close(theirs)
+        shown = b""
+        with suppress(OSError):
+            while piece := os.read(ours, 4096):
+                shown += piece
+        assert running.stdout is not None
+        out = running.stdout.read().decode()
+    os.close(ours)
+    assert re.search(r"solving hard: best \d+, bound \d+, [\d,]+ nodes", shown.decode())
+    assert "\ngap        " in out
 
 
 def _mps(c: np.ndarray, A: np.ndarray, b: np.ndarray) -> str:
@@ -159,6 +202,39 @@ def test_continuous_variables_are_named(tmp_path: Path, small: Path) -> None:
     path.write_text(text.replace(" BV BND       X\n", "").replace(" BV BND       Y\n", ""))
     with pytest.raises(ValueError, match="variables must be binary, got continuous X, Y"):
         mps.read_mps(path)
+
+
+@pytest.mark.parametrize(
+    ("row", "line", "text"),
+    [
+        ("r: x + y >= 3 >= 5", 4, "got none before '>=': write a row with two ends as two rows"),
+        ("r: x + y >= 1\n >= 5", 5, "got none before '>='"),
+        ("r: 0 <= x + y <= 1", 4, "got none before '<='"),
+        ("r: x + 2 >= 1", 4, "its constant behind the comparison, got 2 before it"),
+        ("r: x + 2 - y >= 1", 4, "got 2 before it, which HiGHS drops"),
+    ],
+)
+def test_rows_of_an_lp_file_that_highs_would_read_otherwise_are_refused(
+    run: Run, tmp_path: Path, row: str, line: int, text: str
+) -> None:
+    model = tmp_path / "rows.lp"
+    model.write_text(f"min\n obj: x + y + 3\nst\n {row}\nbinary\n x y\nend\n")
+    done = run("solve", model)
+    assert done.code == 2
+    assert done.err.startswith(f"fastlb: {model}:{line}: a row must have ")
+    assert text in done.err
+
+
+def test_rows_of_an_lp_file_in_all_their_forms(tmp_path: Path) -> None:
+    model = tmp_path / "rows.lp"
+    model.write_text(
+        "max\n obj: 2 x + y + 3\nSubject To r: x\n + 2y >=\n - 1\n x >= 1 s1: x + y = 1\n"
+        "t: y <= inf\nbounds\n 0 <= x <= 1\nbinary\n x y\nend\n"
+    )
+    given = mps.read_mps(model)
+    assert given.A.toarray().tolist() == [[1, 2], [1, 0], [1, 1], [-1, -1]]
+    assert given.b.tolist() == [-1, 1, 1, -1]
+    assert given.offset == 3
 
 
 def test_what_is_no_model_is_refused(run: Run, tmp_path: Path) -> None:
@@ -271,7 +347,8 @@ def test_other_ways_to_write_the_same(tmp_path: Path, small: Path, old: str, new
     given, expected = mps.read_mps(same), mps.read_mps(small)
     assert (given.variables, given.rows) == (expected.variables, expected.rows)
     assert (given.offset, given.maximise) == (expected.offset, expected.maximise)
-    for name in ("c", "A", "b"):
+    assert np.array_equal(given.A.toarray(), expected.A.toarray())
+    for name in ("c", "b"):
         assert np.array_equal(getattr(given, name), getattr(expected, name))
 
 
@@ -293,8 +370,8 @@ def test_names_with_spaces_in_the_fixed_format(tmp_path: Path) -> None:
     given = mps.read_mps(path)
     assert given.variables == ["X 1", "Y 1"]
     assert given.c.tolist() == [1.5, 2]
-    assert given.A.tolist() == [[1, 0], [-1, -1]]
-    assert given.b.tolist() == [1, -2]
+    assert given.A.toarray().tolist() == [[-1, -1], [1, 0]]
+    assert given.b.tolist() == [-2, 1]
 
 
 def test_empty_lines_in_the_fixed_format(tmp_path: Path) -> None:
@@ -309,7 +386,7 @@ def test_empty_lines_in_the_fixed_format(tmp_path: Path) -> None:
     )
     given = mps.read_mps(path)
     assert (given.name, given.variables) == ("gaps", ["a b0"])
-    assert (given.c.tolist(), given.A.tolist(), given.b.tolist()) == ([5], [[1]], [1])
+    assert (given.c.tolist(), given.A.toarray().tolist(), given.b.tolist()) == ([5], [[1]], [1])
 
 
 def test_what_highs_prints_while_reading_is_no_output(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ LANES = [
 def small_sizes(monkeypatch: Any) -> None:
     """In plain Python every pass is met by small cubes; compiled sizes do not change."""
     if PLAIN:
-        monkeypatch.setattr(kernel, "BLOCK_BYTES", 2**11)
+        monkeypatch.setattr(kernel, "BLOCK_NODES", {2: 2**10, 4: 2**9, 8: 2**8})
         monkeypatch.setattr(kernel, "CHUNK_NODES", 2**11)
 
 
@@ -57,7 +57,7 @@ def balance(source: Any, target: Any, lanes: str, n: int, largest: int = 0) -> i
     source, target = source.reshape(-1), target.reshape(-1)
     same_width = np.dtype(lanes).itemsize == target.itemsize
     like = target.view(lanes) if same_width else np.empty(0, lanes)
-    in_block = like.itemsize << n <= kernel.BLOCK_BYTES
+    in_block = 1 << n <= kernel.BLOCK_NODES[like.itemsize]
     run = kernel.balance if in_block else kernel.balance_in_bytes
     status: int = run(source, target, like, n, largest)
     return status
@@ -118,7 +118,7 @@ def test_half_a_difference_by_one_multiplication() -> None:
 def test_blocks_whose_bases_are_near_each_other(n: int) -> None:
     """Differences of bases about which of two bytes is the larger, and beyond all that counts."""
     n = n if PLAIN else n + 2
-    block = kernel.BLOCK_BYTES // 8
+    block = kernel.BLOCK_NODES[8]
     for apart in (0, 1, 2, 5, 8, 13, 63, 64, 65, 66, 127, 128, 129, 2**40):
         loads = np.random.default_rng(apart).integers(2**41, 2**41 + 9, (1, 2**n))
         loads += np.arange(2**n) // block % 3 * apart

@@ -11,7 +11,7 @@ import pytest
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 import fastlb as lb
-from fastlb.programs.program import read_programs
+from fastlb.programs.layout import read_programs
 from tests.oracles import binary
 from tests.programs.strategies import FAMILIES, programs
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import fastlb as lb
-from fastlb.programs.program import read_programs
+from fastlb.programs.layout import read_programs
 from tests.oracles import binary
 
 KINDS: dict[str, Any] = {

@@ -1,0 +1,228 @@
+"""The door for 0-1 programs: what comes in is checked and made whole numbers, exactly."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+from math import isfinite, prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..arguments import written
+from ..memory import require_memory
+from ..rational import LONGEST_EXPONENT, has_long_exponent
+from .program import Programs, check_sums
+from .sparse_rows import is_sparse, sparse_or_dense, whole_sparse_rows
+from .whole_numbers import LARGEST, whole_costs, whole_rows
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+_FLOAT_LARGEST = Fraction(float(np.finfo(np.float64).max))
+_INTEGERS = {"i", "u"}
+_NOTHING: NDArray[np.float64] = np.empty(0)
+
+
+def read_programs(c: ArrayLike, A: ArrayLike, b: ArrayLike) -> Programs:
+    """Lay programs out as int64 arrays and make sure that no sum of theirs exceeds int64.
+
+    The rest is as for :func:`lay_out`.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        As there, and if sums of integers do not fit int64.
+    """
+    programs = lay_out(c, A, b)
+    _ = programs.bound
+    return programs
+
+
+def lay_out(c: ArrayLike, A: ArrayLike, b: ArrayLike) -> Programs:
+    """Lay programs out as int64 arrays; sums of integers are checked with their ``bound``.
+
+    Integers stay as they are. A float means its shortest decimal; a row of them is scaled by a
+    power of ten where the sums then fit int64. Fractions and Decimals are scaled likewise.
+    Wider costs are kept as Python's integers. Wider rows get smaller numbers with the same 0-1
+    solutions; where those are still too wide they are kept, and rounded beside that.
+
+    Parameters
+    ----------
+    c : array_like, shape (*batch, n)
+    A : array_like, shape (*batch, m, n), or a SciPy sparse array, shape (m, n)
+        A large sparse array stays sparse if its rows fit int64.
+    b : array_like, shape (*batch, m)
+
+    Raises
+    ------
+    TypeError
+        If an argument holds no numbers.
+    ValueError
+        If the shapes do not fit together, or a number is NaN or infinite, or a Decimal whose
+        exponent is beyond 9999.
+    OverflowError
+        If an integer does not fit int64, or sums of float costs no float.
+    """
+    if is_sparse(A):
+        A = sparse_or_dense(A)
+        if is_sparse(A):
+            return _lay_out_sparse(c, A, b)
+    costs, rows, right = _numbers("c", c), _numbers("A", A), _numbers("b", b)
+    if costs.ndim == 0:
+        raise ValueError("c must have shape (*batch, n), got a single number")
+    batch, n = costs.shape[:-1], costs.shape[-1]
+    if not batch and rows.shape == (0,):
+        rows = rows.reshape(0, n)
+    if rows.ndim != costs.ndim + 1 or rows.shape[:-2] != batch or rows.shape[-1] != n:
+        raise ValueError(
+            f"A must have shape (*batch, m, n) with c's batch {batch} and n = {n}, got {rows.shape}"
+        )
+    m = rows.shape[-2]
+    if right.shape != (*batch, m):
+        raise ValueError(f"b must have shape {(*batch, m)}, a number a row, got {right.shape}")
+    B = prod(batch)
+    costs, rows, right = costs.reshape(B, n), rows.reshape(B, m, n), right.reshape(B, m)
+    kinds: set[str] = {costs.dtype.kind, rows.dtype.kind, right.dtype.kind}
+    if not kinds <= _INTEGERS:
+        kinds = {a.dtype.kind for a in (costs, rows, right) if a.size}
+    if kinds <= _INTEGERS:
+        c_, A_, b_ = _int64("c", costs), _int64("A", rows), _int64("b", right)
+        return Programs(c_, A_, b_, batch, "i", _NOTHING, {}, {}, {})
+    kind = costs.dtype.kind if costs.size else "f"
+    power, denominator, wide = _NOTHING, dict[int, Fraction](), dict[int, list[int]]()
+    if kind in "iu":
+        kind, c_ = "i", _int64("c", costs)
+        check_sums(c_, np.empty((0, 0, n), np.int64), np.empty((0, 0), np.int64))
+    else:
+        c_, power, denominator, wide = whole_costs(costs)
+    joined = np.concatenate([_common(rows, kinds), _common(right, kinds)[..., None]], axis=-1)
+    Ab, wider = whole_rows(joined.reshape(B * m, n + 1))
+    Ab = Ab.reshape(B, m, n + 1)
+    wide_rows: dict[int, dict[int, list[int]]] = {}
+    for r, values in wider.items():
+        wide_rows.setdefault(r // m, {})[r % m] = values
+    A_, b_ = np.ascontiguousarray(Ab[:, :, :n]), np.ascontiguousarray(Ab[:, :, n])
+    programs = Programs(c_, A_, b_, batch, kind, power, denominator, wide, wide_rows)
+    if kind == "f":
+        _check_floats(programs)
+    return programs
+
+
+def _lay_out_sparse(c: ArrayLike, A: Any, b: ArrayLike) -> Programs:
+    """Lay out one program with a CSR array A, densely if costs or rows are too wide for int64."""
+    costs, entries, right = _numbers("c", c), _numbers("A", A.data), _numbers("b", b)
+    m, n = A.shape
+    if costs.shape != (n,):
+        raise ValueError(f"c must have shape ({n},) beside a sparse A {A.shape}, got {costs.shape}")
+    if right.shape != (m,):
+        raise ValueError(f"b must have shape ({m},), a number a row, got {right.shape}")
+    kinds: set[str] = {entries.dtype.kind, right.dtype.kind}
+    laid_out = None
+    if kinds <= _INTEGERS:
+        rows = A.astype(np.int64) if A.dtype != np.int64 else A
+        laid_out = rows, _int64("b", right)
+        _int64("A", entries)
+    else:
+        laid_out = whole_sparse_rows(A, _common(entries, kinds), _common(right, kinds))
+    kind, power, denominator, wide = "i", _NOTHING, dict[int, Fraction](), dict[int, list[int]]()
+    if costs.dtype.kind in _INTEGERS:
+        c_ = _int64("c", costs)[np.newaxis]
+    else:
+        kind = costs.dtype.kind
+        c_, power, denominator, wide = whole_costs(costs[np.newaxis])
+    if laid_out is None or wide:
+        require_memory(48 * m * n, f"wide numbers in {m} rows of {n} variables")
+        return lay_out(costs, A.toarray(), right)
+    programs = Programs(
+        c_, laid_out[0], laid_out[1][np.newaxis], (), kind, power, denominator, {}, {}
+    )
+    if kind == "f":
+        _check_floats(programs)
+    return programs
+
+
+def _numbers(name: str, values: ArrayLike) -> NDArray[Any]:
+    if isinstance(values, np.ma.MaskedArray):
+        raise TypeError(f"{name} must be an array without a mask, got a masked array")
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise ValueError(
+            f"{name} must be an array of numbers, got rows of unequal length"
+        ) from None
+    if array.dtype == np.float64 and array is not values and (np.abs(array) > 2**53).any():
+        array = _unless_lost(values, array)
+    kind, width = array.dtype.kind, array.dtype.itemsize
+    if kind == "O":
+        array = _exact_numbers(name, array)
+    elif kind not in "iu" and not (kind == "f" and width in (4, 8)):
+        raise TypeError(f"{name} must hold integers, float32 or float64, got dtype {array.dtype}")
+    if kind == "f":
+        bad = array[~np.isfinite(array)]
+        if bad.size:
+            raise ValueError(f"{name} must be finite, got {bad.flat[0]}")
+        if width == 4:
+            # A float32 is meant as its own shortest decimal, not as that of its double.
+            array = np.array([float(str(v)) for v in array.flat]).reshape(array.shape)
+    return array
+
+
+def _unless_lost(values: ArrayLike, array: NDArray[Any]) -> NDArray[Any]:
+    """Return NumPy's float array of mixed numbers, or the numbers if it rounded integers."""
+    exact = np.asarray(values, dtype=object)
+    pairs = zip(exact.flat, array.flat, strict=True)
+    return exact if any(isinstance(v, int) and v != int(f) for v, f in pairs) else array
+
+
+def _exact_numbers(name: str, array: NDArray[Any]) -> NDArray[Any]:
+    found = np.empty(array.size, dtype=object)
+    for i, given in enumerate(array.flat):
+        value = given.item() if isinstance(given, np.integer | np.float64) else given
+        if isinstance(value, bool) or not isinstance(value, int | float | Fraction | Decimal):
+            raise TypeError(f"{name} must hold numbers, got {value!r}")
+        if not _is_finite(value):
+            raise ValueError(f"{name} must be finite, got {value}")
+        if isinstance(value, Decimal) and has_long_exponent(value):
+            raise ValueError(f"{name} must have no exponent beyond {LONGEST_EXPONENT}, got {value}")
+        found[i] = value
+    if all(isinstance(value, int) for value in found):
+        beyond = [value for value in found if abs(value) > LARGEST]
+        if beyond:
+            raise OverflowError(
+                f"{name} must hold integers that fit int64, got {written(beyond[0])}"
+            )
+        return found.astype(np.int64).reshape(array.shape)
+    return found.reshape(array.shape)
+
+
+def _is_finite(value: float | Fraction | Decimal) -> bool:
+    if isinstance(value, Decimal):
+        return value.is_finite()
+    return not isinstance(value, float) or isfinite(value)
+
+
+def _int64(name: str, array: NDArray[Any]) -> NDArray[Any]:
+    if array.dtype == np.uint64 and array.size and array.max() > LARGEST:
+        raise OverflowError(f"{name} must hold integers that fit int64, got {array.max()}")
+    return np.ascontiguousarray(array, dtype=np.int64)
+
+
+def _check_floats(programs: Programs) -> None:
+    for i, factor in programs.denominator.items():
+        costs = programs.wide.get(i) or programs.c[i].tolist()
+        if sum(map(abs, costs)) / factor > _FLOAT_LARGEST:
+            raise OverflowError(
+                f"c must have absolute sums that fit float64, got more in program {i}"
+            )
+
+
+def _common(array: NDArray[Any], kinds: set[str]) -> NDArray[Any]:
+    """Return the array so that joining A and b loses nothing."""
+    if "O" in kinds or (kinds & _INTEGERS and _beyond_float(array)):
+        return array.astype(object)
+    return array.astype(np.float64)
+
+
+def _beyond_float(array: NDArray[Any]) -> bool:
+    return array.dtype.kind in "iu" and bool((np.abs(array.astype(object)) > 2**53).any())

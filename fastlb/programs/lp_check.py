@@ -1,0 +1,81 @@
+"""LP files read token by token, so that nothing HiGHS would pass over in silence gets through."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from .mps_check import is_exact
+
+_NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+# Characters of names but digits and the period, with which none begins.
+_LETTERS = r"\w!\"#$%&(),;?@'`{}~"
+_TOKEN = re.compile(
+    rf"(?P<number>{_NUMBER})|(?P<name>[{_LETTERS}][.{_LETTERS}]*)(?P<label>\s*:)?"
+    r"|(?P<comparison>[<>]=?|=[<>]?)|\S"
+)
+_ROWS = re.compile(r"\s*(subject\s+to|such\s+that|s\.t\.|st\b)(?!\s*:)", re.IGNORECASE)
+_SECTION = re.compile(r"\s*(min|max|bound|gen|bin|semi|sos|end)\w*([ -]\w+)?\s*$", re.IGNORECASE)
+_INFINITE = ("inf", "infinity")
+
+
+def check_lp(path: Path) -> None:
+    """Refuse what HiGHS would not read of an LP file, plain or .gz, or read otherwise.
+
+    Raises
+    ------
+    ValueError
+        For a number that float64 cannot hold, a constant to the left of a comparison, and a
+        comparison without variables before it, with the line.
+    """
+    packed = path.suffix.lower() == ".gz"
+    with gzip.open(path) if packed else path.open("rb") as file:
+        lines = file.read().decode("utf-8", errors="replace").split("\n")
+    # Between comparisons: the constant last read and whether a variable was.
+    constant, variables, right = "", False, False
+    for number, in_rows, token in _tokens(lines):
+        where, word = f"{path}:{number}", token[0]
+        if token["number"] and not is_exact(word):
+            raise ValueError(
+                f"{where}: {word} is a number that float64 cannot hold: it would be {float(word)!r}"
+            )
+        if not in_rows:
+            continue
+        if right:
+            # The number after a comparison ends the row.
+            right = not (token["number"] or word.lower() in _INFINITE)
+            constant, variables = "", False
+        elif token["label"]:
+            constant, variables = "", False
+        elif token["number"]:
+            constant = word
+        elif token["name"]:
+            constant, variables = "", True
+        elif token["comparison"] and not variables:
+            raise ValueError(
+                f"{where}: a row must have variables before its comparison, got none before "
+                f"{word!r}: write a row with two ends as two rows"
+            )
+        elif constant:
+            raise ValueError(
+                f"{where}: a row must have its constant behind the comparison, got {constant} "
+                "before it, which HiGHS drops"
+            )
+        elif token["comparison"]:
+            right = True
+
+
+def _tokens(lines: list[str]) -> Iterator[tuple[int, bool, re.Match[str]]]:
+    """Yield the number of the line, whether it belongs to the rows, and each token."""
+    in_rows = False
+    for number, line in enumerate(lines, 1):
+        text = line.partition("\\")[0]
+        begin = _ROWS.match(text)
+        if begin:
+            in_rows, text = True, text[begin.end() :]
+        elif _SECTION.match(text):
+            in_rows = False
+        for token in _TOKEN.finditer(text):
+            yield number, in_rows, token

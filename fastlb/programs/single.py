@@ -1,0 +1,197 @@
+"""One 0-1 program in whole numbers: reduced, then enumerated, searched or handed to HiGHS."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..accelerate import kernels
+from .binary_solution import sequences
+from .fixing import FREE, fix_variables
+from .handover import hand_over
+from .outcome import INFEASIBLE, LIMIT, OPTIMAL, Outcome
+from .search import LEAF, search
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from .watch import Watch
+
+# Up to here all sequences at once are faster than a search, and up to here they fit memory.
+SMALL, MOST_ENUMERATED, MOST_SEARCHED = 12, 24, 62
+
+
+def solve_one(
+    c: NDArray[Any],
+    A: Any,
+    b: NDArray[Any],
+    node_limit: int,
+    method: str,
+    watch: Watch,
+    bound: int,
+    below: int | None = None,
+) -> Outcome:
+    """Solve one program exactly, or as far as the limits let it.
+
+    Parameters
+    ----------
+    c : (n,) int64; A : (m, n) int64, an array or a CSR array; b : (m,) int64
+    node_limit : int
+        Most nodes of the search, and as many of HiGHS.
+    method : str
+        Of :func:`solve_binary`.
+    watch : Watch
+    bound : int
+        No absolute sum of a row or of the costs is larger.
+    below : int, optional
+        A search leaves out what costs so much or more.
+    """
+    if method == "milp" or c.size > MOST_SEARCHED:
+        return _large(c, A, b, node_limit, method, watch, bound, below)
+    outcome = _small(c, A, b, node_limit, method, watch, bound, below)
+    if outcome.status != LIMIT or method != "auto" or watch.over:
+        return outcome
+    return _after(outcome, c, A, b, node_limit, watch, bound)
+
+
+def _after(
+    stopped: Outcome,
+    c: NDArray[Any],
+    A: Any,
+    b: NDArray[Any],
+    node_limit: int,
+    watch: Watch,
+    bound: int,
+) -> Outcome:
+    """Have HiGHS go on after a search was stopped, whose solution is to be beaten."""
+    cost = None if stopped.x is None else int(c @ stopped.x)
+    better = _large(c, A, b, node_limit, "milp", watch, bound, cost)
+    better.nodes = stopped.nodes
+    if better.x is None and cost is not None:
+        # With nothing better the solution known is the best, if that is proven.
+        better.status = OPTIMAL if better.status == INFEASIBLE else LIMIT
+        better.x = stopped.x
+    elif better.status == INFEASIBLE:
+        return better
+    best = None if better.x is None else int(c @ better.x)
+    if better.status == OPTIMAL and best is not None:
+        better.bound = best
+    else:
+        better.bound = max(better.bound, stopped.bound)
+        better.bound = better.bound if best is None else min(better.bound, best)
+    return better
+
+
+def _small(
+    c: NDArray[Any],
+    A: NDArray[Any],
+    b: NDArray[Any],
+    node_limit: int,
+    method: str,
+    watch: Watch,
+    bound: int,
+    below: int | None,
+) -> Outcome:
+    """Reduce a program of few variables, then enumerate or search it."""
+    name = "search" if method == "auto" else method
+    m, n = A.shape
+    rc, rA, rb = c.copy(), A.copy(), b.copy()
+    active, flipped = np.empty(m, np.bool_), np.empty(n, np.bool_)
+    value, free = np.empty(n, np.int8), np.empty(n, np.int64)
+    rows, columns = kernels("programs.presolve").reduce(rc, rA, rb, active, value, flipped, free)
+    if rows < 0:
+        return Outcome(INFEASIBLE, None, 0, name, 0)
+    rA = rA.reshape(-1)[: rows * columns].reshape(rows, columns)
+    free, rc, rb = free[:columns], rc[:columns], rb[:rows]
+    fixed_cost = int(c[value == 1].sum() + c[free][flipped[free]].sum())
+
+    def whole(outcome: Outcome) -> Outcome:
+        """Return the outcome of the reduced program for the program."""
+        x = None
+        if outcome.x is not None:
+            x = value.copy()
+            x[free] = outcome.x ^ flipped[free]
+        return Outcome(outcome.status, x, outcome.bound + fixed_cost, outcome.method, outcome.nodes)
+
+    if free.size == 0:
+        return whole(Outcome(OPTIMAL, np.zeros(0, dtype=np.int8), 0, name, 0))
+    if method == "enumeration" or (method == "auto" and free.size <= SMALL):
+        return whole(_enumerate_one(rc, rA, rb))
+    below = None if below is None else below - fixed_cost
+    inner = watch.through(whole)
+    return whole(search(rc, rA, rb, node_limit, bound, below, inner, method != "auto"))
+
+
+def _large(
+    c: NDArray[Any],
+    A: Any,
+    b: NDArray[Any],
+    node_limit: int,
+    method: str,
+    watch: Watch,
+    bound: int,
+    below: int | None,
+) -> Outcome:
+    """Fix variables, then hand the others to HiGHS, or search them if few are left."""
+    from scipy.sparse import csr_array
+
+    name = "search" if method == "auto" else method
+    A = csr_array(A)
+    decided = fix_variables(c, A, b)
+    if decided is None:
+        return Outcome(INFEASIBLE, None, 0, name, 0)
+    value, needed = decided
+    free, ones = np.flatnonzero(value == FREE), np.flatnonzero(value == 1)
+    fixed_cost = int(c[ones].sum())
+    rows, right = A, b
+    if free.size < c.size or not needed.all():
+        rows = A[np.flatnonzero(needed)]
+        right = b[needed] - rows[:, ones].sum(axis=1)
+        rows = rows[:, free]
+
+    def whole(outcome: Outcome) -> Outcome:
+        """Return the outcome of the free variables' program for the program."""
+        x = None
+        if outcome.x is not None:
+            x = value.copy()
+            x[free] = outcome.x
+        return Outcome(outcome.status, x, outcome.bound + fixed_cost, outcome.method, outcome.nodes)
+
+    if free.size == 0:
+        status = OPTIMAL if (right <= 0).all() else INFEASIBLE
+        return whole(Outcome(status, np.zeros(0, dtype=np.int8), 0, name, 0))
+    c, below = c[free], None if below is None else below - fixed_cost
+    inner = watch.through(whole)
+    if method != "milp" and free.size <= MOST_SEARCHED:
+        rows = rows.toarray()
+        return whole(solve_one(c, rows, right, node_limit, method, inner, bound, below))
+    if inner.tell is not None:
+        inner.tell(Outcome(LIMIT, None, int(np.minimum(c, 0).sum()), "milp", 0))
+    return whole(hand_over(c, rows, right, node_limit, inner, below))
+
+
+def _enumerate_one(c: NDArray[Any], A: NDArray[Any], b: NDArray[Any]) -> Outcome:
+    pattern, cost, feasible = enumerate_each(c[None], A[None], b[None], np.int64)
+    if not feasible[0]:
+        return Outcome(INFEASIBLE, None, 0, "enumeration", 0)
+    return Outcome(OPTIMAL, sequences(pattern, c.size)[0], int(cost[0]), "enumeration", 0)
+
+
+def enumerate_each(
+    c: NDArray[Any], A: NDArray[Any], b: NDArray[Any], dtype: type[Any]
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return (pattern, cost, whether feasible) of programs, computed in a dtype of their sums.
+
+    c : (B, n) int64; A : (B, m, n) int64; b : (B, m) int64
+    """
+    B, m, n = A.shape
+    rows = np.concatenate([A, c[:, None]], axis=1)
+    sums = np.empty((m + 1, 2**LEAF), dtype)
+    base = np.empty((m + 1, 2 ** max(n - LEAF, 0)), dtype)
+    pattern, cost = np.empty((2, B), dtype=np.int64)
+    known = np.empty(B, dtype=np.bool_)
+    order = np.empty(m, dtype=np.int64)
+    kernel = kernels("programs.enumerate").enumerate_each
+    kernel(rows, b, sums, base, order, pattern, cost, known)
+    return pattern, cost, known
