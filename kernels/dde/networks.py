@@ -18,8 +18,8 @@ each axis, the stages, are written to their arrays bundle by bundle.
 import numpy as np
 
 from ..shared import lines
-from ..shared.compiling import inlined, kernel
-from ..shared.interrupts import interrupted, interruptible, new_meter
+from ..shared.compiling import inlined
+from ..shared.interrupts import interrupted, long_kernel, new_meter
 from ..shared.medians import rows_needed
 from ..shared.rows import Rows, lines_to_rows, rows_to_lines, sum_and_extremes, within
 from ..shared.send_first import Sending, rows_to_send
@@ -247,8 +247,7 @@ def _balance_all(
     return BALANCED
 
 
-@interruptible
-@kernel
+@long_kernel
 def balance(source, target, figures, record, workspace, axes, comparators, top, changed):
     """Balance networks, rows of ``source`` (B * N,), into ``target``, which may be the same.
 
@@ -283,8 +282,7 @@ def balance(source, target, figures, record, workspace, axes, comparators, top, 
     )  # fmt: skip
 
 
-@interruptible
-@kernel
+@long_kernel
 def balance_wide(source, target, figures, record, workspace, axes, comparators, top, changed):
     """Do the same, with bundles of as many lines as fill a register."""
     return _balance_all(

@@ -9,8 +9,8 @@ full duplex; what arrives is usable in the next round. The flow of a link is sen
 
 import numpy as np
 
-from ..shared.compiling import inlined, kernel
-from ..shared.interrupts import interrupted, interruptible, new_meter
+from ..shared.compiling import inlined
+from ..shared.interrupts import interrupted, long_kernel, new_meter
 
 
 @inlined
@@ -23,8 +23,7 @@ def _may_send(held, flow, receive_first, strict, slack):
     return receive_first or held + slack >= flow
 
 
-@interruptible
-@kernel
+@long_kernel
 def exchange(held, resident, pending, receive_first, strict, slack):
     """Carry out the flows ``pending`` (k,), link i's positive towards i + 1; return the rounds.
 

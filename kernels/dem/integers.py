@@ -28,7 +28,7 @@ from numba import config, types
 from ..shared.compiling import inlined, kernel
 from ..shared.cubes import balance_registers, balance_rows
 from ..shared.exchange import exchange, links
-from ..shared.interrupts import interrupted, interruptible, new_meter
+from ..shared.interrupts import interrupted, long_kernel, new_meter
 from ..shared.processor import REGISTER_BYTES, REGISTERS, features
 from ..shared.tracing import fori, traced
 from ..shared.vectors import (
@@ -305,8 +305,7 @@ def balance(source, target, like, n, largest):
     return status
 
 
-@interruptible
-@kernel
+@long_kernel
 def balance_in_bytes(source, target, like, n, largest):
     """Do the same with cubes larger than a block.
 

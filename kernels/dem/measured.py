@@ -15,9 +15,8 @@ and bits 6, 7 and 8 between nodes 0 .. 7, 64 .. 71, .., 448 .. 455, then 8 .. 15
 import numpy as np
 from numba import types
 
-from ..shared.compiling import kernel
 from ..shared.exchange import exchange_and_count, links
-from ..shared.interrupts import asked_to_end, interrupted, interruptible, new_meter
+from ..shared.interrupts import asked_to_end, interrupted, long_kernel, new_meter
 from ..shared.tracing import cond, fori, traced
 from ..shared.vectors import add, lanes, minimum, permute, reduce, reduce_lanes
 from ..shared.views import row
@@ -41,8 +40,7 @@ def _exchange_pair(loads, resident_min, u, v):
     return units
 
 
-@interruptible
-@kernel
+@long_kernel
 def balance(loads, resident_min, bits, faults, moved):
     """Balance every row of ``loads`` (B, N) in place and record what stays and what moves.
 
@@ -84,8 +82,7 @@ def balance(loads, resident_min, bits, faults, moved):
             moved[b, s] = total + part
 
 
-@interruptible
-@kernel
+@long_kernel
 def balance_integers(loads, resident_min, n, moved):
     """Do the same with signed integers, bits 0 .. n-1 in order and no faults.
 

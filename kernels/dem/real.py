@@ -15,8 +15,7 @@ legal.
 
 import numpy as np
 
-from ..shared.compiling import kernel
-from ..shared.interrupts import interrupted, interruptible, new_meter
+from ..shared.interrupts import interrupted, long_kernel, new_meter
 from ..shared.tracing import fori, register_lanes, traced, update
 from ..shared.vectors import lanes, maximum, reduce, shuffle, spread
 from ..shared.views import overlap
@@ -73,8 +72,7 @@ def _fill(target, base, nodes, load):
     fori(nodes, lambda i: target.store(base + i, row), step=row.size)
 
 
-@interruptible
-@kernel
+@long_kernel
 def balance(source, target, n, largest):
     """Balance all cubes of ``source`` (B * N,) into ``target`` (B * N,), bits 0 .. n-1 in order.
 

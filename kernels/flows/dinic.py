@@ -11,13 +11,12 @@ nodes, ``E`` links, ``A`` arcs; all amounts are int64.
 
 import numpy as np
 
-from ..shared.compiling import inlined, kernel
-from ..shared.interrupts import interrupted, interruptible, new_meter
+from ..shared.compiling import inlined
+from ..shared.interrupts import interrupted, long_kernel, new_meter
 from ..shared.residual import send_by_layers, set_levels, workspace
 
 
-@interruptible
-@kernel
+@long_kernel
 def short_plan(graph, capacity, excess, room, target):
     """Send up to ``target`` units from ``excess`` to ``room`` (N,) within ``capacity`` (E,).
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..shared.compiling import inlined, kernel
-from ..shared.interrupts import interrupted, interruptible, new_meter
+from ..shared.interrupts import interrupted, long_kernel, new_meter
 
 # The sink of an entity that has no way to any node with room.
 STAYED_OUT = -1
@@ -29,8 +29,7 @@ class Links(NamedTuple):
     counted: np.ndarray  # (E,) bool: links of the network; the others carry any load
 
 
-@interruptible
-@kernel
+@long_kernel
 def ordered_search(links, room, node, size, target, room_target, parts):
     """Route by ordered depth-first search: largest ``target - parts * load`` first (Fig. 7).
 
@@ -143,8 +142,7 @@ def _long_enough(paths, used, needed):
     return longer
 
 
-@interruptible
-@kernel
+@long_kernel
 def budget_search(links, room, node, size, budget):
     """Route along shortest paths of links that stay within a contention budget.
 

@@ -13,8 +13,8 @@ none of the network's; taking it back costs the negative of that.
 
 import numpy as np
 
-from ..shared.compiling import inlined, kernel
-from ..shared.interrupts import interrupted, interruptible, new_meter
+from ..shared.compiling import inlined
+from ..shared.interrupts import interrupted, long_kernel, new_meter
 from ..shared.residual import FULL, ONE, Costs, send_by_layers, workspace
 
 # Distances are searched up to this; what lies beyond is raised by one more, and searched again.
@@ -22,8 +22,7 @@ from ..shared.residual import FULL, ONE, Costs, send_by_layers, workspace
 HORIZON = 512
 
 
-@interruptible
-@kernel
+@long_kernel
 def least_plan(graph, capacity, cost, excess, room, target):
     """Send ``target`` units, which must be possible, from ``excess`` to ``room`` (N,).
 

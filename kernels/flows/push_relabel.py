@@ -17,8 +17,7 @@ The residual graph and its arrays are those of ``shared/residual.py``. All amoun
 import numpy as np
 from numba import types
 
-from ..shared.compiling import kernel
-from ..shared.interrupts import interrupted, interruptible, new_meter
+from ..shared.interrupts import interrupted, long_kernel, new_meter
 from ..shared.residual import number, set_levels
 from ..shared.tracing import cond, fori, traced, while_loop
 from ..shared.vectors import maximum, minimum, select, spread
@@ -34,8 +33,7 @@ FEWER = 3
 UNCOUNTED = np.int64(-(2**62))
 
 
-@interruptible
-@kernel
+@long_kernel
 def fused_search(graph, usable, base, counted, excess, room, target, beta):
     """Find the least beta, from the one given on, at which ``target`` units pass.
 

@@ -8,12 +8,10 @@ all of them carry. ``N`` nodes, ``E`` links, ``A`` arcs of the residual graph
 
 import numpy as np
 
-from ..shared.compiling import kernel
-from ..shared.interrupts import interrupted, interruptible, new_meter
+from ..shared.interrupts import interrupted, long_kernel, new_meter
 
 
-@interruptible
-@kernel
+@long_kernel
 def decompose(graph, flow):
     """Return routes (R, source, sink, amount, end, arcs) whose amounts add up to a ``flow`` (E,).
 

@@ -15,7 +15,7 @@ The links at node i are ``incident[first[i]:first[i + 1]]``; ``colours[e]`` is -
 import numpy as np
 
 from ..shared.compiling import inlined, kernel
-from ..shared.interrupts import interrupted, interruptible, new_meter
+from ..shared.interrupts import interrupted, long_kernel, new_meter
 
 NONE = np.int64(-1)
 
@@ -79,8 +79,7 @@ def _swap_path(node, c, d, links, first, incident, colours):
         e = following
 
 
-@interruptible
-@kernel
+@long_kernel
 def misra_gries(links, n):
     """Return a proper edge colouring (E,) of simple links (E, 2) on n nodes."""
     E = links.shape[0]

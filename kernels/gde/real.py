@@ -11,8 +11,7 @@ until all of its shares are 0.
 
 import numpy as np
 
-from ..shared.compiling import kernel
-from ..shared.interrupts import interrupted, interruptible, new_meter
+from ..shared.interrupts import interrupted, long_kernel, new_meter
 from ..shared.shares import exchange_share
 from ..shared.tracing import each_register, fori, traced, update
 from ..shared.vectors import absolute, add, maximum, minimum, select, spread
@@ -93,8 +92,7 @@ def _sum_nodes(tile, sums, nodes):
     each_register(W, tile.dtype, add_up)
 
 
-@interruptible
-@kernel
+@long_kernel
 def gde(tiles, resident_min, flows, links, lam, tol, max_sweeps, out):
     """Balance tiles until the neighbours of each network are within its ``tol`` (B,).
 

@@ -21,8 +21,7 @@ node is read and written once an axis instead of once a link.
 
 import numpy as np
 
-from ..shared.compiling import kernel
-from ..shared.interrupts import interrupted, interruptible, new_meter
+from ..shared.interrupts import interrupted, long_kernel, new_meter
 from ..shared.processor import REGISTERS
 from ..shared.shares import exchange_share, two_units_move
 from ..shared.tracing import cond, each_register, fori, traced, update
@@ -210,8 +209,7 @@ def _sum_nodes(tile, sums, nodes):
     each_register(W, tile.dtype, add_up)
 
 
-@interruptible
-@kernel
+@long_kernel
 def gde(tiles, resident_min, flows, links, share, max_sweeps, out):
     """Balance tiles until nothing moves or ``max_sweeps`` sweeps are made.
 
@@ -247,9 +245,7 @@ def gde(tiles, resident_min, flows, links, share, max_sweeps, out):
             for i in range(tile.size):
                 resident_min[i] = tile[i]
         going, made = True, 0
-        while going and made < max_sweeps:
-            if interrupted(meter, N * W + 1024):
-                return
+        while going and made < max_sweeps and not interrupted(meter, N * W + 1024):
             for w in range(W):
                 moving[w] = 0
             for a in range(axes.shape[0]):

@@ -5,16 +5,11 @@ the costs, the m others are constraints, ``row . x >= b``. A row's sum for a seq
 two tables (``shared/sums.py``), one entry of each, instead of n additions.
 """
 
-from ..shared.compiling import kernel
-from ..shared.interrupts import interrupted, interruptible, new_meter
+from ..shared.interrupts import interrupted, long_kernel, new_meter
 from ..shared.sums import tabulate_subset_sums
 
-# Sequences between two looks at the meter.
-SEQUENCES_AT_ONCE = 2**20
 
-
-@interruptible
-@kernel
+@long_kernel
 def count_tests(rows, b, strict, tables, counts):
     """Fill ``counts`` (B, 5) with argmin, -1 if no sequence is feasible, and four counts.
 
@@ -31,7 +26,7 @@ def count_tests(rows, b, strict, tables, counts):
         argmin = -1
         abandoned = violated = feasible = tested = 0
         for x in range(1 << n):
-            if x & SEQUENCES_AT_ONCE - 1 == 0 and interrupted(meter, SEQUENCES_AT_ONCE):
+            if x & 2**16 - 1 == 0 and interrupted(meter, 2**16):
                 return
             high = x >> lower
             low = x & (1 << lower) - 1

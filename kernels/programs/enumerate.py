@@ -15,8 +15,8 @@ all rows have been compared.
 import numpy as np
 from numba import types
 
-from ..shared.compiling import inlined, kernel
-from ..shared.interrupts import interrupted, interruptible, new_meter
+from ..shared.compiling import inlined
+from ..shared.interrupts import interrupted, long_kernel, new_meter
 from ..shared.tracing import traced
 from ..shared.words import lowest_bit, to_word
 
@@ -51,8 +51,7 @@ def _tabulate(rows, p, r, sums, base, row):
                 base[row, filled + i] = base[row, i] + value
 
 
-@interruptible
-@kernel
+@long_kernel
 def enumerate_each(rows, b, sums, base, order, pattern, objective, feasible):
     """Solve programs ``rows`` (B, m + 1, n), costs last, and ``b`` (B, m), int64.
 

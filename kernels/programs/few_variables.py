@@ -19,8 +19,7 @@ of all sums is not.
 import numpy as np
 from numba import types
 
-from ..shared.compiling import kernel
-from ..shared.interrupts import interrupted, interruptible, new_meter
+from ..shared.interrupts import interrupted, long_kernel, new_meter
 from ..shared.processor import REGISTERS
 from ..shared.tracing import either, fori, register_lanes, traced
 from ..shared.vectors import (
@@ -170,8 +169,7 @@ def _try_patterns(tile, base, m, blocks, best):
     best.store(width, pattern)
 
 
-@interruptible
-@kernel
+@long_kernel
 def solve_together(A, b, c, shape, places, kind, limit, results):
     """Solve programs A (B, m, n), b (B, m), c (B, n), flat int64 arrays; return how many can be.
 

@@ -14,8 +14,8 @@ first item through all items split off it to NIL, so that one failed test strike
 their queues.
 """
 
-from ..shared.compiling import inlined, kernel
-from ..shared.interrupts import interrupted, interruptible, new_meter
+from ..shared.compiling import inlined
+from ..shared.interrupts import interrupted, long_kernel, new_meter
 from ..shared.sums import tabulate_subset_sums
 from ..shared.tracing import traced
 
@@ -141,8 +141,7 @@ def _strike_out(pool, spare, spares, load, x):
     return spares
 
 
-@interruptible
-@kernel
+@long_kernel
 def simulate(first, rows, b, pairs, rules, workspace, figures):
     """Simulate programs ``rows`` (B, m + 1, n), costs first, ``b`` (B, m) from ``first`` on.
 

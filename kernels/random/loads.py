@@ -19,8 +19,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import types
 
-from ..shared.compiling import inlined, kernel
-from ..shared.interrupts import interrupted, interruptible, new_meter
+from ..shared.compiling import inlined
+from ..shared.interrupts import interrupted, long_kernel, new_meter
 from ..shared.philox import GROUP, draw_blocks, draw_side_by_side, round_keys, trial_rounds
 from ..shared.tracing import traced
 from ..shared.views import flat, row
@@ -107,8 +107,7 @@ def _cell(table, word):
     return low
 
 
-@interruptible
-@kernel
+@long_kernel
 def draw_rows(keys, start, law, table, out):
     """Fill ``out`` (B, N) with the loads of the trials ``start ..``, by a law or a table.
 
@@ -165,8 +164,7 @@ def draw_rows(keys, start, law, table, out):
     return out.size
 
 
-@interruptible
-@kernel
+@long_kernel
 def draw_tiles(keys, start, law, table, out):
     """Fill ``out`` (K, N, W), of integers that every load fits: lane w is trial ``k * W + w``.
 

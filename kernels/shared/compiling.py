@@ -13,7 +13,6 @@ import hashlib
 import pickle
 import pkgutil
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 
 from numba import config, njit
@@ -60,10 +59,6 @@ def compile_through(compile_for, *arguments):
     return compile_for(*arguments)
 
 
-def _compile(compile_for, *arguments):
-    return compile_through(compile_for, *arguments)
-
-
 def kernel(function):
     """Compile a function at its first call, without the interpreter's lock, and cache it on disk.
 
@@ -72,7 +67,8 @@ def kernel(function):
     # A kernel is never called back from C, so numba need not compile a wrapper for that.
     compiled = njit(nogil=True, no_cfunc_wrapper=True)(function)
     if not config.DISABLE_JIT:
-        compiled._compile_for_args = partial(_compile, compiled._compile_for_args)
+        compile_for = compiled._compile_for_args
+        compiled._compile_for_args = lambda *arguments: compile_through(compile_for, *arguments)
         # numba raises RuntimeError where it finds no folder.
         with suppress(RuntimeError):
             compiled._cache = _Cache(function)

@@ -1,21 +1,14 @@
-"""Ctrl-C while a kernel runs: ``interruptible`` and ``interrupted``.
+"""Ctrl-C while a kernel runs: ``long_kernel`` and ``interrupted``.
 
 Python hears a signal between its own steps alone, in the main thread. A kernel that may take long
-counts its work on a meter, and asks now and then whether to go on; Python's handlers run then:
+counts its work on a meter, and asks now and then whether to go on; Python's handlers run then. What
+one raises is raised once the kernel has returned: it ends as it always does, and frees its arrays.
+Where none raises, results are the same to the bit. A thread of a pool asks whether that is to end.
 
-    @interruptible
-    @kernel
+    @long_kernel
     def search(..):
         meter = new_meter()
-        while ..:
-            if interrupted(meter, m):       # m numbers more were worked on
-                break
-
-What a handler raised, ``KeyboardInterrupt`` mostly, is raised once the kernel has returned; what it
-returned is dropped. So a kernel ends as it always does, and frees its arrays. A handler that raises
-nothing changes nothing: the kernel goes on, and results are the same to the bit.
-
-Other threads hear no signals; one of a pool asks whether its pool was told to end.
+        while not interrupted(meter, m):       # m numbers more are worked on
 """
 
 from __future__ import annotations
@@ -30,7 +23,7 @@ from numba import config, types
 from numba.core import cgutils
 from numba.core.registry import cpu_target
 
-from .compiling import inlined
+from .compiling import inlined, kernel
 from .tracing import cond, traced
 from .vectors import Vector, select, spread
 
@@ -39,6 +32,7 @@ WORK_BETWEEN = 2**24
 # What a meter shows once its kernel is to end: no work reaches it.
 STOPPED = -(2**62)
 
+VOID = ir.VoidType()
 # ``ended`` : an event of this thread's pool.
 _thread = threading.local()
 # By the number of a thread: what was raised while a kernel of that thread asked.
@@ -46,30 +40,25 @@ _raised = {}
 
 
 def end_with(ended):
-    """Have long kernels of this thread, one of a pool, end with ``KeyboardInterrupt`` at an event.
-
-    ``ended`` : threading.Event
-    """
+    """Have long kernels of this thread, one of a pool, raise ``KeyboardInterrupt`` at an event."""
     _thread.ended = ended
 
 
 def ask():
-    """Raise ``KeyboardInterrupt`` in a thread whose pool was told to end; kernels call this.
-
-    In the main thread Python runs the handlers of signals before it begins.
-    """
+    """Raise in a thread whose pool is to end; in the main one, handlers of signals run before."""
     ended = getattr(_thread, "ended", None)
     if ended is not None and ended.is_set():
         raise KeyboardInterrupt
 
 
-def interruptible(compiled):
-    """Make a kernel that asks raise what was raised meanwhile."""
+def long_kernel(function):
+    """Compile a function as ``kernel`` does; it raises what was raised when it asked."""
+    compiled = kernel(function)
     if config.DISABLE_JIT:
         return compiled
 
-    @functools.wraps(compiled)
-    def kernel(*arguments):
+    @functools.wraps(function)
+    def call(*arguments):
         try:
             result = compiled(*arguments)
         except SystemError as error:
@@ -79,7 +68,7 @@ def interruptible(compiled):
             raise own
         return result
 
-    return kernel
+    return call
 
 
 @inlined
@@ -135,11 +124,8 @@ def _write_ask(builder):
     with builder.if_then(raised):
         error = [cgutils.alloca_once(builder, api.pyobj) for _ in range(3)]
         api.err_fetch(*error)
-        signature = ir.FunctionType(ir.VoidType(), [api.pyobjptr] * 3)
-        normalize = cgutils.get_or_insert_function(
-            builder.module, signature, "PyErr_NormalizeException"
-        )
-        builder.call(normalize, error)
+        name, signature = "PyErr_NormalizeException", ir.FunctionType(VOID, [api.pyobjptr] * 3)
+        builder.call(cgutils.get_or_insert_function(builder.module, signature, name), error)
         # All is written in C: no step of Python, and so no handler, comes in between.
         thread = api.call_method(module, "get_ident")
         raised_in = api.object_getattr_string(module, "_raised")
