@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from .._version import __version__
-from ..aside import exit_at_once, left_behind
 from ..errors import ExecutorError
 
 if TYPE_CHECKING:
@@ -92,8 +91,6 @@ class Commands(click.Group):
         except click.Abort:
             if not standalone_mode:
                 raise
-            if left_behind():
-                exit_at_once(130)
             sys.exit(130)
         except click.ClickException as error:
             if not standalone_mode:

@@ -67,7 +67,6 @@ def solve(
     """
     import fastlb as lb
 
-    from ..aside import exit_at_once, left_behind
     from ..files.writing import as_json as in_json
     from ..programs.mps import read_mps
     from .terminal import output, working
@@ -105,8 +104,6 @@ def solve(
         raise click.Abort
     if found.status != "optimal":
         click.echo(f"fastlb: {given.name}: {_why(found, seconds, time_limit)}", err=True)
-        if left_behind():
-            exit_at_once(1)
         ctx.exit(1)
 
 

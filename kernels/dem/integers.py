@@ -326,8 +326,7 @@ def balance_in_bytes(source, target, like, n, largest):
     scratch = np.empty(block, like.dtype)
     bases = np.empty(chunk // block, target.dtype)
     roots = np.empty(nodes // chunk, target.dtype)
-    offsets = np.empty(7, np.int8)
-    meter = new_meter()
+    offsets, meter = np.empty(7, np.int8), new_meter()
     for start in range(0, source.size, nodes):
         place = start * target.itemsize
         for c in range(roots.size):

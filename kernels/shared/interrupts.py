@@ -27,8 +27,8 @@ from .compiling import inlined, kernel
 from .tracing import cond, traced
 from .vectors import Vector, select, spread
 
-# Units of work, each some nanoseconds, after which a kernel asks: some 50 ms.
-WORK_BETWEEN = 2**24
+# Units of work, each some nanoseconds, after which a kernel asks: some 20 ms.
+WORK_BETWEEN = 2**23
 # What a meter shows once its kernel is to end: no work reaches it.
 STOPPED = -(2**62)
 
