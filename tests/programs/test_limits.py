@@ -179,3 +179,18 @@ def test_what_c_prints_is_dropped_and_what_python_prints_is_not() -> None:
     assert (sorted(done.stdout.split()), done.stderr) == (["C", "Python"], "")
     with silent_stdout():
         pass
+
+
+@pytest.mark.parametrize("method", ["auto", "search"])
+def test_an_interrupt_keeps_the_best_solution_so_far(method: str) -> None:
+    told: list[Any] = []
+
+    def interrupt(solution: Any) -> None:
+        told.append(solution)
+        if solution.x is not None:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as raised:
+        lb.solve_binary(*HARD, method=method, progress=interrupt)
+    check_stopped(*HARD, raised.value.solution)  # type: ignore[attr-defined]
+    assert raised.value.solution is told[-1]  # type: ignore[attr-defined]
