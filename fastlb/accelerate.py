@@ -35,7 +35,7 @@ _watchers: list[CompileWatcher] = []
 @cache
 def kernels(name: str) -> ModuleType:
     """Import the kernel module ``fastlb.kernels.<name>``."""
-    compiling = importlib.import_module(".kernels.shared.compiling", __package__)
+    compiling: Any = importlib.import_module(".kernels.shared.compiling", __package__)
     compiling.compile_through = aside
     module = importlib.import_module(f".kernels.{name}", __package__)
     if _watchers:

@@ -78,6 +78,7 @@ def solve(
         work.step(f"solving {given.name}")
         began = monotonic()
         interrupted = False
+        found: Any = None
         try:
             found = lb.solve_binary(
                 given.c,
