@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .exchange.generalized_exchange import gde
     from .exchange.lines import DdeLine, dde_line, exchange_rounds
     from .exchange.result import Balance
+    from .files.namednetwork import read_network
     from .flows.entities import EntityRoutes, route_entities
     from .flows.excess import excess_load
     from .flows.minimax import minimax_flow
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from .programs.binary import solve_binary
     from .programs.counters import count_tests
     from .programs.families import random_binary
+    from .programs.mps import read_mps
     from .programs.simulation import search_speedup, simulate_search
     from .random_loads.distributions import Distribution, Uniform
     from .random_loads.one_hot import OneHot
@@ -78,6 +80,7 @@ _HOME = {
     "exchange.generalized_exchange": ("gde",),
     "exchange.lines": ("DdeLine", "dde_line", "exchange_rounds"),
     "exchange.result": ("Balance",),
+    "files.namednetwork": ("read_network",),
     "flows.entities": ("EntityRoutes", "route_entities"),
     "flows.excess": ("excess_load",),
     "flows.minimax": ("minimax_flow",),
@@ -96,6 +99,7 @@ _HOME = {
     "programs.binary": ("solve_binary",),
     "programs.counters": ("count_tests",),
     "programs.families": ("random_binary",),
+    "programs.mps": ("read_mps",),
     "programs.simulation": ("search_speedup", "simulate_search"),
     "random_loads.distributions": ("Distribution", "Uniform"),
     "random_loads.one_hot": ("OneHot",),
@@ -182,6 +186,8 @@ __all__ = [
     "parse_topology",
     "perfect_packing",
     "random_binary",
+    "read_mps",
+    "read_network",
     "read_store",
     "recursive_doubling",
     "register_method",

@@ -56,6 +56,22 @@ def test_the_main_command_prints_what_is_shown():
     assert [line.rstrip() for line in done.stdout.splitlines()] == shown.splitlines()
 
 
+def test_a_migration_plan_from_csv_is_pasted_and_prints_what_is_shown(tmp_path):
+    task = re.search(r"^```bash\n(cat > servers.*?)^```\n\n```\n(.*?)^```$", README, re.M | re.S)
+    command = task[1].replace(".venv/bin/fastlb", f"{sys.executable} -m fastlb")
+    done = subprocess.run(
+        ["bash", "-e", "-c", command],
+        cwd=tmp_path,
+        env={**os.environ, "COLUMNS": "80", "PYTHONIOENCODING": "utf-8", "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [line.rstrip() for line in done.stdout.splitlines()] == task[2].splitlines()
+    assert (tmp_path / "plan.json").exists()
+
+
 def test_the_hexa_cell_table_is_what_the_library_finds():
     found = [
         f"| {e.place}: {e.printed} | {e.right} | {e.example}: {e.shown} |"

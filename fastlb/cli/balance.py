@@ -9,6 +9,7 @@ import click
 if TYPE_CHECKING:
     from ..exchange.result import Balance
     from ..files.formats import LoadFile
+    from ..files.namednetwork import NamedNetwork
     from ..topologies.topology import Topology
 
 EXAMPLES = """
@@ -18,6 +19,8 @@ Examples:
     fastlb balance fastlb/data/vt-16 --topology torus:4x4
   Times from a CSV file in whole milliseconds, flows and figures into a file:
     fastlb balance times.csv -t ring:12 --quantum 0.001 --out plan.json
+  Servers and the links between them, as CSV: a line node,load and source,target:
+    fastlb balance servers.csv --topology links.csv
   Many 8x8 meshes by GDE, without their flows, as JSON for another program:
     fastlb balance loads.npy -t mesh:8x8 -m gde --json --record metrics
 
@@ -26,8 +29,17 @@ LOADS is one of
   FILE.npy       array of shape (*batch, *topology shape) or (*batch, nodes)
   FILE.csv       plain numbers: a network a line, a grid, or one load a line;
                  - reads CSV from standard input
+  FILE.csv       or loads by node: a header such as node,load
+  FILE.json      an object {"node": load}, a list of objects or of loads
+  FILE.graphml   the nodes' attribute load; FILE.gml the same. Its links are
+                 the topology if no other is named
   FOLDER, FILES  vt LBDatafile JSON named PREFIX.RANK.json: a processor's load
   or 'PATTERN'   is the sum of its task times; phases are networks of a batch
+
+\b
+--topology is a spelling such as torus:8x8, or a file of links of your own as
+fastlb plan reads it (.csv, .graphml, .gml, .json, .max). Methods balance over
+links alone: capacities and direction are for fastlb plan.
 
 \b
 --out writes final loads, flows and figures, by the suffix:
@@ -36,7 +48,7 @@ LOADS is one of
          flows as help(fastlb.Balance) explains them, null for a number that is
          not finite; --json prints the same
   .npz   the same as NumPy arrays, what describes them as JSON in "document"
-  .csv   the final loads alone
+  .csv   the final loads alone; of a file's nodes, node,load lines
 """
 
 
@@ -52,7 +64,7 @@ def _order(ctx: click.Context, option: click.Parameter, value: str | None) -> li
 
 @click.command(epilog=EXAMPLES)
 @click.argument("loads", nargs=-1, required=True)
-@click.option("-t", "--topology", metavar="SPEC", help="Such as torus:8x8; see fastlb topologies.")
+@click.option("-t", "--topology", metavar="SPEC|FILE", help="Such as torus:8x8 or links.csv.")
 @click.option(
     "-m",
     "--method",
@@ -118,6 +130,13 @@ def _order(ctx: click.Context, option: click.Parameter, value: str | None) -> li
     metavar="X",
     help="Round float loads to whole units of X, and move whole units.",
 )
+@click.option("--column", metavar="NAME", help="Loads by node: the column that is the load.")
+@click.option(
+    "--ignore",
+    multiple=True,
+    metavar="NAME",
+    help="Loads by node: leave out a column; repeatable.",
+)
 @click.option("-o", "--out", metavar="FILE", help="Write the result: .json, .npz or .csv.")
 @click.option("--force", is_flag=True, help="Overwrite FILE.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
@@ -132,6 +151,8 @@ def balance(
     record: str | None,
     phase: int | None,
     quantum: float | None,
+    column: str | None,
+    ignore: tuple[str, ...],
     out: str | None,
     force: bool,
     as_json: bool,
@@ -153,13 +174,24 @@ def balance(
     from .terminal import output, working
 
     target = None if out is None else writing.check_target(out, force=force)
-    where = None if topology is None else lb.parse_topology(topology)
+    named, where = _topology(topology, loads)
     with working() as work:
         work.step("reading")
-        given = read_load_file(loads, phase=phase, quantum=quantum, progress=work.count)
+        given = read_load_file(
+            loads,
+            phase=phase,
+            quantum=quantum,
+            network=named or where,
+            column=column,
+            ignore=ignore,
+            progress=work.count,
+        )
         network = _fitting(where, given)
         name = method or suitable(network)[0]
         options = {key: value for key, value in method_options.items() if value is not None}
+        if name == "gde" and isinstance(network, lb.Network):
+            # A network has no axes to derive a share from; which one is taken is said.
+            options.setdefault("lam", "1/2")
         _check_options(name, options)
         if name == "hexa_cell":
             # The algorithm has a name of its own, which is told even if it is the usual one.
@@ -190,9 +222,33 @@ def balance(
             console.print(part, soft_wrap=isinstance(part, Text))
         if target is not None:
             console.print(Text(f"wrote {target}"), soft_wrap=True)
+    if named is not None and not given.by_node:
+        click.echo(f"fastlb: {named.order}", err=True)
+    if named is not None and named.note:
+        click.echo(f"fastlb: {named.note}", err=True)
     if not writing.reached(result):
         click.echo(f"fastlb: {_not_reached(result)}", err=True)
         ctx.exit(1)
+
+
+def _topology(
+    topology: str | None, loads: tuple[str, ...]
+) -> tuple[NamedNetwork | None, Topology | None]:
+    """Return the network of a file, if it is one, and the topology; that of LOADS if need be."""
+    import fastlb as lb
+
+    from ..files.graphfiles import is_graph_file
+    from ..files.namednetwork import read_network_file
+    from ..files.nodetables import GRAPH_SUFFIXES
+
+    if topology is None and len(loads) == 1 and loads[0].lower().endswith(GRAPH_SUFFIXES):
+        topology = loads[0]
+    if topology is None:
+        return None, None
+    if not is_graph_file(topology):
+        return None, lb.parse_topology(topology)
+    named = read_network_file(topology, links_only=True)
+    return named, named.network
 
 
 def _fitting(topology: Topology | None, given: LoadFile) -> Topology:
@@ -201,7 +257,8 @@ def _fitting(topology: Topology | None, given: LoadFile) -> Topology:
     from .fitting import describe_fits
 
     if topology is None:
-        raise click.UsageError(f"--topology is needed: {describe_fits(given.loads.shape)}")
+        fits = describe_fits(given.loads.shape)
+        raise click.UsageError(f"--topology is needed: {fits}, or a file of links of your own")
     try:
         batch_shape(given.loads.shape, topology)
     except ValueError as error:

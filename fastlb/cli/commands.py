@@ -6,6 +6,7 @@ import difflib
 import importlib
 import sys
 import traceback
+import warnings
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -67,7 +68,12 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            return super().invoke(ctx)
+            with warnings.catch_warnings():
+                warnings.simplefilter("default", UserWarning)
+                warnings.showwarning = lambda message, *_: click.echo(
+                    f"fastlb: {message}", err=True
+                )
+                return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise
         except KeyboardInterrupt:

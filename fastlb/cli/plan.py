@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
     from ..files.namednetwork import NamedNetwork
+    from ..files.positions import Position
     from ..flows.plan import MinimaxPlan
     from ..quantities import Number
 
 EXAMPLES = """
 \b
 Examples:
+  Servers and links as CSV, links for both directions, limited by a column:
+    fastlb plan links.csv --loads servers.csv --capacity bandwidth --undirected
   Routes that level the loads of a network file, the bottleneck and a drawing:
     fastlb plan network.graphml --loads loads.csv --draw plan.svg
   A torus with links of capacity 20, the plan as JSON for another program:
@@ -25,22 +29,27 @@ Examples:
 
 \b
 NETWORK is one of
-  FILE.graphml, FILE.gml   attributes capacity and traffic of the links are read
+  FILE.csv, FILE.tsv       source,target,... a link a line, one way each
+  FILE.graphml, FILE.gml   as networkx, Gephi, yEd and others write them
   FILE.json                node-link JSON as networkx writes it
   FILE.max                 DIMACS maximum flow; source and sink are the loads
-  FILE.csv                 source,target[,capacity][,traffic] a line, directed
   topology                 such as mesh:8x8; see fastlb topologies
+Columns and attributes "capacity" and "traffic" of links and "load" of nodes
+are read; one that nothing uses is refused, with the option that uses it.
 
 \b
 LOADS holds a number for every node:
-  FILE.csv   node,load a line, or loads alone in the order of the nodes
-  FILE.npy   an array of as many numbers
-  FILE.json  an object {"node": load} or a list
+  FILE.csv       node,load a line, or loads alone in the order of the nodes
+  FILE.npy       an array of as many numbers
+  FILE.json      an object {"node": load}, a list of objects, or a list
+  FILE.graphml   node attributes; without --loads those of NETWORK
+  FOLDER         vt LBDatafile JSON, a file a processor
 
 \b
 --out writes the plan by the suffix: .json (schema "fastlb.plan", version 1,
-explained by help(fastlb.files.planfile.plan_document); --json prints the same),
-.graphml (flow on the links) or .csv (routes).
+explained by help(fastlb.files.planfile.plan_document); --json prints the
+same), .graphml (flow on the links) or .csv (routes). --draw places nodes by x and y,
+pos, or longitude and latitude, of NETWORK or LOADS, where they are there.
 """
 
 
@@ -50,7 +59,11 @@ explained by help(fastlb.files.planfile.plan_document); --json prints the same),
 @click.option("--excess", metavar="FILE", help="Instead: load above (+) or below (-) the aim.")
 @click.option("--capacity", metavar="NAME|X", help="Link attribute, or one capacity for all links.")
 @click.option("--traffic", metavar="NAME|X", help="Link attribute, or one traffic for all links.")
+@click.option("--column", metavar="NAME", help="Column or attribute of LOADS that is the load.")
 @click.option("--name", metavar="NAME", help="Node attribute to call nodes by.")
+@click.option(
+    "--ignore", multiple=True, metavar="NAME", help="Leave out a column or attribute; repeatable."
+)
 @click.option("--undirected", is_flag=True, help="Every link goes both ways.")
 @click.option("--parallel", is_flag=True, help="Allow links that are listed more than once.")
 @click.option(
@@ -97,7 +110,9 @@ def plan(
     excess: str | None,
     capacity: str | None,
     traffic: str | None,
+    column: str | None,
     name: str | None,
+    ignore: tuple[str, ...],
     undirected: bool,
     parallel: bool,
     out: str | None,
@@ -111,33 +126,36 @@ def plan(
     Exit codes: 0 done, 1 not all the load that has room can move, 2 bad input.
     """
     from ..files import planfile, writing
-    from ..files.namednetwork import read_network
     from .terminal import output, working
 
     target = writing.check_target(out, force=force, suffixes=planfile.SUFFIXES) if out else None
     picture = writing.check_target(draw, force=force, suffixes=(".png", ".svg")) if draw else None
+    file = loads or excess
     with working() as work:
         work.step(f"reading {network}")
-        named = read_network(
+        named = _network(
             network,
             capacity=capacity,
             traffic=traffic,
             name=name,
+            column=column,
+            with_loads=file is None,
+            ignore=ignore,
             undirected=undirected,
             parallel=parallel,
         )
-        given = _excess(named, loads, excess)
+        before, given, positions = _loads(named, loads, excess, column, ignore)
         work.step("planning")
         found = _planned(named, given, options)
         used = {k: v for k, v in options.items() if v not in (None, ())}
         used["plan"] = used.pop("way")
-        document = planfile.plan_document(found, named, given, loads or excess, used)
+        document = planfile.plan_document(found, named, given, file, used, before=before)
         if target is not None:
             planfile.write_plan(target, document, found, force=force)
         if picture is not None:
             from ..reports.planpicture import plan_image
 
-            drawn = plan_image(found, named, given, picture.suffix[1:])
+            drawn = plan_image(found, named, given, picture.suffix[1:], positions, before)
             with writing.replacing(picture, force=force) as stream:
                 stream.write(drawn)
     if as_json:
@@ -153,28 +171,79 @@ def plan(
     if named.excess is None and not found.stages[0].complete:
         click.echo(
             f"fastlb: {document['eliminated']} of {document['asked']} units can move: "
-            "the capacities allow no more",
+            f"the capacities allow no more{', nor do links of one way' if named.once else ''}",
             err=True,
         )
         ctx.exit(1)
 
 
-def _excess(named: NamedNetwork, loads: str | None, excess: str | None) -> list[Number]:
+def _network(network: str, **options: Any) -> NamedNetwork:
+    from ..files.graphfiles import is_graph_file
+    from ..files.namednetwork import named_topology, read_network_file
+    from ..topologies.parse import parse_topology
+
+    if is_graph_file(network) or Path(network).is_file():
+        return read_network_file(network, **options)
+    if options["name"] is not None:
+        raise click.UsageError(f"--name is for network files, not for {network}")
+    numbers = {key: options[key] for key in ("capacity", "traffic")}
+    return named_topology(parse_topology(network), network, **numbers)
+
+
+Loads = tuple["list[Number] | None", "list[Number]", "tuple[Position | None, ...] | None"]
+
+
+def _loads(
+    named: NamedNetwork,
+    loads: str | None,
+    excess: str | None,
+    column: str | None,
+    ignore: tuple[str, ...],
+) -> Loads:
+    """Return the load of every node where it is known, its excess, and where nodes are drawn."""
+    from ..files.nodeloads import read_node_loads
+
+    if loads is not None and excess is not None:
+        raise click.UsageError("--loads and --excess exclude each other")
+    file = loads or excess
+    if file is None and named.excess is not None:
+        return None, list(named.excess), named.positions
+    if file is None:
+        if named.loads is None:
+            raise click.UsageError("--loads or --excess is needed")
+        numbers = list(named.loads)
+        return numbers, _excess(named.source, numbers), named.positions
+    if Path(file).is_dir():
+        return _of_folder(file, named)
+    read = read_node_loads(file, named, complete=excess is None, column=column, ignore=ignore)
+    positions = read.positions or named.positions
+    if not read.by_node and named.kind != "topology":
+        click.echo(f"fastlb: {named.order}", err=True)
+    if excess is not None:
+        return None, read.numbers, positions
+    return read.numbers, _excess(file, read.numbers), positions
+
+
+def _of_folder(folder: str, named: NamedNetwork) -> Loads:
+    """Return the loads of a folder of vt data, in the order of the nodes."""
+    from ..files.formats import read_load_file
+
+    loads = read_load_file([folder]).loads
+    if loads.shape != (len(named.names),):
+        raise ValueError(
+            f"{folder} must have a load for each of {len(named.names)} nodes, "
+            f"got loads of shape {loads.shape}"
+        )
+    if named.kind != "topology":
+        click.echo(f"fastlb: {named.order}", err=True)
+    return loads.tolist(), _excess(folder, loads.tolist()), named.positions
+
+
+def _excess(source: str, numbers: list[Number]) -> list[Number]:
     from fractions import Fraction
 
     import fastlb as lb
 
-    from ..files.namednetwork import read_node_loads
-
-    if loads is not None and excess is not None:
-        raise click.UsageError("--loads and --excess exclude each other")
-    if excess is not None:
-        return read_node_loads(excess, named, complete=False)
-    if loads is None:
-        if named.excess is None:
-            raise click.UsageError("--loads or --excess is needed")
-        return list(named.excess)
-    numbers = read_node_loads(loads, named, complete=True)
     kinds = {type(number) for number in numbers}
     if Fraction in kinds:
         exact = [Fraction(number) for number in numbers]
@@ -183,7 +252,7 @@ def _excess(named: NamedNetwork, loads: str | None, excess: str | None) -> list[
     if float in kinds:
         numbers = [float(number) for number in numbers]
     elif max(numbers) >= 2**63:
-        raise OverflowError(f"{loads}: loads must fit 64 bits")
+        raise OverflowError(f"{source}: loads must fit 64 bits")
     listed: list[Number] = lb.excess_load(numbers).tolist()
     return listed
 

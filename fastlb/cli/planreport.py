@@ -15,12 +15,13 @@ if TYPE_CHECKING:
 
 LISTED_LINKS = 12
 LISTED_ROUTES = 20
+LISTED_NODES = 20
 
 
 def plan_report(document: dict[str, Any]) -> Iterator[RenderableType]:
     """Yield what is to be printed of a plan's document."""
     given = document["input"]
-    yield Text(f"{given['source']}: {given['nodes']:,} nodes, {given['links']:,} links")
+    yield Text(f"{given['source']}: {given['nodes']:,} nodes, {_direction(given)}")
     yield Text(
         f"moved {document['eliminated']} of {document['asked']}, at most "
         f"{document['contention']} on a link, {document['traffic']} units x links in all"
@@ -32,6 +33,15 @@ def plan_report(document: dict[str, Any]) -> Iterator[RenderableType]:
     yield Text()
     yield from _links("bottleneck: less on these links, and less can move", document["bottleneck"])
     yield from _routes(document["routes"])
+    yield from _nodes(document["nodes"])
+
+
+def _direction(given: dict[str, Any]) -> str:
+    listed = f"{given['listed']:,} link{'s' if given['listed'] != 1 else ''}"
+    if given["once"]:
+        return f"{listed} of one way each (--undirected: both ways)"
+    ways = {"one way": "of one way each", "both ways": "for both ways"}
+    return f"{listed} {ways.get(given['direction'], 'of one way or both')}"
 
 
 def _links(title: str, rows: list[dict[str, Any]]) -> Iterator[RenderableType]:
@@ -60,6 +70,20 @@ def _routes(routes: list[dict[str, Any]]) -> Iterator[RenderableType]:
     yield from _rest(len(routes) - LISTED_ROUTES, "routes")
 
 
+def _nodes(nodes: list[dict[str, Any]]) -> Iterator[RenderableType]:
+    """Yield the loads before and after, of the nodes that give or take most first."""
+    if not nodes or nodes[0]["before"] is None:
+        return
+    yield Text("loads:")
+    table = _table("node", "before", "after")
+    changes = [abs(_size(node["after"]) - _size(node["before"])) for node in nodes]
+    ordered = sorted(range(len(nodes)), key=lambda i: -changes[i])
+    for i in ordered[:LISTED_NODES]:
+        table.add_row(Text(nodes[i]["name"]), str(nodes[i]["before"]), str(nodes[i]["after"]))
+    yield table
+    yield from _rest(len(nodes) - LISTED_NODES, "nodes")
+
+
 def _size(amount: Any) -> float:
     from fractions import Fraction
 
@@ -80,5 +104,6 @@ def _rest(count: int, what: str) -> Iterator[RenderableType]:
 def _table(*columns: str) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for column in columns:
-        table.add_column(column, no_wrap=column != "path")
+        texts = column in ("path", "from", "to", "node")
+        table.add_column(column, justify="left" if texts else "right", overflow="fold")
     return table

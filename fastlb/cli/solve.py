@@ -130,7 +130,9 @@ def _why(found: Any, seconds: float, time_limit: float | None) -> str:
     if time_limit is not None and seconds >= time_limit:
         return f"stopped at the time limit of {time_limit:g} s"
     if found.method == "milp":
-        return "stopped by HiGHS, at a node limit or for numbers too long for its precision"
+        return (
+            "not proven: HiGHS stopped at a node limit, or numbers are too long for its precision"
+        )
     return "stopped at the node limit"
 
 

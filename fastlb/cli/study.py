@@ -51,6 +51,10 @@ A study of your own is a TOML file:
 target_error may be left out; minimum_trials says when it is first looked at.
 
 \b
+A topology may be a file of links of your own, such as "links.csv"; fastlb
+plan --help says how it is written. Its links alone are used.
+
+\b
 Loads, whole and not negative, are drawn from one of these:
   uniform:MEAN                 0 to twice the MEAN, each equally likely;
                                MEAN whole, between 0 and 2**62 - 1
@@ -94,6 +98,14 @@ there is nothing yet, and takes more --trials or another --target-error or
 
 @click.command(epilog=EXAMPLES)
 @click.argument("name", required=False, metavar="[NAME|FILE.toml]")
+@click.option(
+    "-t",
+    "--topology",
+    "topologies",
+    multiple=True,
+    metavar="SPEC|FILE",
+    help="In place of the topologies of FILE.toml, such as mesh:8x8 or links.csv; repeatable.",
+)
 @click.option("--trials", type=click.IntRange(1), metavar="N", help="Trials of each combination.")
 @click.option("--seed", type=click.IntRange(0), metavar="S", help="Seed of all random loads.")
 @click.option(
@@ -125,6 +137,7 @@ there is nothing yet, and takes more --trials or another --target-error or
 def study(
     ctx: click.Context,
     name: str | None,
+    topologies: tuple[str, ...],
     trials: int | None,
     seed: int | None,
     threads: int | None,
@@ -154,6 +167,8 @@ def study(
         "minimum_trials": minimum_trials,
     }
     changed: dict[str, Any] = {key: value for key, value in asked.items() if value is not None}
+    if topologies and (name is None or not _is_file(name)):
+        raise click.UsageError("--topology is for a FILE.toml of your own")
     if not running and (changed or threads is not None or dask is not None):
         raise click.UsageError("NAME or FILE.toml is needed with these options")
     if dask not in (None, "local") and threads is not None:
@@ -173,6 +188,8 @@ def study(
 
     found = _kept(store, resume) if name is None and store is not None else _find(str(name))
     found = dataclasses.replace(found, **changed)
+    if topologies:
+        found = _on_topologies(found, topologies)
     if minimum_trials is not None and not found.target_error:
         raise click.UsageError("--minimum-trials needs --target-error, here or in FILE.toml")
     if out is not None:
@@ -273,6 +290,15 @@ def _find(name: str) -> Study:
     from ..montecarlo.study import Study
 
     return Study.read(name) if _is_file(name) else studies.load(name)
+
+
+def _on_topologies(study: Study, topologies: tuple[str, ...]) -> Study:
+    """Return a study on other topologies, in all its parts."""
+    from ..montecarlo.study import read_topology
+
+    read = tuple(map(read_topology, topologies))
+    further = tuple(dataclasses.replace(part, topologies=read) for part in study.further)
+    return dataclasses.replace(study, topologies=read, further=further)
 
 
 def _is_file(name: str) -> bool:

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from rich import box
 from rich.console import Group
 from rich.table import Table as Grid
 from rich.text import Text
+
+from .tables import fitted_tables
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from ..reports.report import Report, Statement, Table
-
-# Blanks between two columns.
-GAP = 2
 
 
 def study_report(report: Report, width: int) -> Iterator[RenderableType]:
@@ -47,59 +44,11 @@ def _table(table: Table, width: int) -> RenderableType:
     title = Text(table.title, style="bold")
     if table.long:
         return Group(title, Text(f"{len(table.rows):,} lines: {table.name}.csv with --out DIR"))
-    grid = Grid(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
-    columns = list(zip(*table.printed(), strict=True))
     numeric = [
         all(not isinstance(row[i], str) for row in table.rows) for i in range(len(table.columns))
     ]
-    widths = fitted(columns, numeric, width)
-    for column, number, room in zip(columns, numeric, widths, strict=True):
-        if number:
-            grid.add_column(Text(column[0]), justify="right", no_wrap=True, min_width=room)
-        else:
-            grid.add_column(Text(column[0]), no_wrap=True, min_width=room)
-    for row in zip(*(column[1:] for column in columns), strict=True):
-        cells = zip(row, numeric, widths, strict=True)
-        grid.add_row(*(Text(t if number else broken(t, room)) for t, number, room in cells))
     notes = [Text(table.note)] if table.note else []
-    return Group(title, grid, *notes)
-
-
-def fitted(columns: Sequence[Sequence[str]], numeric: Sequence[bool], width: int) -> list[int]:
-    """Return the widths of columns, a heading and texts each, that fill at most ``width``.
-
-    Numbers are shown whole, and texts are broken as by :func:`broken`: where that does not suffice
-    the table is wider.
-    """
-    found = [max(map(len, "\n".join(column).split("\n"))) for column in columns]
-    least = [
-        wide
-        if number
-        else max(len(piece.strip()) for text in column for piece in _pieces(text) or [""])
-        for column, number, wide in zip(columns, numeric, found, strict=True)
-    ]
-    room = width - GAP * (len(columns) - 1)
-    while sum(found) > room:
-        can = [i for i in range(len(found)) if found[i] > least[i]]
-        if not can:
-            break
-        found[max(can, key=found.__getitem__)] -= 1
-    return found
-
-
-def broken(text: str, room: int) -> str:
-    """Return a text in lines of at most ``room``, broken at blanks, commas and colons alone."""
-    lines = [""]
-    for piece in _pieces(text):
-        if lines[-1] and len(lines[-1] + piece.rstrip()) > room:
-            lines.append("")
-        lines[-1] += piece
-    return "\n".join(line.rstrip() for line in lines)
-
-
-def _pieces(text: str) -> list[str]:
-    """Return the parts of a text that stay together, each with the blanks behind it."""
-    return re.findall(r"[^\s,:]+[,:]*\s*|[,:]+\s*|\s+", text)
+    return Group(title, *fitted_tables(table.printed(), numeric, width), *notes)
 
 
 def _statement(statement: Statement) -> RenderableType:

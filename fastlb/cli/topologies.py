@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ..topologies.topology import Topology
 
 EXAMPLES = """
@@ -58,11 +60,13 @@ def topologies(spec: str | None, nodes: int | None, as_json: bool) -> None:
 
 def describe(topology: Topology) -> dict[str, Any]:
     """Return what is known of a topology without listing its links."""
+    from ..topologies.network import Network
     from .fitting import suitable
 
+    read = f"parse_topology({topology.spec!r})"
     return {
         "topology": topology.spec,
-        "python": repr(topology),
+        "python": read if isinstance(topology, Network) else repr(topology),
         "shape": list(topology.shape),
         "nodes": topology.size,
         "links": topology.edge_count,
@@ -102,19 +106,30 @@ def _example(spelling: str) -> str:
 
 
 def _print_list(found: list[dict[str, Any]], spellings: dict[str, str]) -> None:
+    from .tables import fitted_tables
+    from .terminal import output
+
     rows = [["example", "nodes", "links", "diameter", "balanced by"]]
     for one in found:
         diameter = "" if one["diameter"] is None else f"{one['diameter']:,}"
         methods = ", ".join(one["methods"])
         links = f"{one['links']:,}"
         rows.append([one["topology"], f"{one['nodes']:,}", links, diameter, methods])
-    example, *numbers = (max(map(len, column)) for column in list(zip(*rows, strict=True))[:4])
-    for name, *counts, methods in rows:
-        right = "  ".join(map(str.rjust, counts, numbers))
-        click.echo(f"{name:<{example}}  {right}  {methods}")
+    console, lines = output(), list(_lines(rows))
+    if max(map(len, lines)) > console.width:
+        console.print(*fitted_tables(rows, [False, True, True, True, False], console.width))
+    else:
+        click.echo("\n".join(lines))
     notes = [text for text in spellings.values() if text != _example(text)]
     if notes:
         click.echo("\nSpelling:\n  " + "\n  ".join(notes))
+
+
+def _lines(rows: list[list[str]]) -> Iterator[str]:
+    example, *numbers = (max(map(len, column)) for column in list(zip(*rows, strict=True))[:4])
+    for name, *counts, methods in rows:
+        right = "  ".join(map(str.rjust, counts, numbers))
+        yield f"{name:<{example}}  {right}  {methods}"
 
 
 def _print_one(topology: Topology) -> None:

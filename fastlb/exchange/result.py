@@ -184,8 +184,11 @@ class Balance:
     def to_dict(self) -> dict[str, Any]:
         """Return everything recorded as JSON-ready lists, numbers and strings."""
         fields = {"loads": self.loads, **self._fields}
-        named = {name: _plain(value) for name, value in fields.items()}
-        return {"method": self.method, "topology": self.topology.spec, **named}
+        recorded = {name: _plain(value) for name, value in fields.items()}
+        about: dict[str, Any] = {"method": self.method, "topology": self.topology.spec}
+        if getattr(self.topology, "is_named", False):
+            about["names"] = list(map(str, self.topology.names))  # type: ignore[attr-defined]
+        return {**about, **recorded}
 
 
 class FrozenDict(dict[str, Any]):

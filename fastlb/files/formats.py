@@ -1,17 +1,25 @@
-"""Loads from files: ``.npy``, ``.csv``, and folders or lists of vt ``LBDatafile`` JSON."""
+"""Loads from files: ``.npy``, ``.csv``, tables by node, and vt ``LBDatafile`` JSON."""
 
 from __future__ import annotations
 
 import glob
+import io
 import math
+import re
 import sys
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
-from tokenize import TokenError
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..topologies.topology import Topology
+from .namednetwork import NamedNetwork, named_topology
+from .nodeloads import json_list, loads_in_order
+from .nodetables import GRAPH_SUFFIXES, read_node_table
+from .npyfile import read_npy
+from .textfiles import read_text, refuse
 from .vt import folder_files, read_task_loads
 
 if TYPE_CHECKING:
@@ -19,8 +27,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ..quantities import Number
+
 TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
-_KINDS = "a .npy or .csv file, or a folder or list of vt PREFIX.RANK.json files"
+_TABLE_SUFFIXES = (*TEXT_SUFFIXES, *GRAPH_SUFFIXES, ".json")
+_KINDS = (
+    "a .npy or .csv file, loads by node in .csv, .json, .graphml or .gml, or a folder or list of "
+    "vt PREFIX.RANK.json files"
+)
 
 
 @dataclass(frozen=True)
@@ -33,13 +47,15 @@ class LoadFile:
         Axes as in the file; of vt data (phases, ranks), or (ranks,) with a single phase.
     source : str
         The file or folder.
-    kind : {"npy", "csv", "vt"}
+    kind : {"npy", "csv", "json", "graphml", "gml", "vt"}
     phases : tuple of int
         vt: the phase numbers along the first axis.
     tasks : int
         vt: number of tasks summed.
     quantum : float or None
         Size of a load unit, where loads were rounded to whole units.
+    by_node : bool
+        Whether the file lists loads by the names of nodes.
     """
 
     loads: NDArray[Any]
@@ -48,6 +64,7 @@ class LoadFile:
     phases: tuple[int, ...] = ()
     tasks: int = 0
     quantum: float | None = None
+    by_node: bool = False
 
 
 def read_load_file(
@@ -55,6 +72,9 @@ def read_load_file(
     *,
     phase: int | None = None,
     quantum: float | None = None,
+    network: NamedNetwork | Topology | None = None,
+    column: str | None = None,
+    ignore: Sequence[str] = (),
     progress: Callable[[int, int], object] | None = None,
 ) -> LoadFile:
     """Read loads from a file, a folder, a glob pattern or a list of files.
@@ -62,12 +82,17 @@ def read_load_file(
     Parameters
     ----------
     paths : sequence of str or Path
-        One ``.npy`` or ``.csv`` file, one folder or pattern, or vt files; ``"-"`` reads CSV
-        from standard input.
+        One ``.npy`` or ``.csv`` file, one file of loads by node, one folder or pattern, or vt
+        files; ``"-"`` reads CSV from standard input.
     phase : int, optional
         vt data: take this phase alone.
     quantum : float, optional
         Round float loads to whole units of this size; the loads become int64.
+    network : NamedNetwork or Topology, optional
+        Whose nodes a table by node names; the loads are in its order. Default: the order of
+        the file.
+    column, ignore : optional
+        Tables by node: which column is the load, which others are left out.
     progress : callable, optional
         Called as ``progress(files read, files in all)`` while reading many files.
 
@@ -89,7 +114,11 @@ def read_load_file(
         raise ValueError(f"loads must be {_KINDS}, got nothing")
     many = f"{len(found)} files in {Path(found[0] or '.').parent}"
     label = str(paths[0]) if len(paths) == 1 else many
-    read = _read(found, label, progress)
+    read = _read_table(found, network, column, ignore) if len(found) == 1 else None
+    if read is None:
+        if column is not None:
+            raise ValueError(f"column is for loads by node alone, got {column!r} for {label}")
+        read = _read(found, label, progress)
     if phase is not None:
         read = _one_phase(read, phase)
     return read if quantum is None else _in_units(read, quantum)
@@ -137,33 +166,6 @@ def read_csv(lines: Iterable[str], source: str) -> NDArray[Any]:
     return values.reshape(-1) if 1 in values.shape else values
 
 
-def read_npy(path: Path) -> NDArray[Any]:
-    """Map a ``.npy`` file into memory; nothing pickled is ever loaded.
-
-    Raises
-    ------
-    ValueError
-        If it is no ``.npy`` file, cut off, or holds Python objects.
-    """
-    try:
-        with path.open("rb") as stream:
-            magic = stream.read(6)
-        if magic != b"\x93NUMPY":
-            raise ValueError("it does not begin as one")
-        with np.errstate(over="raise"):
-            return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
-    except (SyntaxError, TokenError, TypeError):
-        raise ValueError(f"{path} is no readable .npy file: its header is broken") from None
-    except (ValueError, EOFError, ArithmeticError) as error:
-        reason = str(error).partition("\n")[0]
-        if "greater than file size" in reason or isinstance(error, ArithmeticError):
-            reason = "it is cut off"
-        if " object at 0x" in reason:
-            # NumPy shows a node of the header's syntax tree.
-            reason = "its header is broken"
-        raise ValueError(f"{path} is no readable .npy file: {reason}") from None
-
-
 def _expanded(given: str) -> list[Path | None]:
     """Return the paths meant; None stands for standard input."""
     if given == "-":
@@ -179,18 +181,57 @@ def _expanded(given: str) -> list[Path | None]:
     return list(matches)
 
 
+def _read_table(
+    paths: list[Path | None],
+    network: NamedNetwork | Topology | None,
+    column: str | None,
+    ignore: Sequence[str],
+) -> LoadFile | None:
+    """Return loads by node or plain numbers of a text file; None if it is none."""
+    path = paths[0]
+    if path is not None and (path.suffix.lower() not in _TABLE_SUFFIXES or path.is_dir()):
+        return None
+    if path is not None and re.search(r"\.-?\d+\.json$", path.name):
+        return None  # one of vt
+    text = _text(path) if path is None or path.suffix.lower() in TEXT_SUFFIXES else None
+    source = "standard input" if path is None else str(path)
+    # Two columns of numbers are a table where they name the nodes of a file, else a grid.
+    nodes = network.ids if isinstance(network, NamedNetwork) else ()
+    table = read_node_table(
+        path or Path(source), column=column, ignore=ignore, nodes=nodes, text=text
+    )
+    if table is not None:
+        named = named_topology(network, network.spec) if isinstance(network, Topology) else network
+        numbers = loads_in_order(table, named)
+        return LoadFile(_number_array(numbers, source), source, table.kind, by_node=True)
+    if column is not None:
+        refuse(source, f"has no column {column!r}: it does not name its nodes")
+    if text is not None:
+        return LoadFile(read_csv(io.StringIO(text), source), source, "csv")
+    assert path is not None
+    return LoadFile(_number_array(json_list(path), source), source, "json")
+
+
+def _number_array(numbers: Sequence[Number], source: str) -> NDArray[Any]:
+    """Return numbers as int64, uint64 or float64."""
+    for number in numbers:
+        if isinstance(number, Fraction):
+            refuse(source, f"loads must be whole numbers or decimals, got {number}")
+    if not numbers:
+        refuse(source, "holds no loads")
+    whole = all(isinstance(number, int) for number in numbers)
+    listed: Any = [list(numbers)]
+    return _as_array(listed, whole, source).reshape(-1)
+
+
 def _read(
     paths: list[Path | None], label: str, progress: Callable[[int, int], object] | None
 ) -> LoadFile:
     only = paths[0] if len(paths) == 1 else None
-    if paths == [None]:
-        return LoadFile(_read_text(None), "standard input", "csv")
     if only is not None and only.is_dir():
         return _read_vt(folder_files(only), str(only), progress)
-    if only is not None and only.suffix == ".npy":
+    if only is not None and only.suffix.lower() == ".npy":
         return LoadFile(read_npy(only), str(only), "npy")
-    if only is not None and only.suffix in TEXT_SUFFIXES:
-        return LoadFile(_read_text(only), str(only), "csv")
     files = [path for path in paths if path is not None and not path.is_dir()]
     for path in files:
         if not path.name.endswith((".json", ".json.br")):
@@ -229,17 +270,16 @@ def _refuse_one_of_many(path: Path) -> None:
         )
 
 
-def _read_text(path: Path | None) -> NDArray[Any]:
-    source = "standard input" if path is None else str(path)
+def _text(path: Path | None) -> str:
+    """Return what a file or standard input holds."""
+    if path is not None:
+        return read_text(path)
+    if sys.stdin is None:
+        raise ValueError("standard input must hold numbers, but it is closed")
     try:
-        if path is None:
-            if sys.stdin is None:
-                raise ValueError("standard input must hold numbers, but it is closed")
-            return read_csv(sys.stdin, source)
-        with path.open(encoding="utf-8") as lines:
-            return read_csv(lines, source)
+        return sys.stdin.read().removeprefix("\ufeff")
     except UnicodeDecodeError:
-        raise ValueError(f"{source} is no text (UTF-8)") from None
+        raise ValueError("standard input is no text (UTF-8)") from None
 
 
 def _cells(text: str) -> list[str]:

@@ -1,30 +1,28 @@
-"""Networks whose nodes have names: from graph files, and the loads that go with them."""
+"""Networks whose nodes have names, from graph files."""
 
 from __future__ import annotations
 
 import math
-import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..quantities import Number, read_number
+from ..quantities import Number
 from ..topologies.network import Network
-from ..topologies.parse import parse_topology
-from .formats import read_npy
-from .graphfiles import READERS, FileGraph, FileLink, read_graph_file
-from .textfiles import csv_rows, read_json, refuse
-
-LARGEST = int(sys.float_info.max)
+from ..topologies.topology import Topology
+from .attributes import LOAD_NAMES, find_label, refuse_links, refuse_nodes, unread
+from .filegraph import FileGraph, FileLink
+from .filenumbers import file_number, is_number
+from .graphfiles import read_graph_file
+from .positions import Position, read_positions
+from .textfiles import refuse
 
 
 @dataclass(frozen=True, eq=False)
 class NamedNetwork:
-    """A network and what its nodes and links are called.
+    """A network and what its file says of it.
 
     Attributes
     ----------
@@ -36,6 +34,18 @@ class NamedNetwork:
         Node by name, and by what the file calls it where that differs.
     source, kind : str
         File or topology, and which form it has.
+    direction : {"both ways", "one way", "one way or both"}
+        Of the links as they were listed.
+    listed : int
+        How many links the file lists.
+    once : bool
+        Whether links have one way each, and no two nodes have one in either direction.
+    loads : tuple or None
+        Load of every node, where the file has it.
+    positions : tuple or None
+        Where the file places every node, None for some or all.
+    unread : tuple of str
+        Attributes of links, where links alone were read, that are not known to be harmless.
     excess : tuple or None
         DIMACS: excess and room of source and sink.
     """
@@ -45,7 +55,27 @@ class NamedNetwork:
     ids: dict[str, int]
     source: str
     kind: str
+    direction: str = "both ways"
+    listed: int = 0
+    once: bool = False
+    loads: tuple[Number, ...] | None = None
+    positions: tuple[Position | None, ...] | None = None
+    unread: tuple[str, ...] = ()
     excess: tuple[Number, ...] | None = None
+
+    @property
+    def order(self) -> str:
+        """In which order loads without names are taken to be."""
+        shown = [*self.names[:4], *([".."] if len(self.names) > 4 else [])]
+        return f"loads are in the order of the nodes of {self.source}: {', '.join(shown)}"
+
+    @property
+    def note(self) -> str:
+        """What of the file is not read where links alone are, or nothing."""
+        if not self.unread:
+            return ""
+        listed = ", ".join(self.unread)
+        return f"{self.source}: links alone are used, not {listed} (fastlb plan uses capacities)"
 
     def node(self, name: str) -> int:
         """Return the node of this name.
@@ -60,22 +90,128 @@ class NamedNetwork:
         return self.ids[name]
 
 
+def named_topology(
+    topology: Topology, source: str, *, capacity: str | None = None, traffic: str | None = None
+) -> NamedNetwork:
+    """Return a topology as a network whose nodes are called 0, 1, 2, ..."""
+    network = topology.network(
+        capacity=_for_all("capacity", capacity), traffic=_for_all("traffic", traffic)
+    )
+    names = tuple(map(str, range(topology.size)))
+    ids = {name: i for i, name in enumerate(names)}
+    return NamedNetwork(network, names, ids, source, "topology", listed=topology.edge_count)
+
+
+def read_network_file(
+    path: str,
+    *,
+    capacity: str | None = None,
+    traffic: str | None = None,
+    name: str | None = None,
+    column: str | None = None,
+    with_loads: bool = True,
+    undirected: bool = False,
+    parallel: bool = False,
+    ignore: Iterable[str] = (),
+    links_only: bool = False,
+) -> NamedNetwork:
+    """Read a network from a graph file.
+
+    Parameters
+    ----------
+    path : str
+        ``.graphml``, ``.gml``, node-link ``.json``, DIMACS ``.max``, edge-list ``.csv`` or
+        ``.tsv``. An undirected graph gives both directions.
+    capacity, traffic : str, optional
+        Link attribute that every link must have, or a number for all links. Default: the
+        attributes "capacity" and "traffic" where the file has them; no limit, no traffic.
+    name : str, optional
+        Node attribute to name nodes by. Default: "label" or "name" where all nodes have
+        different ones, else the file's ids.
+    column : str, optional
+        Node attribute that is the load. Default: "load" where the file has it.
+    with_loads : bool
+        Whether loads are read; without, what would be the load is no unused attribute.
+    undirected : bool
+        Read every link in both directions.
+    parallel : bool
+        Allow links that are listed more than once.
+    ignore : iterable of str
+        Attributes that are to be left out.
+    links_only : bool
+        Read links, names and positions alone. Other attributes of links are listed in
+        ``unread``; none is refused.
+
+    Raises
+    ------
+    ValueError
+        If something in the file is not what it should be; the message names file and place.
+    """
+    graph = read_graph_file(path)
+    directed = graph.directed and not undirected
+    ids = _ids(graph)
+    links = _links(graph, ids, directed, parallel or links_only)
+    of_links = list(dict.fromkeys(label for link in links for label in link.attributes))
+    of_nodes = list(dict.fromkeys(label for node in graph.nodes for label in node.attributes))
+    ignored = (*of_links, *of_nodes) if links_only else tuple(ignore)
+    limits, limit = _attribute(graph, links, "capacity", capacity, None, ignored)
+    carried, traffic_label = _attribute(graph, links, "traffic", traffic, 0, ignored)
+    load = find_label(column, LOAD_NAMES, [label for label in of_nodes if label not in ignored])
+    if column is not None and with_loads and load is None:
+        refuse(path, f"nodes must have the attribute {column!r}, got {', '.join(of_nodes) or '-'}")
+    # The usual attributes are no longer in use where others were asked for.
+    usual = [label for label in of_links if label.lower() in _superseded(capacity, traffic)]
+    if left := unread(of_links, (limit, traffic_label, *usual), ignored):
+        place = graph.header or next(k.place for k in links if left[0] in k.attributes)
+        refuse_links(place, left, capacity=capacity is None and limit is None)
+    if left := unread(of_nodes, (load, name), ignored):
+        place = next(n.place for n in graph.nodes if left[0] in n.attributes)
+        refuse_nodes(place, left, loads=load is None and with_loads)
+    one_way = [directed if k.directed is None or undirected else k.directed for k in links]
+    edges = [(ids[k.source], ids[k.target]) for k in links]
+    back = [i for i, way in enumerate(one_way) if not way]
+    names = _names(graph, name)
+    network = Network(
+        np.array(edges + [edges[i][::-1] for i in back], dtype=np.int64).reshape(-1, 2),
+        n=len(ids),
+        capacity=limits + [limits[i] for i in back],
+        traffic=carried + [carried[i] for i in back],
+        names=names,
+        label=path,
+    )
+    return NamedNetwork(
+        network,
+        names,
+        {**ids, **{n: i for i, n in enumerate(names)}},
+        graph.source,
+        graph.kind,
+        direction=_direction(one_way),
+        listed=len(links),
+        once=graph.terminals is None and bool(links) and all(one_way) and _once(edges),
+        loads=_node_numbers(graph, load) if load is not None and with_loads else None,
+        positions=read_positions([node.attributes for node in graph.nodes]),
+        unread=tuple(unread(of_links, (), ())) if links_only else (),
+        excess=_terminals(graph, limits),
+    )
+
+
 def read_network(
-    given: str,
+    path: str,
     *,
     capacity: str | None = None,
     traffic: str | None = None,
     name: str | None = None,
     undirected: bool = False,
     parallel: bool = False,
-) -> NamedNetwork:
-    """Read a network from a graph file, or build one from a topology string.
+    ignore: Iterable[str] = (),
+) -> Network:
+    """Read a network of your own from a graph file, with the names of its nodes.
 
     Parameters
     ----------
-    given : str
-        ``.graphml``, ``.gml``, node-link ``.json``, DIMACS ``.max``, edge-list ``.csv``, or a
-        topology such as ``mesh:8x8``. An undirected graph gives both directions.
+    path : str
+        ``.graphml``, ``.gml``, node-link ``.json``, DIMACS ``.max``, edge-list ``.csv`` or
+        ``.tsv``. An undirected graph gives both directions.
     capacity, traffic : str, optional
         Link attribute that every link must have, or a number for all links. Default: the
         attributes "capacity" and "traffic" where the file has them; no limit, no traffic.
@@ -83,160 +219,61 @@ def read_network(
         Node attribute to name nodes by. Default: "label" or "name" where all nodes have
         different ones, else the file's ids.
     undirected : bool
-        Read every link in both directions.
+        Read every link in both directions; CSV lists have one way a line otherwise.
     parallel : bool
         Allow links that are listed more than once.
+    ignore : iterable of str
+        Attributes that are to be left out; others that nothing uses are refused.
 
     Raises
     ------
     ValueError
         If something in the file is not what it should be; the message names file and place.
+    OSError
+        If the file cannot be read.
     """
-    if Path(given).suffix not in READERS and not Path(given).exists():
-        topology = parse_topology(given)
-        network = topology.network(
-            capacity=_for_all("capacity", capacity), traffic=_for_all("traffic", traffic)
-        )
-        names = tuple(str(i) for i in range(topology.size))
-        return NamedNetwork(network, names, {n: i for i, n in enumerate(names)}, given, "topology")
-    graph = read_graph_file(given)
-    directed = graph.directed and not undirected
-    ids = _ids(graph)
-    links = _links(graph, ids, directed, parallel)
-    limits = _attribute(graph, links, "capacity", capacity, None)
-    carried = _attribute(graph, links, "traffic", traffic, 0)
-    edges = [(ids[k.source], ids[k.target]) for k in links]
-    back = [i for i, k in enumerate(links) if not (directed if k.directed is None else k.directed)]
-    network = Network(
-        np.array(edges + [edges[i][::-1] for i in back], dtype=np.int64).reshape(-1, 2),
-        n=len(ids),
-        capacity=limits + [limits[i] for i in back],
-        traffic=carried + [carried[i] for i in back],
-    )
-    names = _names(graph, name)
-    known = {**ids, **{n: i for i, n in enumerate(names)}}
-    return NamedNetwork(network, names, known, graph.source, graph.kind, _terminals(graph, limits))
+    return read_network_file(
+        str(path),
+        capacity=capacity,
+        traffic=traffic,
+        name=name,
+        undirected=undirected,
+        parallel=parallel,
+        ignore=ignore,
+        with_loads=False,
+    ).network
 
 
-def read_node_loads(path: str | Path, network: NamedNetwork, *, complete: bool) -> list[Number]:
-    """Read a number for every node: from CSV, NPY or JSON.
-
-    CSV holds lines ``name,number`` with or without a header, or numbers alone in the order of
-    the nodes; JSON an object by name or a list; ``.npy`` an array of as many numbers.
-
-    Parameters
-    ----------
-    complete : bool
-        Whether every node must be named; otherwise the others have 0.
-
-    Raises
-    ------
-    ValueError
-        On an unknown, repeated or missing node and on what is no number; the message names
-        file and place.
-    """
-    where = Path(path)
-    if where.suffix == ".npy":
-        array = read_npy(where)
-        if array.size != len(network.names) or array.dtype.kind not in "iuf":
-            refuse(
-                str(path),
-                f"must hold {len(network.names)} numbers, got {array.dtype} of shape {array.shape}",
-            )
-        pairs: Iterable[tuple[str, Any, str]] = zip(
-            network.names, array.reshape(-1).tolist(), _places(path, array.size), strict=True
-        )
-    elif where.suffix == ".json":
-        pairs = _json_loads(where, network)
-    elif where.suffix in (".csv", ".tsv", ".txt"):
-        pairs = _csv_loads(where, network)
-    else:
-        raise ValueError(f"loads must be a .csv, .npy or .json file, got {str(path)!r}")
-    loads: dict[int, Number] = {}
-    for name, value, place in pairs:
-        if name not in network.ids:
-            refuse(place, f"{network.source} has no node {name!r}")
-        node = network.ids[name]
-        if node in loads:
-            refuse(place, f"node {name!r} must be named once, got it again")
-        loads[node] = file_number(place, f"load of {name}", value, signed=not complete)
-    missing = [network.names[i] for i in range(len(network.names)) if i not in loads]
-    if complete and missing:
-        refuse(str(path), f"must have a load for every node, {missing[0]!r} has none")
-    return [loads.get(i, 0) for i in range(len(network.names))]
-
-
-def file_number(
-    place: str, what: str, value: Any, *, signed: bool = False, limit: bool = False
-) -> Number:
-    """Return a number as a file writes it: whole ones as int, decimals as float, "a/b" exactly."""
-    try:
-        number = read_number(what, value)
-    except (ValueError, TypeError):
-        refuse(place, f"{what} must be a number such as 12 or 41/7, got {_short(value)}")
-    if isinstance(number, int) and abs(number) > LARGEST:
-        refuse(place, f"{what} must be less than 1.8e308, got {_short(value)}")
-    if isinstance(value, str) and isinstance(number, Fraction) and "/" not in value:
-        number = float(number)
-    if number != number or (number in (math.inf, -math.inf) and not (limit and number > 0)):
-        refuse(place, f"{what} must be a finite number, got {_short(value)}")
-    if number < 0 and not signed:
-        refuse(place, f"{what} must not be negative, got {_short(value)}")
-    return int(number) if isinstance(number, float) and number.is_integer() else number
-
-
-def _short(value: Any) -> str:
-    """Return what was got, cut where it would fill a screen."""
-    text = repr(value) if not isinstance(value, int) or abs(value) <= LARGEST else hex(value)
-    return text if len(text) <= 60 else f"{text[:40]}.. ({len(text)} characters)"
-
-
-def _places(path: str | Path, count: int) -> list[str]:
-    return [f"{path} number {i}" for i in range(count)]
-
-
-def _csv_loads(path: Path, network: NamedNetwork) -> list[tuple[str, Any, str]]:
-    rows = list(csv_rows(path, "\t" if path.suffix == ".tsv" else ","))
-    if rows and all(len(cells) == 1 for cells, _ in rows):
-        if not _is_number(rows[0][0][0]):
-            rows = rows[1:]
-        for (cell,), place in rows:
-            if not _is_number(cell):
-                refuse(place, f"must be a load, or a node and its load, got {cell!r}")
-        if len(rows) != len(network.names):
-            refuse(
-                str(path),
-                f"must have a line for each of {len(network.names)} nodes, got {len(rows)}",
-            )
-        return [(n, c[0], place) for n, (c, place) in zip(network.names, rows, strict=True)]
-    if rows and len(rows[0][0]) == 2 and rows[0][0][0] not in network.ids:
-        rows = rows[1:] if not _is_number(rows[0][0][1]) else rows
-    for cells, place in rows:
-        if len(cells) != 2:
-            refuse(place, f"must be a node and its load, got {len(cells)} cells")
-    return [(cells[0], cells[1], place) for cells, place in rows]
-
-
-def _is_number(text: str) -> bool:
-    try:
-        read_number("cell", text)
-    except (ValueError, TypeError):
-        return False
-    return True
-
-
-def _json_loads(path: Path, network: NamedNetwork) -> list[tuple[str, Any, str]]:
-    given = read_json(path)
-    if isinstance(given, dict):
-        return [(name, value, f"{path} {name!r}") for name, value in given.items()]
-    if not isinstance(given, list) or len(given) != len(network.names):
-        refuse(str(path), f"must be an object by node or a list of {len(network.names)} loads")
-    return list(zip(network.names, given, _places(path, len(given)), strict=True))
-
-
-def _for_all(what: str, given: str | None) -> Number | None:
+def _for_all(what: str, asked: str | None) -> Number | None:
     return (
-        None if given is None else file_number("--" + what, what, given, limit=what == "capacity")
+        None if asked is None else file_number("--" + what, what, asked, limit=what == "capacity")
+    )
+
+
+def _superseded(capacity: str | None, traffic: str | None) -> list[str]:
+    asked = {"capacity": capacity, "traffic": traffic}
+    return [what for what, label in asked.items() if label is not None]
+
+
+def _direction(one_way: Sequence[bool]) -> str:
+    if len(set(one_way)) == 2:
+        return "one way or both"
+    return "one way" if one_way and one_way[0] else "both ways"
+
+
+def _once(edges: Sequence[tuple[int, int]]) -> bool:
+    """Return whether no two nodes have links in both directions."""
+    pairs = {edge for edge in edges if edge[0] != edge[1]}
+    return not any(edge[::-1] in pairs for edge in pairs)
+
+
+def _node_numbers(graph: FileGraph, label: str) -> tuple[Number, ...]:
+    for node in graph.nodes:
+        if label not in node.attributes:
+            refuse(node.place, f"node {node.id!r} must have the attribute {label!r}")
+    return tuple(
+        file_number(node.place, f"{label} of {node.id}", node.attributes[label])
+        for node in graph.nodes
     )
 
 
@@ -272,30 +309,41 @@ def _links(graph: FileGraph, ids: dict[str, int], directed: bool, parallel: bool
         pair = pair if directed or pair[::-1] not in seen else pair[::-1]
         keys = seen.setdefault(pair, set())
         if keys and (link.key is None or link.key in keys or None in keys):
-            refuse(
-                link.place,
-                f"link {link.source} - {link.target} is listed twice (--parallel allows it)",
+            turned = graph.directed and not directed and pair != (link.source, link.target)
+            how = (
+                "for both ways: leave --undirected out"
+                if turned
+                else "twice (--parallel allows it)"
             )
+            refuse(link.place, f"link {link.source} - {link.target} is listed {how}")
         keys.add(link.key)
     return graph.links
 
 
 def _attribute(
-    graph: FileGraph, links: list[FileLink], what: str, asked: str | None, default: Number | None
-) -> list[Number | None]:
-    """Return a number for each link from its attribute, or the one number asked for."""
-    label = asked or what
-    having = [link for link in links if label in link.attributes]
-    if not having and asked is not None and _is_number(asked):
-        return [_for_all(what, asked)] * len(links)
-    if not having and (asked is None or not links):
-        return [default] * len(links)
+    graph: FileGraph,
+    links: list[FileLink],
+    what: str,
+    asked: str | None,
+    default: Number | None,
+    ignored: Sequence[str],
+) -> tuple[list[Number | None], str | None]:
+    """Return a number for each link, and the attribute it is from; or the one number asked for."""
+    labels = [label for link in links for label in link.attributes if label not in ignored]
+    label = find_label(asked, (what,), labels)
+    if label is None and asked is not None and is_number(asked):
+        return [_for_all(what, asked)] * len(links), None
+    if label is None and (asked is None or not links):
+        return [default] * len(links), None
+    label = label or str(asked)
     for link in links:
         if label not in link.attributes:
             refuse(
-                link.place, f"link {link.source} - {link.target} must have the attribute {label!r}"
+                link.place,
+                f"link {link.source} - {link.target} must have the attribute {label!r}, "
+                f"got {', '.join(map(repr, link.attributes)) or 'none'}",
             )
-    return [
+    numbers: list[Number | None] = [
         file_number(
             k.place,
             f"{label} of {k.source} - {k.target}",
@@ -304,6 +352,7 @@ def _attribute(
         )
         for k in links
     ]
+    return numbers, label
 
 
 def _names(graph: FileGraph, asked: str | None) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import quoteattr
 
 from .._version import __version__
-from ..flows.plan import MinimaxPlan, plain
+from ..flows.plan import MinimaxPlan, Route, plain
 from .writing import as_json, replacing
 
 if TYPE_CHECKING:
@@ -31,28 +31,31 @@ def plan_document(
     excess: list[Number],
     loads: str | None,
     options: dict[str, Any],
+    *,
+    before: list[Number] | None = None,
 ) -> dict[str, Any]:
     """Return a plan as one JSON object.
 
     Entries: ``schema`` ("fastlb.plan") and ``version`` (1) of its form, ``fastlb`` (the
     library's version), ``content`` (SHA-256 of what was read and asked: names, links,
-    capacities, traffic, excess and options), ``input`` (source, kind, nodes, links, the loads
-    file), ``options``; then ``asked`` (load that has room), ``eliminated``, ``contention``,
+    capacities, traffic, excess and options), ``input`` (source, kind, nodes, directed links,
+    how many links are listed and in which direction, the loads file), ``options``; then
+    ``asked`` (load that has room), ``eliminated``, ``contention``,
     ``bound`` (what the contention cannot go below: it is proved), ``levels``, ``traffic``,
     ``iterations``, ``quantum`` (by how much rounding of float data may have changed eliminated
     and contention, 0 for exact data); ``bottleneck``, the links that prove the contention, and
     ``links``, those that carry load (source, target, flow, capacity, traffic, link number);
-    ``routes`` (source, sink, amount, path of names); ``nodes`` (name, excess, left). Numbers
-    are ints or floats, fractions texts such as "7/2", no limit null.
+    ``routes`` (source, sink, amount, path of names); ``nodes`` (name, load before and after,
+    null where only the excess is known, excess, and what is left of it). Numbers are ints or
+    floats, fractions texts such as "7/2", no limit null.
     """
     figures = plan.to_dict()
     flow = plan.flow.tolist()
     rows = [_row(plan, named, k) for k in range(len(flow)) if flow[k]]
-    left = list(excess)
     routes = plan.routes()
-    for route in routes:
-        left[route.source] -= route.amount
-        left[route.sink] += route.amount
+    left = _moved(excess, routes)
+    loads_before: list[Any] = [None] * len(excess) if before is None else list(before)
+    loads_after = loads_before if before is None else _moved(before, routes)
     return {
         "schema": PLAN_SCHEMA,
         "version": PLAN_SCHEMA_VERSION,
@@ -63,6 +66,9 @@ def plan_document(
             "kind": named.kind,
             "nodes": plan.network.size,
             "links": plan.network.edge_count,
+            "listed": named.listed,
+            "direction": named.direction,
+            "once": named.once,
             "loads": loads,
         },
         "options": options,
@@ -86,10 +92,27 @@ def plan_document(
             for route in routes
         ],
         "nodes": [
-            {"name": name, "excess": plain(before), "left": plain(after)}
-            for name, before, after in zip(named.names, excess, left, strict=True)
+            {
+                "name": name,
+                "before": None if first is None else plain(first),
+                "after": None if last is None else plain(last),
+                "excess": plain(above),
+                "left": plain(rest),
+            }
+            for name, first, last, above, rest in zip(
+                named.names, loads_before, loads_after, excess, left, strict=True
+            )
         ],
     }
+
+
+def _moved(amounts: list[Number], routes: list[Route]) -> list[Any]:
+    """Return what nodes hold of their amounts once the routes have carried theirs away."""
+    held: list[Any] = list(amounts)
+    for route in routes:
+        held[route.source] -= route.amount
+        held[route.sink] += route.amount
+    return held
 
 
 def asked(excess: list[Number]) -> Number:
@@ -103,8 +126,8 @@ def asked(excess: list[Number]) -> Number:
 def write_plan(path: Path, document: dict[str, Any], plan: MinimaxPlan, *, force: bool) -> None:
     """Write a plan in the form that the suffix names.
 
-    ``.json`` holds the document; ``.graphml`` the network with names, excess and what is left
-    on the nodes, and flow, capacity, traffic and bottleneck on all links, as numbers where no
+    ``.json`` holds the document; ``.graphml`` the network with names, loads, excess and what is
+    left on the nodes, and flow, capacity, traffic and bottleneck on all links, as numbers where no
     fraction is among them; ``.csv`` the routes.
 
     Raises
@@ -170,6 +193,8 @@ def _graphml(document: dict[str, Any], plan: MinimaxPlan) -> str:
         "excess": [node["excess"] for node in document["nodes"]],
         "left": [node["left"] for node in document["nodes"]],
     }
+    if document["nodes"] and document["nodes"][0]["before"] is not None:
+        nodes |= {key: [node[key] for node in document["nodes"]] for key in ("before", "after")}
     links: dict[str, list[Any]] = {
         "flow": [plain(f) for f in plan.flow.tolist()],
         "capacity": ["inf" if c is None else plain(c) for c in plan.network.capacity],

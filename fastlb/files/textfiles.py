@@ -48,17 +48,31 @@ def read_json(path: Path) -> Any:
         refuse(str(path), "must hold numbers of at most 4300 digits")
 
 
-def csv_rows(path: Path, delimiter: str = ",") -> Iterator[tuple[list[str], str]]:
-    """Yield the cells of every line and its place, without empty lines and # comments."""
-    stream = io.StringIO(read_text(path), newline="")
-    rows = csv.reader(stream, delimiter=delimiter, strict=True)
+def csv_rows(path: Path) -> Iterator[tuple[list[str], str]]:
+    """Yield the cells of every line and its place; see :func:`rows_of`."""
+    return rows_of(read_text(path), str(path))
+
+
+def rows_of(text: str, source: str) -> Iterator[tuple[list[str], str]]:
+    """Yield the cells of every line of CSV and its place, without empty lines and # comments.
+
+    Cells are separated by semicolons, tabs or commas: by the first of these in the first line.
+    """
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
     try:
         for row in rows:
             cells = [cell.strip() for cell in row]
             if any(cells) and not cells[0].startswith("#"):
-                yield cells, f"{path} line {rows.line_num}"
+                yield cells, f"{source} line {rows.line_num}"
     except csv.Error as error:
-        refuse(f"{path} line {rows.line_num}", f"is no CSV text: {error}")
+        refuse(f"{source} line {rows.line_num}", f"is no CSV text: {error}")
+
+
+def _delimiter(text: str) -> str:
+    for line in io.StringIO(text):
+        if line.strip() and not line.lstrip().startswith("#"):
+            return next((mark for mark in ";\t," if mark in line), ",")
+    return ","
 
 
 def read_text(path: Path) -> str:

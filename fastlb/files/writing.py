@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import glob
+import io
 import json
 import math
 import os
@@ -19,6 +21,7 @@ import numpy as np
 from .._version import __version__
 from ..exchange.result import RECORDED_WITH, Balance
 from ..memory import require_memory
+from ..topologies.network import Network
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -163,8 +166,10 @@ def balance_head(balance: Balance, given: LoadFile, options: dict[str, Any]) -> 
     form, ``fastlb`` (the library's version), ``input`` (source, kind, shape and dtype of the
     loads, vt phases and tasks, the quantum or null), ``options`` (those given to the method),
     ``reached`` (False where GDE did not converge), ``initial_loads``, and the entries of
-    :meth:`Balance.to_dict`: method, topology, ``loads``, ``flows`` and the figures. A number that
-    is not finite, for which JSON has no form, is null.
+    :meth:`Balance.to_dict`: method, topology, ``names`` of the nodes where they have some,
+    ``loads``, ``flows`` and the figures; for a network from a file also ``links``, the pairs of
+    nodes that ``flows`` are of, positive from the first to the second. A number that is not
+    finite, for which JSON has no form, is null.
     """
     source: dict[str, Any] = {
         "source": given.source,
@@ -197,7 +202,11 @@ def balance_document(balance: Balance, given: LoadFile, options: dict[str, Any])
     numbers = given.loads.size + sum(a.size for a in arrays if isinstance(a, np.ndarray))
     require_memory(_JSON_BYTES * numbers, "the JSON document (.npz needs far less)")
     head = balance_head(balance, given, options)
-    return {**head, "initial_loads": given.loads.tolist(), **balance.to_dict()}
+    document = {**head, "initial_loads": given.loads.tolist(), **balance.to_dict()}
+    if isinstance(balance.topology, Network) and "flows" in document:
+        names = balance.topology.names
+        document["links"] = [[names[u], names[v]] for u, v in balance.topology.links.tolist()]
+    return document
 
 
 def reached(balance: Balance) -> bool:
@@ -218,7 +227,7 @@ def write_balance(
     ``.json`` holds the document of :func:`balance_head`, ``.npz`` one array an entry and the
     head as JSON text in ``document``, ``.csv`` the final loads in the layout that
     :func:`~fastlb.files.formats.read_csv` reads: a network a line, or a grid, or a single network
-    a column.
+    a column; of a single network with names, lines ``node,load``.
     """
     with replacing(path, force=force) as stream:
         if path.suffix == ".json":
@@ -274,6 +283,12 @@ def _write_npz(
 def _write_csv(stream: IO[bytes], balance: Balance) -> None:
     loads, size = balance.loads, balance.topology.size
     single = loads.size == size
+    if single and isinstance(balance.topology, Network) and balance.topology.is_named:
+        lines = [[str(k), v] for k, v in balance.topology.by_name(loads.reshape(-1)).items()]
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows([["node", "load"], *lines])
+        stream.write(text.getvalue().encode())
+        return
     if single:
         rows = loads if loads.ndim == 2 and loads.shape[0] > 1 else loads.reshape(-1, 1)
     else:

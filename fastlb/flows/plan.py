@@ -21,11 +21,14 @@ from .search import MaxFlow
 
 
 class Route(NamedTuple):
-    """An amount of load that goes from a source along a path of nodes to a sink."""
+    """An amount of load that goes from a source along a path of nodes to a sink.
 
-    source: int
-    sink: int
-    path: tuple[int, ...]
+    Nodes are numbers, or names where ``routes(named=True)`` was asked for.
+    """
+
+    source: Any
+    sink: Any
+    path: tuple[Any, ...]
     amount: Number
 
 
@@ -175,10 +178,11 @@ class MinimaxPlan:
         require(same, "the bottleneck is the cut that proves the contention")
         return True
 
-    def routes(self) -> list[Route]:
+    def routes(self, *, named: bool = False) -> list[Route]:
         """Return the flow as routes without cycles, whose amounts add up to it.
 
-        With a routing scheme every route obeys it.
+        With a routing scheme every route obeys it. With ``named`` nodes are called by their
+        names, not by their numbers.
         """
         problem = self.stages[0].problem
         link = problem.residual.link
@@ -206,7 +210,13 @@ class MinimaxPlan:
             path = (u, *entered[along].tolist())
             found.append(Route(u, v, path, self._number(Fraction(units, self._parts))))
             begin = end
-        return found
+        if not named:
+            return found
+        names = self.network.names
+        return [
+            Route(names[u], names[v], tuple(names[node] for node in path), amount)
+            for u, v, path, amount in found
+        ]
 
     def targets(self) -> tuple[list[Fraction], list[Fraction]]:
         """Return the exact flow on the links of the search graph and into every node's room."""
@@ -218,7 +228,16 @@ class MinimaxPlan:
         return [f / unit for f in self._flow.tolist()], [t / unit for t in taken]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the plan as JSON-ready values; Fractions become strings such as "7/2"."""
+        """Return the plan as JSON-ready values; Fractions become strings such as "7/2".
+
+        Of a network whose nodes have names also ``names`` and ``links``, the pairs of names
+        that ``flow`` and ``bottleneck`` are of.
+        """
+        named: dict[str, Any] = {}
+        if self.network.is_named:
+            names = list(map(str, self.network.names))
+            links = [[names[u], names[v]] for u, v in self.network.edges.tolist()]
+            named = {"names": names, "links": links}
         return {
             "eliminated": plain(self.eliminated),
             "contention": plain(self.contention),
@@ -228,6 +247,7 @@ class MinimaxPlan:
             "bottleneck": self.bottleneck.tolist(),
             "iterations": self.iterations,
             "quantum": self.quantum,
+            **named,
         }
 
     def __repr__(self) -> str:

@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from ..files.graphfiles import is_graph_file
 from ..random_loads.distributions import Distribution
 from ..random_loads.parse import parse_distribution
 from ..random_loads.resampled import Resampled
+from ..topologies.network import Network
 from ..topologies.parse import parse_topology
 from ..topologies.topology import Topology
 from .study import Part, Study
@@ -34,7 +36,7 @@ def describe(study: Study | Part) -> dict[str, Any]:
     """Return every parameter of a study JSON-ready.
 
     Topologies and loads are spelled. Where a spelling does not say all, as that of a general
-    network, the SHA-256 of the whole stands behind it.
+    network or of one in a file, the SHA-256 of the whole stands behind it.
     """
     return {
         field.name: _plain(field.name, getattr(study, field.name))
@@ -90,10 +92,23 @@ def study_of(described: Mapping[str, Any]) -> Study:
             raise ValueError(f"study has the keys {', '.join(keys)}, got {unknown}")
     grids = [described, *further]
     spelled = [text for grid in grids for text in (*grid["topologies"], *grid["loads"])]
-    hidden = next((text for text in spelled if _DIGEST in text), None)
-    if hidden is not None:
-        raise ValueError(f"{hidden.partition(_DIGEST)[0]} has no spelling to be read back from")
-    return Study(**{**described, "further": [Part(**part) for part in further]})
+    for text in spelled:
+        name, hidden, _ = text.partition(_DIGEST)
+        if hidden and not is_graph_file(name):
+            raise ValueError(f"{name} has no spelling to be read back from")
+    read = [{**grid, "topologies": list(map(_read_back, grid["topologies"]))} for grid in grids]
+    return Study(**{**read[0], "further": [Part(**part) for part in read[1:]]})
+
+
+def _read_back(text: str) -> Topology:
+    """Return a topology of a manifest; a file must hold the network that it held."""
+    name, hidden, expected = text.partition(_DIGEST)
+    topology = parse_topology(name)
+    if hidden and digest(topology) != expected:
+        raise ValueError(
+            f"{name} must hold the network of the store: it has changed, or was read with options"
+        )
+    return topology
 
 
 def differences(kept: Mapping[str, Any], given: Mapping[str, Any]) -> list[str]:
@@ -151,6 +166,8 @@ def _plain(name: str, value: Any) -> Any:
 def _spelling(value: Topology | Distribution) -> str:
     if isinstance(value, Resampled) and value.file:
         return value.spec  # with the hash of the loads, whatever the file holds by now
+    if isinstance(value, Network) and value.label is not None:
+        return f"{value.spec}{_DIGEST}{digest(value)}"  # the file may change
     read: Any = parse_topology if isinstance(value, Topology) else parse_distribution
     try:
         whole = read(value.spec) == value

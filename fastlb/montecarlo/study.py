@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ..arguments import integer
 from ..random_loads.distributions import Distribution
 from ..random_loads.sampling import MAX_TRIAL, check_seed, read_distribution
+from ..topologies.network import Network
 from ..topologies.parse import parse_topology
 from ..topologies.topology import Topology
 from .stopping import Target, read_targets
@@ -90,7 +91,7 @@ class Study:
     name : str
         What the study is called.
     topologies : iterable of Topology or str
-        Such as ``Mesh(8, 8)`` or ``"mesh:8x8"``.
+        Such as ``Mesh(8, 8)``, ``"mesh:8x8"`` or ``"links.csv"``, a file of links.
     methods : iterable of str
         ``name`` or ``name:option=value,option=value``, such as ``"gde:lam=0.723"`` or
         ``"dde:axes=1-0"``. Values are integers, decimals, ``true``, ``false``, ``none``, orders
@@ -305,7 +306,8 @@ def _normalise(part: Study | Part) -> None:
             # Two of one spelling would be one column of the results.
             same = {value, getattr(value, "spec", value)}
             if seen & same:
-                raise ValueError(f"{name} must differ, got {value} twice")
+                hint = " (label= tells networks apart)" if isinstance(value, Network) else ""
+                raise ValueError(f"{name} must differ, got {value} twice{hint}")
             seen |= same
         object.__setattr__(part, name, values)
 

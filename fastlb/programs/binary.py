@@ -219,15 +219,15 @@ def _enumerated(given: Programs, watch: Watch) -> Found:
     """Return (pattern, cost, whether feasible, whether all are) of programs, until time is over."""
     B, m, n = given.A.shape
     require_memory(8 * (m + 1) * 2 ** max(n - LEAF, 0), f"enumerating {n} variables, {m} rows")
-    count = max(_STRETCH // ((m + 1) << n), 1) if watch.limited else max(B, 1)
+    if not watch.limited:
+        return _enumerated_part(given, slice(None))
+    count = max(_STRETCH // ((m + 1) << n), 1)
     parts = []
     for first in range(0, max(B, 1), count):
         if first and watch.over:
             break
         part = slice(first, first + count)
         parts.append(_enumerated_part(given, part))
-    if len(parts) == 1:
-        return parts[0]
     pattern, cost, known, every = zip(*parts, strict=True)
     return np.concatenate(pattern), np.concatenate(cost), np.concatenate(known), all(every)
 

@@ -30,9 +30,9 @@ class BinarySolution:
     bound : int or float, or None (masked) if infeasible
         No solution costs less; equal to the objective where optimal.
     method : str
-        "enumeration", "search", or "milp", which ended it.
+        Which ended it: "enumeration", "search", or "milp", by HiGHS.
     nodes : int
-        Nodes of the depth-first search.
+        Nodes of the depth-first search, without those of HiGHS.
     """
 
     x: Any

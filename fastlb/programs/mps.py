@@ -61,11 +61,16 @@ class ProgramFile:
 
 
 def read_mps(path: str | Path) -> ProgramFile:
-    """Read a 0-1 program from an MPS file (plain or .gz), or another format of HiGHS.
+    r"""Read a 0-1 program from an MPS file (plain or .gz), or another format of HiGHS, such as LP.
 
     Parameters
     ----------
     path : str or Path
+
+    Returns
+    -------
+    ProgramFile
+        What :func:`solve_binary` takes, ``c``, ``A`` and ``b``, beside the names in the file.
 
     Raises
     ------
@@ -76,6 +81,19 @@ def read_mps(path: str | Path) -> ProgramFile:
     ValueError
         If HiGHS cannot read it, or would read something else than its text says, or it is no
         0-1 program; the variables that are not binary are named.
+
+    Examples
+    --------
+    >>> import fastlb as lb
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "tiny.lp"
+    ...     _ = path.write_text("min\n 3 x + 2 y\nst\n r: x + y >= 1\nbinary\n x y\nend\n")
+    ...     file = lb.read_mps(path)
+    >>> s = lb.solve_binary(file.c, file.A, file.b, time_limit=60)
+    >>> dict(zip(file.variables, s.x.tolist())), file.value(s.objective)
+    ({'x': 0, 'y': 1}, 2.0)
     """
     highspy = extra("highspy")
     path = Path(path)
@@ -207,10 +225,10 @@ def _said(contents: Contents, rows: list[str]) -> tuple[Any, NDArray[np.float64]
 
     row_number = {row: i for i, row in enumerate(rows)}
     column_number = {name: j for j, name in enumerate(contents.columns)}
-    costs = np.zeros(len(column_number))
+    costs, objective = np.zeros(len(column_number)), contents.objective
     numbers, places = [], []
     for (column, row), number in contents.entries.items():
-        if row == contents.objective:
+        if row == objective:
             costs[column_number[column]] = number
         elif row in row_number:
             numbers.append(number)

@@ -19,6 +19,7 @@ FOREIGN = (
     *("OBJNAME", "SOS", "SOS1", "SOS2", "SETS", "CSECTION"),
     *("INDICATORS", "LAZYCONS", "USERCUTS", "MODELCUTS", "DELAYEDROWS", "GENCONS", "PWLOBJ"),
 )
+_HEADS = frozenset(SECTIONS + QUADRATIC + FOREIGN)
 MINIMISE, MAXIMISE = ("MIN", "MINIMIZE"), ("MAX", "MAXIMIZE")
 # What a kind of bound makes of the lower and the upper end; "=" is its number, None leaves it.
 INFINITE = float("inf")
@@ -116,6 +117,8 @@ def check_mps(path: Path) -> Contents:
 
 def _free_fields(line: str) -> list[str]:
     words = line.split()
+    if "$" not in line:
+        return words
     # From a dollar on a line is a comment.
     end = next((i for i, word in enumerate(words) if word.startswith("$")), len(words))
     return words[:end]
@@ -145,6 +148,8 @@ class _Reader:
         self.sections: set[str] = set()
         self.vectors: dict[str, str] = {}
         self.known: set[str] = set()
+        # Numbers by their text: most stand there many times.
+        self.numbers: dict[str, float] = {}
         readers = {
             "OBJSENSE": self._sense,
             "ROWS": self._row,
@@ -160,11 +165,10 @@ class _Reader:
             words = fields(line)
             if not words:
                 continue
-            first = line.split()[0].upper()
+            first = line.split(maxsplit=1)[0].upper()
             # A vector may be named as its section.
             named = first == self.section and len(words) > 1
-            begins = first in SECTIONS + QUADRATIC + FOREIGN
-            if begins and not named and not line[0].isspace():
+            if first in _HEADS and not named and not line[0].isspace():
                 self.section = self._header(first, line.split()[1:])
                 if first == "ENDATA":
                     return
@@ -282,13 +286,15 @@ class _Reader:
             ends[column] = number if isinstance(value, str) and number is not None else float(value)
 
     def _number(self, word: str) -> float:
+        if word in self.numbers:
+            return self.numbers[word]
         if not _NUMBER.fullmatch(word):
             self._refuse(f"{word!r} is no number")
         if not is_exact(word):
             self._refuse(
                 f"{word} is a number that float64 cannot hold: it would be {float(word)!r}"
             )
-        return float(word)
+        return self.numbers.setdefault(word, float(word))
 
 
 def is_exact(word: str) -> bool:

@@ -73,7 +73,7 @@ def search(
     def outcome(complete: bool) -> Outcome:
         known = bool(solved and (initial is None or cost < initial))
         if not complete:
-            return Outcome(LIMIT, x[:n] if known else None, max(int(least), 0), "search", spent)
+            return Outcome(LIMIT, x[:n] if known else None, least, "search", spent)
         if not known:
             return Outcome(INFEASIBLE, None, 0, "search", spent)
         return Outcome(OPTIMAL, x[:n], int(cost), "search", spent)
@@ -88,10 +88,12 @@ def search(
         while True:
             began = perf_counter()
             stretch = min(size, end - spent, checkpoint - spent)
-            cost, solved, least, nodes, depth = kernel(
+            cost, solved, open_bound, nodes, depth = kernel(
                 c, A, b, y, rows, kind, x, cost, solved, branch, depth, stretch
             )
             spent += int(nodes)
+            # Of an earlier stage a higher bound may be known.
+            least = max(least, int(open_bound))
             if depth < 0:
                 return outcome(complete=True)
             if spent == end or watch.over:
@@ -102,7 +104,8 @@ def search(
                 if spent > MOST_EXPECTED * _explored(branch, depth):
                     return outcome(complete=False)
                 checkpoint = end
-            size = int(stretch * min(4.0, STRETCH_SECONDS / (perf_counter() - began))) + 1
+            seconds = max(perf_counter() - began, 1e-6)
+            size = int(stretch * min(4.0, STRETCH_SECONDS / seconds)) + 1
         if spent == node_limit or watch.over:
             break
     return outcome(complete=False)

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from .outcome import Outcome
 
 
+# Seconds from which on there is no limit: 30 years, fewer than any system can wait for.
+_LONGEST = 1e9
+
+
 class Watch:
     """The time that is left for solving, looked at between stretches of bounded work.
 
@@ -26,7 +30,9 @@ class Watch:
     def __init__(
         self, seconds: float | None = None, tell: Callable[[Outcome], None] | None = None
     ) -> None:
-        self._end = inf if seconds is None else monotonic() + seconds
+        if seconds is None or seconds > _LONGEST:
+            seconds = inf
+        self._end = monotonic() + seconds
         self.tell = tell
 
     def through(self, whole: Callable[[Outcome], Outcome] | None) -> Watch:
@@ -34,9 +40,12 @@ class Watch:
 
         None tells nothing.
         """
-        watch, tell = Watch(), self.tell
+        tell = self.tell
+        if tell is None:
+            return self
+        watch = Watch()
         watch._end = self._end
-        if tell is not None and whole is not None:
+        if whole is not None:
             watch.tell = lambda outcome: tell(whole(outcome))
         return watch
 

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from ..topologies.hexa_cell_topology import HyperHexaCell
 from ..topologies.hypercube import Hypercube
+from ..topologies.network import Network
 from ..topologies.topology import Grid
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 MAX_ROWS = 32
 MAX_BINS = 16
+LONGEST_NAME = 16
 _GAP = 4
 # Ends and quarters of matplotlib's viridis: even steps to the eye, safe for the colour-blind.
 _VIRIDIS = np.array(
@@ -192,11 +194,19 @@ class LoadPicture:
         return all(panel.dtype.kind in "iu" for panel in self.panels.values())
 
     def _addresses(self) -> list[str]:
+        if isinstance(self.topology, Network):
+            return [_cut(str(name)) for name in self.topology.names]
         if isinstance(self.topology, HyperHexaCell):
             return [self.topology.label(i) for i in range(self.topology.size)]
         separator = "" if isinstance(self.topology, Hypercube) else ","
         addresses = [self.topology.address(i) for i in range(self.topology.size)]
         return [separator.join(map(str, address)) or "0" for address in addresses]
+
+
+def _cut(name: str) -> str:
+    """Return a name that leaves room for bars, without what would break the line."""
+    shown = "".join(letter if letter.isprintable() else "?" for letter in name)
+    return shown if len(shown) <= LONGEST_NAME else f"{shown[: LONGEST_NAME - 2]}.."
 
 
 def bins(least: float, largest: float, whole: bool) -> list[tuple[float, float]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,14 +21,30 @@ if TYPE_CHECKING:
 
 MOST_NODES = 1000
 NAMED_NODES = 60
+# Links whose amounts are written on them.
+COUNTED_LINKS = 80
+
+# Behind texts, so that they can be read above links.
+_BEHIND = {"boxstyle": "round,pad=0.1", "facecolor": "white", "linewidth": 0, "alpha": 0.75}
+
+Positions = Sequence[tuple[float, float] | None] | None
 
 
-def plan_image(plan: MinimaxPlan, named: NamedNetwork, excess: list[Number], suffix: str) -> bytes:
+def plan_image(
+    plan: MinimaxPlan,
+    named: NamedNetwork,
+    excess: list[Number],
+    suffix: str,
+    positions: Positions = None,
+    loads: list[Number] | None = None,
+) -> bytes:
     """Return a drawing of a plan as PNG or SVG bytes.
 
     Overloaded nodes are orange, nodes with room blue, larger ones for more load. Links are as
-    wide as the load they carry; those of the bottleneck are green. Names are drawn as they are,
-    with boxes for letters that the font lacks.
+    wide as the load they carry; those of the bottleneck are green. Names and amounts are drawn
+    as they are, with boxes for letters that the font lacks; ``loads`` are those before, and
+    shown with those after. Nodes stand where ``positions`` has them; those without a position,
+    near their neighbours.
 
     Raises
     ------
@@ -38,14 +55,18 @@ def plan_image(plan: MinimaxPlan, named: NamedNetwork, excess: list[Number], suf
         raise ValueError(
             f"network must have at most {MOST_NODES} nodes to be drawn, got {plan.network.size}"
         )
-    places = _places(plan)
+    places = _places(plan, positions)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
-        return image(lambda: _draw(plan, named, excess, places), suffix)
+        return image(lambda: _draw(plan, named, loads, excess, places), suffix)
 
 
 def _draw(
-    plan: MinimaxPlan, named: NamedNetwork, excess: list[Number], places: NDArray[np.float64]
+    plan: MinimaxPlan,
+    named: NamedNetwork,
+    loads: list[Number] | None,
+    excess: list[Number],
+    places: NDArray[np.float64],
 ) -> Any:
     figure = new_figure(figsize=(8.0, 6.4))
     axes = figure.add_subplot()
@@ -75,26 +96,32 @@ def _draw(
             },
             zorder=2,
         )
+    if np.count_nonzero(flow) <= COUNTED_LINKS:
+        _write_amounts(axes, plan, flow, places)
     amounts = np.array([float(x) for x in excess])
     share = np.abs(amounts) / (np.abs(amounts).max(initial=0) or 1.0)
     colours = [ORANGE if x > 0 else BLUE if x < 0 else "#BBBBBB" for x in amounts.tolist()]
     axes.scatter(*places.T, s=25 + 130 * share, c=colours, zorder=3, edgecolors="white")
     if plan.network.size <= NAMED_NODES:
-        for name, (x, y) in zip(named.names, places.tolist(), strict=True):
+        for label, (x, y) in zip(_labels(plan, named, loads), places.tolist(), strict=True):
             axes.text(
                 x,
                 y + 0.025 * size,
-                name,
+                label,
                 ha="center",
                 va="bottom",
                 fontsize=7,
                 zorder=4,
+                bbox=_BEHIND,
                 parse_math=False,
             )
-    axes.set_title(
+    # At the left of the figure: the drawing may be narrower than its title.
+    figure.suptitle(
         f"{named.source}: {_shown(plan.eliminated)} moved, at most {_shown(plan.contention)} "
         f"on a link (bottleneck: {len(tight)}, green)\n"
         "orange has too much, blue has room; wider arrows carry more",
+        x=0.02,
+        ha="left",
         parse_math=False,
     )
     # Nodes on a line, too, get a picture with room for arcs, names and circles.
@@ -105,14 +132,50 @@ def _draw(
     return figure
 
 
+def _labels(plan: MinimaxPlan, named: NamedNetwork, loads: list[Number] | None) -> list[str]:
+    """Return every node's name, with its load before and after where it is known."""
+    if loads is None:
+        return list(named.names)
+    after: list[Any] = list(loads)
+    for (u, v), sent in zip(plan.network.edges.tolist(), plan.flow.tolist(), strict=True):
+        after[u] -= sent
+        after[v] += sent
+    changes = zip(named.names, loads, after, strict=True)
+    return [f"{name}\n{_shown(a)} → {_shown(b)}" for name, a, b in changes]
+
+
+def _write_amounts(
+    axes: Any, plan: MinimaxPlan, flow: NDArray[np.float64], places: NDArray[np.float64]
+) -> None:
+    """Write on every arrow what it carries, in the middle of its arc."""
+    for k in np.flatnonzero(flow).tolist():
+        u, v = plan.network.edges[k].tolist()
+        dx, dy = places[v] - places[u]
+        # A quadratic arc of rad r passes the middle of its chord at r / 2 of its length.
+        x, y = (places[u] + places[v]) / 2 + 0.04 * np.array([dy, -dx])
+        axes.text(
+            x,
+            y,
+            _shown(plan.flow[k : k + 1].tolist()[0]),
+            ha="center",
+            va="center",
+            fontsize=6,
+            zorder=3.5,
+            bbox=_BEHIND,
+        )
+
+
 def _shown(number: Number) -> str:
     return f"{float(number):.6g}"
 
 
-def _places(plan: MinimaxPlan) -> NDArray[np.float64]:
-    """Return where nodes are drawn: by address on meshes and tori, in a circle or by springs."""
+def _places(plan: MinimaxPlan, positions: Positions) -> NDArray[np.float64]:
+    """Return where nodes are drawn: where their data say, by address, in a circle or by springs."""
     topology = plan.network.topology
     n = plan.network.size
+    placed = {i: place for i, place in enumerate(positions or ()) if place is not None}
+    if len(set(placed.values())) > 1:
+        return _by_position(plan, placed)
     if topology is not None and topology.ndim == 2:
         rows, columns = np.unravel_index(np.arange(n), topology.shape)
         return np.stack([columns, -rows], axis=1).astype(np.float64)
@@ -130,3 +193,23 @@ def _places(plan: MinimaxPlan) -> NDArray[np.float64]:
         return np.array([found[i] for i in range(n)])
     angles = 2 * math.pi * np.arange(n) / n
     return np.stack([np.cos(angles), np.sin(angles)], axis=1)
+
+
+def _by_position(plan: MinimaxPlan, placed: dict[int, tuple[float, float]]) -> NDArray[np.float64]:
+    """Return the positions, and for nodes that have none the middle of their neighbours."""
+    places = np.full((plan.network.size, 2), np.nan)
+    places[list(placed)] = list(placed.values())
+    centre = np.nanmean(places, axis=0)
+    neighbours: dict[int, list[int]] = {}
+    for u, v in plan.network.links.tolist():
+        neighbours.setdefault(u, []).append(v)
+        neighbours.setdefault(v, []).append(u)
+    waiting = [i for i in range(len(places)) if i not in placed]
+    while waiting:
+        near = {i: [j for j in neighbours.get(i, []) if j in placed] for i in waiting}
+        reached = [i for i in waiting if near[i]] or waiting
+        for i in reached:
+            places[i] = places[near[i]].mean(axis=0) if near[i] else centre
+        placed = placed | {i: (float(places[i, 0]), float(places[i, 1])) for i in reached}
+        waiting = [i for i in waiting if i not in placed]
+    return places

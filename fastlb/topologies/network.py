@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -12,6 +13,7 @@ import numpy as np
 from ..accelerate import extra, kernels
 from ..arguments import integer
 from ..quantities import Quantities, read_quantities
+from .linkattributes import warn_of_unread
 from .topology import MAX_NODES, Topology, ordered_links
 
 if TYPE_CHECKING:
@@ -111,9 +113,16 @@ class Network(Topology):
         Existing traffic per link, default 0, finite and not negative.
     topology : Topology, optional
         The topology whose links these are; set by ``Topology.network``.
+    names : iterable of hashable, optional
+        What the nodes are called, each differently. Names change no result: networks that
+        differ in them alone are equal.
+    label : str, optional
+        What tables call the network, such as the file it was read from; on one line.
 
     Attributes
     ----------
+    names : sequence, length N
+        Name of every node; without names the numbers 0..N-1.
     edges : (E, 2) int64
         The directed links.
     links : (L, 2) int64
@@ -126,18 +135,24 @@ class Network(Topology):
     Raises
     ------
     ValueError
-        If an edge names no node, or a capacity or traffic is negative, NaN or unreadable.
+        If an edge names no node, a capacity or traffic is negative, NaN or unreadable, or
+        names repeat themselves or are not N.
 
     Examples
     --------
     >>> Network([(0, 1), (1, 2)], capacity=[5, "41/7"]).capacity
     (5, Fraction(41, 7))
+    >>> network = Network([(0, 1), (1, 2)], names=["db1", "web1", "web2"])
+    >>> network.node("web2"), network.by_name([7, 1, 4])
+    (2, {'db1': 7, 'web1': 1, 'web2': 4})
     """
 
     edges: NDArray[np.int64]
     capacities: Quantities
     traffics: Quantities
     topology: Topology | None
+    label: str | None
+    _names: tuple[Hashable, ...] | None
 
     def __init__(
         self,
@@ -147,6 +162,8 @@ class Network(Topology):
         capacity: Any = None,
         traffic: Any = None,
         topology: Topology | None = None,
+        names: Iterable[Hashable] | None = None,
+        label: str | None = None,
     ) -> None:
         ends = _edge_array(edges)
         size = int(ends.max(initial=-1)) + 1 if n is None else integer("n", n)
@@ -163,6 +180,8 @@ class Network(Topology):
             capacities=_per_link("capacity", capacity, len(ends), unlimited=True),
             traffics=_per_link("traffic", traffic, len(ends), unlimited=False),
             topology=topology,
+            label=label,
+            _names=None if names is None else _different(names, size),
         )
 
     @classmethod
@@ -174,7 +193,8 @@ class Network(Topology):
         Parameters
         ----------
         graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
-            Nodes are numbered in the graph's own order.
+            Nodes are numbered in the graph's own order, and keep their names; the name of the
+            graph, if it has one, is the network's label.
         capacity, traffic : str
             Link attributes to read; a link without one is unlimited, or carries nothing.
 
@@ -182,11 +202,18 @@ class Network(Topology):
         ------
         TypeError
             If it is no graph.
+
+        Warns
+        -----
+        UserWarning
+            If no link has the attribute for the capacity, and some have one that is usually
+            it, such as "bandwidth".
         """
         if not hasattr(graph, "is_directed"):
             raise TypeError(f"graph must be a networkx graph, got {graph!r}")
         number = {node: i for i, node in enumerate(graph)}
         links = [(number[u], number[v], data) for u, v, data in graph.edges(data=True)]
+        warn_of_unread(capacity, traffic, {str(key) for *_, data in links for key in data})
         if not graph.is_directed():
             links += [(v, u, data) for u, v, data in links]
         return cls(
@@ -194,7 +221,50 @@ class Network(Topology):
             n=len(number),
             capacity=[data.get(capacity) for *_, data in links],
             traffic=[data.get(traffic, 0) for *_, data in links],
+            names=None if list(number) == list(range(len(number))) else number,
+            label=" ".join(str(getattr(graph, "name", "")).split()) or None,
         )
+
+    @property
+    def names(self) -> Sequence[Any]:
+        """Name of every node; without names the numbers 0..N-1."""
+        return range(self.size) if self._names is None else self._names
+
+    @property
+    def is_named(self) -> bool:
+        """Whether the nodes have names."""
+        return self._names is not None
+
+    def node(self, name: Hashable) -> int:
+        """Return the number of the node of this name.
+
+        Raises
+        ------
+        ValueError
+            If there is none.
+        """
+        if name not in (self.names if self._names is None else self._nodes):
+            raise ValueError(f"network has no node {name!r}")
+        return self.names.index(name) if self._names is None else self._nodes[name]
+
+    def by_name(self, values: ArrayLike) -> dict[Any, Any]:
+        """Return one value a node, shape (N,), by the names of the nodes.
+
+        Raises
+        ------
+        ValueError
+            If there is another number of values.
+        """
+        listed = np.asarray(values)
+        if listed.shape != (self.size,):
+            raise ValueError(
+                f"values must be one for each of {self.size} nodes, got shape {listed.shape}"
+            )
+        return dict(zip(self.names, listed.tolist(), strict=True))
+
+    @cached_property
+    def _nodes(self) -> dict[Hashable, int]:
+        return {name: i for i, name in enumerate(self._names or ())}
 
     @cached_property
     def graph(self) -> Expanded:
@@ -243,22 +313,25 @@ class Network(Topology):
             capacity=self.capacities if capacity is None else capacity,
             traffic=self.traffics if traffic is None else traffic,
             topology=self.topology,
+            names=self._names,
+            label=self.label,
         )
 
     def to_networkx(self) -> Any:
-        """Return a ``networkx.MultiDiGraph`` with the attributes ``capacity`` and ``traffic``."""
+        """Return a ``networkx.MultiDiGraph`` of the names, with ``capacity`` and ``traffic``."""
         graph = extra("networkx").MultiDiGraph()
-        graph.add_nodes_from(range(self.size))
+        names = self.names
+        graph.add_nodes_from(names)
         values = zip(self.edges.tolist(), self.capacity, self.traffic, strict=True)
         for (u, v), limit, carried in values:
             limits = {} if limit is None else {"capacity": limit}
-            graph.add_edge(u, v, traffic=carried, **limits)
+            graph.add_edge(names[u], names[v], traffic=carried, **limits)
         return graph
 
     @property
     def spec(self) -> str:
-        """A name for tables; a general network has no spelling that can be read back."""
-        return f"network:{self.size}"
+        """Its label, else a name for tables; only that of a file can be read back."""
+        return f"network:{self.size}" if self.label is None else self.label
 
     @cached_property
     def _key(self) -> tuple[object, ...]:
@@ -268,12 +341,27 @@ class Network(Topology):
     def __repr__(self) -> str:
         if self.topology is not None:
             return f"{self.topology!r}.network()"
+        if self.label is not None:
+            return f"<Network {self.label}: {self.size} nodes, {len(self.edges)} edges>"
         if len(self.edges) > 8:
             return f"Network(<{len(self.edges)} edges>, n={self.size})"
         limits = "" if set(self.capacity) <= {None} else f", capacity={list(self.capacity)}"
         carried = "" if set(self.traffic) <= {0} else f", traffic={list(self.traffic)}"
+        named = f", names={list(self._names)}" if self._names and len(self._names) <= 9 else ""
         pairs = [tuple(pair) for pair in self.edges.tolist()]
-        return f"Network({pairs}, n={self.size}{limits}{carried})"
+        return f"Network({pairs}, n={self.size}{limits}{carried}{named})"
+
+
+def _different(names: Iterable[Hashable], size: int) -> tuple[Hashable, ...]:
+    listed = tuple(names)
+    if len(listed) != size:
+        raise ValueError(f"names must be one for each of {size} nodes, got {len(listed)}")
+    seen: set[Hashable] = set()
+    for name in listed:
+        if name in seen:
+            raise ValueError(f"names must differ, got {name!r} twice")
+        seen.add(name)
+    return listed
 
 
 def _edge_array(edges: ArrayLike) -> NDArray[np.int64]:

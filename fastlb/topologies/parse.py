@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import difflib
 import re
+import warnings
 from collections.abc import Callable
 
+from ..files.graphfiles import READERS, is_graph_file
+from ..files.namednetwork import read_network_file
 from .hexa_cell_topology import HyperHexaCell
 from .hypercube import Hypercube
 from .topology import Chain, Grid, Mesh, Ring, Topology, Torus
@@ -22,20 +25,30 @@ SPELLINGS = {
 
 
 def parse_topology(text: str) -> Topology:
-    """Read a topology from the command line's spelling.
+    """Read a topology from the command line's spelling, or a network from a file.
 
     Parameters
     ----------
     text : str
         ``hypercube:10``, ``hypercube:3:faults=0-4,5-7``, ``mesh:8x8``, ``torus:16x16x16``,
-        ``chain:8``, ``ring:8``, ``grid:4wx6`` (a ``w`` marks a wrapped axis) or ``hhc:5``.
+        ``chain:8``, ``ring:8``, ``grid:4wx6`` (a ``w`` marks a wrapped axis) or ``hhc:5``; or a
+        file of links such as ``servers.csv``, of which links and names of nodes are read alone
+        (:func:`read_network` reads capacities too).
 
     Raises
     ------
     TypeError
         If it is no text.
     ValueError
-        If the name is unknown or the sizes do not fit it; the message shows a right spelling.
+        If the name is unknown or the sizes do not fit it, or a file cannot be read; the message
+        shows a right spelling.
+    OSError
+        If a file cannot be opened.
+
+    Warns
+    -----
+    UserWarning
+        If a file says more of its links than is read, such as a capacity.
 
     Examples
     --------
@@ -44,6 +57,14 @@ def parse_topology(text: str) -> Topology:
     """
     if not isinstance(text, str):
         raise TypeError(f"topology must be a string such as 'torus:8x8', got {text!r}")
+    if is_graph_file(text.strip()):
+        try:
+            named = read_network_file(text.strip(), links_only=True)
+        except FileNotFoundError:
+            raise ValueError(f"topology must be a file that is there, got {text!r}") from None
+        if named.note:
+            warnings.warn(named.note, stacklevel=2)
+        return named.network
     name, colon, sizes = text.strip().partition(":")
     name = name.strip().lower()
     if name not in _READERS:
@@ -52,7 +73,10 @@ def parse_topology(text: str) -> Topology:
         meant = _OTHER_NAMES.get(close[0], close[0]) if close else ""
         hint = f"; did you mean {meant}?" if meant else ""
         known = ", ".join(_READERS)
-        raise ValueError(f"topology must begin with one of {known}, got {text!r}{hint}")
+        files = ", ".join(READERS)
+        raise ValueError(
+            f"topology must begin with one of {known}, or be a file {files}, got {text!r}{hint}"
+        )
     try:
         return _READERS[name](sizes.strip().lower() if colon else "")
     except _SpellingError:

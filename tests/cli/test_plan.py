@@ -328,7 +328,7 @@ def test_malformed_networks(
         ("l.json", "[1, 2", "l.json line 1: is no JSON"),
         ("l.json", '{"Bern": true}', "load of Bern must be a number"),
         ("l.npy", "text", "is no readable .npy file"),
-        ("l.xls", "", "loads must be a .csv, .npy or .json"),
+        ("l.xls", "", "loads must be a .csv, .npy, .json, .graphml or .gml"),
         ("l.csv", LOADS.replace("12", str(2**70)), "loads must fit 64 bits"),
     ],
 )
@@ -342,6 +342,7 @@ def test_malformed_loads(tmp_path: Path, name: str, content: str, text: str) -> 
     ("arguments", "text"),
     [
         (["mesh:2x2"], "--loads or --excess is needed"),
+        (["mesh:2x2", "--name", "city"], "--name is for network files, not for mesh:2x2"),
         (["nowhere.graphml"], "nowhere.graphml"),
         (["mesh:2x2", "--loads", "nowhere.csv"], "nowhere.csv"),
         (["mesh:2x2", "--loads", "a.csv", "--excess", "b.csv"], "exclude each other"),

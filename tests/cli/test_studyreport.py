@@ -2,7 +2,7 @@
 
 import pytest
 
-from fastlb.cli.studyreport import GAP, broken, fitted
+from fastlb.cli.tables import GAP, broken, fitted
 
 
 @pytest.mark.parametrize(

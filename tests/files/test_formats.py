@@ -154,7 +154,7 @@ def test_csv_names_file_line_and_text(tmp_path: Path, text: str, says: str) -> N
 
 def test_csv_refuses_other_encodings(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes("1,2\n".encode("utf-16"))
-    refused(tmp_path / "a.csv", "a.csv is no text (UTF-8)")
+    refused(tmp_path / "a.csv", "a.csv: is no text (UTF-8)")
 
 
 def test_csv_from_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,7 +206,7 @@ def test_what_is_not_there_or_not_known(tmp_path: Path) -> None:
         read_load_file([tmp_path / "nothing.npy"])
     refused(tmp_path / "no*.npy", "no file matches")
     refused(write(tmp_path / "a.xlsx", ""), "loads must be a .npy or .csv file", "a.xlsx")
-    refused(write(tmp_path / "loads.json", "{}"), "must be named PREFIX.RANK.json")
+    refused(write(tmp_path / "loads.json", "{}"), "loads.json: holds no loads")
     with pytest.raises(ValueError, match=r"loads must be a \.npy or \.csv file"):
         read_load_file([VT_16, VT_16])
     with pytest.raises(ValueError, match="got nothing"):

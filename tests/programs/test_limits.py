@@ -31,7 +31,10 @@ def check_stopped(c: Any, A: Any, b: Any, s: Any) -> None:
 def test_the_best_solution_within_a_time_limit(method: str) -> None:
     began = monotonic()
     s = lb.solve_binary(*HARD, method=method, time_limit=0.4)
-    check_stopped(*HARD, s)
+    # On a busy machine HiGHS may have no solution yet.
+    if method != "milp" or s.x is not None:
+        check_stopped(*HARD, s)
+    assert s.status == "limit"
     assert s.method == ("milp" if method == "milp" else "search")
     # Not a measurement: without the limit it would take hours.
     assert monotonic() - began < 60
@@ -160,6 +163,7 @@ def test_a_call_that_does_not_come_back_is_left_behind() -> None:
 def test_a_watch_without_a_limit_is_never_over() -> None:
     assert (Watch().over, Watch().limited, Watch(0).over) == (False, False, True)
     assert 0 < Watch(60).seconds_left <= 60
+    assert not Watch(1e300).limited
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have other names for it")

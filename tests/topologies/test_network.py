@@ -54,10 +54,63 @@ def test_undirected_graphs_give_both_directions() -> None:
     assert directed.capacity == (None, None, 2, 2)
 
 
+def test_names_are_kept() -> None:
+    graph = nx.Graph([("db", "web"), ("web", "cache")])
+    network = lb.Network.from_networkx(graph)
+    assert network.names == ("db", "web", "cache")
+    assert network.node("cache") == 2
+    assert network.by_name([3, 1, 2]) == {"db": 3, "web": 1, "cache": 2}
+    assert set(network.to_networkx()) == set(graph)
+    assert pickle.loads(pickle.dumps(network)).names == network.names
+    assert network.network(capacity=2).names == network.names
+    assert network == lb.Network(network.edges)
+    assert "names=['db', 'web', 'cache']" in repr(network)
+    b = lb.gde([9, 0, 0], network, lam="1/2")
+    assert b.to_dict()["names"] == ["db", "web", "cache"]
+    assert "names" not in lb.gde([9, 0, 0], lb.Network(network.edges), lam="1/2").to_dict()
+    plan = lb.minimax_flow(network, [3, -1, -2])
+    assert plan.routes(named=True)[0].path[0] == "db"
+    assert plan.to_dict()["links"][0] == ["db", "web"]
+    assert [r.amount for r in plan.routes(named=True)] == [r.amount for r in plan.routes()]
+
+
+def test_networks_of_one_size_are_told_apart_by_their_labels() -> None:
+    graphs = [nx.path_graph(4), nx.star_graph(3)]
+    networks = [lb.Network.from_networkx(graph) for graph in graphs]
+    with pytest.raises(ValueError, match=r"label= tells networks apart"):
+        lb.Study("two", networks, ["gde:lam=1/2"], "uniform:9")
+    for graph, name in zip(graphs, ("path", "star"), strict=True):
+        graph.name = name
+    labelled = [lb.Network.from_networkx(graph) for graph in graphs]
+    assert labelled == networks
+    study = lb.Study("two", labelled, ["gde:lam=1/2"], "uniform:9")
+    assert [cell.topology.spec for cell in study.cells] == ["path", "star"]
+
+
+def test_nodes_without_names_are_numbers() -> None:
+    network = lb.Network([(0, 1)], n=10**9)
+    assert (len(network.names), network.node(7), network.is_named) == (10**9, 7, False)
+    with pytest.raises(ValueError, match="network has no node 'x'"):
+        network.node("x")
+    with pytest.raises(ValueError, match="values must be one for each of 1000000000 nodes"):
+        network.by_name([1])
+
+
+def test_a_bandwidth_that_is_not_read_is_told() -> None:
+    graph = nx.Graph()
+    graph.add_edge("a", "b", bandwidth=3)
+    with pytest.warns(UserWarning, match="capacity='bandwidth' makes it their capacity"):
+        lb.Network.from_networkx(graph)
+    assert lb.Network.from_networkx(graph, capacity="bandwidth").capacity == (3, 3)
+    assert lb.Network.from_networkx(graph, traffic="bandwidth").traffic == (3, 3)
+
+
 @pytest.mark.parametrize(
     ("call", "error", "says"),
     [
         (lambda: lb.Network([]), ValueError, "n must be at least 1 node"),
+        (lambda: lb.Network([(0, 1)], names=["a"]), ValueError, "names must be one for each of 2"),
+        (lambda: lb.Network([(0, 1)], names="aa"), ValueError, "names must differ, got 'a' twice"),
         (lambda: lb.Network([(0, 1)], n=1), ValueError, "edges must join nodes 0..0, got (0, 1)"),
         (lambda: lb.Network([(0, 1)], n=2.0), TypeError, "n must be an integer"),
         (lambda: lb.Network([(0, -1)], n=2), ValueError, "edges must join nodes 0..1"),
