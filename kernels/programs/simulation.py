@@ -193,7 +193,7 @@ def simulate(first, rows, b, pairs, rules, workspace, figures):
                 return problem
             # Sequences are handed out: modulo the processors at the start, or to idle ones.
             p = 0
-            while waiting < size and (p < P or not central):
+            while waiting < size and (p < P or not central) and not interrupted(meter, 8):
                 if load[p & P - 1] == 0 or not central:
                     item = P + waiting
                     sequence[item] = waiting
