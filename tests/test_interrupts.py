@@ -167,7 +167,11 @@ def test_what_numba_makes_of_an_interrupt_is_one(monkeypatch: pytest.MonkeyPatch
     interrupts = kernels("shared.interrupts")
 
     def interrupted() -> None:
-        raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
+        said = "returned a result with an exception set"
+        try:
+            raise SystemError(said) from KeyboardInterrupt()
+        except SystemError as error:
+            raise SystemError(said) from error
 
     monkeypatch.setattr(interrupts, "kernel", lambda function: function)
     with pytest.raises(KeyboardInterrupt):

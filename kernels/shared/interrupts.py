@@ -63,7 +63,9 @@ def long_kernel(function):
             result = compiled(*arguments)
         except SystemError as error:
             # numba runs Python, and so handlers, while it makes arrays of results, and goes on.
-            raise error.__cause__ or error from None
+            while isinstance(error, SystemError) and error.__cause__:
+                error = error.__cause__
+            raise error from None
         if _raised and (own := _raised.pop(get_ident(), None)) is not None:
             raise own
         return result
