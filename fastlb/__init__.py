@@ -30,18 +30,20 @@ if TYPE_CHECKING:
     from .flows.entities import EntityRoutes, route_entities
     from .flows.excess import excess_load
     from .flows.minimax import minimax_flow
-    from .flows.plan import MinimaxBatch, MinimaxPlan, Route
+    from .flows.plan import MinimaxPlan, Route
+    from .flows.planbatch import MinimaxBatch
     from .flows.routing import RoutingScheme, dimension_order, routing_graph
     from .flows.scheduling import perfect_packing, scheduling_network
     from .flows.schemecheck import check_routing
     from .hexa_cells.errata import Erratum, hexa_cell_errata
     from .hexa_cells.hexa_cell_costs import hexa_cell_formulas
     from .hexa_cells.hexa_cell_exchange import hexa_cell
+    from .montecarlo.grid import Part
     from .montecarlo.results import Results
     from .montecarlo.runner import run
     from .montecarlo.statistic import Difference, Statistic
     from .montecarlo.store import read_store
-    from .montecarlo.study import Part, Study
+    from .montecarlo.study import Study
     from .programs.binary import solve_binary
     from .programs.counters import count_tests
     from .programs.families import random_binary
@@ -61,11 +63,12 @@ if TYPE_CHECKING:
         Zipf,
     )
     from .registry import balance, methods, register_method
+    from .topologies.grids import Chain, Grid, Mesh, Ring, Torus
     from .topologies.hexa_cell_topology import HyperHexaCell
     from .topologies.hypercube import Hypercube
     from .topologies.network import Network
     from .topologies.parse import parse_topology
-    from .topologies.topology import Chain, Grid, Mesh, Ring, Topology, Torus
+    from .topologies.topology import Topology
     from .warming import warmup
 
 # No module is called as a public function: once imported, it would stand in the function's place.
@@ -84,18 +87,20 @@ _HOME = {
     "flows.entities": ("EntityRoutes", "route_entities"),
     "flows.excess": ("excess_load",),
     "flows.minimax": ("minimax_flow",),
-    "flows.plan": ("MinimaxBatch", "MinimaxPlan", "Route"),
+    "flows.plan": ("MinimaxPlan", "Route"),
+    "flows.planbatch": ("MinimaxBatch",),
     "flows.routing": ("RoutingScheme", "dimension_order", "routing_graph"),
     "flows.scheduling": ("perfect_packing", "scheduling_network"),
     "flows.schemecheck": ("check_routing",),
     "hexa_cells.errata": ("Erratum", "hexa_cell_errata"),
     "hexa_cells.hexa_cell_costs": ("hexa_cell_formulas",),
     "hexa_cells.hexa_cell_exchange": ("hexa_cell",),
+    "montecarlo.grid": ("Part",),
     "montecarlo.results": ("Results",),
     "montecarlo.runner": ("run",),
     "montecarlo.statistic": ("Difference", "Statistic"),
     "montecarlo.store": ("read_store",),
-    "montecarlo.study": ("Part", "Study"),
+    "montecarlo.study": ("Study",),
     "programs.binary": ("solve_binary",),
     "programs.counters": ("count_tests",),
     "programs.families": ("random_binary",),
@@ -115,11 +120,12 @@ _HOME = {
         "Zipf",
     ),
     "registry": ("balance", "methods", "register_method"),
+    "topologies.grids": ("Chain", "Grid", "Mesh", "Ring", "Torus"),
     "topologies.hexa_cell_topology": ("HyperHexaCell",),
     "topologies.hypercube": ("Hypercube",),
     "topologies.network": ("Network",),
     "topologies.parse": ("parse_topology",),
-    "topologies.topology": ("Chain", "Grid", "Mesh", "Ring", "Topology", "Torus"),
+    "topologies.topology": ("Topology",),
     "warming": ("warmup",),
 }
 _MODULE = {name: module for module, names in _HOME.items() for name in names}

@@ -1,4 +1,4 @@
-"""The one place through which the face reaches the jitted kernels and optional libraries.
+"""The one place through which kernels are reached.
 
 Kernels are imported on first use, so ``import fastlb`` loads neither numba nor scipy.
 """
@@ -14,18 +14,6 @@ from types import ModuleType
 from typing import Any
 
 from .aside import aside
-from .errors import MissingExtraError
-
-EXTRAS = {
-    "click": "cli",
-    "distributed": "dask",
-    "highspy": "mps",
-    "rich": "cli",
-    "matplotlib": "plot",
-    "networkx": "graph",
-    "pyarrow": "table",
-    "pandas": "table",
-}
 
 # Called with the name of a kernel, and with True when it begins to be compiled, False at the end.
 CompileWatcher = Callable[[str, bool], None]
@@ -78,16 +66,3 @@ def _listen_to_numba() -> None:
             tell(event, False)
 
     register("numba:compile", Forwarder())  # type: ignore[no-untyped-call]
-
-
-@cache
-def extra(name: str) -> ModuleType:
-    """Import an optional library, or raise ``MissingExtraError`` saying what to install."""
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        group = EXTRAS[name.partition(".")[0]]
-        raise MissingExtraError(
-            f"{name.partition('.')[0]} is needed here and not installed: "
-            f"pip install 'fastlb[{group}]'"
-        ) from error

@@ -85,6 +85,17 @@ def one_of(name: str, value: Any, choices: Iterable[str]) -> str:
     return value
 
 
+def refused_dtype(name: str, dtype: np.dtype[Any]) -> str:
+    """Return in words the dtype of numbers that are refused, why, and how to go on."""
+    if dtype.kind == "b":
+        return f"dtype bool, which says whether, not how much: pass {name}.astype(int)"
+    if dtype == np.float16:
+        return f"dtype float16, which loses units above 2048: pass {name}.astype(np.float32)"
+    if dtype.kind == "f":
+        return f"dtype {dtype}, which float64 rounds: pass {name}.astype(np.float64) to have it so"
+    return f"dtype {dtype}"
+
+
 def as_array(name: str, values: Any) -> NDArray[Any]:
     """Return ``numpy.asarray(values)``, in which whole numbers stay whole.
 

@@ -13,10 +13,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .arguments import refused_dtype
 from .rational import has_long_exponent
 
 Number = int | float | Fraction
 Numbers = ArrayLike | Sequence[Number | str]
+# An array of one axis.
+Vector = np.ndarray[tuple[int], np.dtype[Any]]
 Kind = Literal["integer", "rational", "float"]
 
 _INFINITE = re.compile(r"\s*[+]?inf(inity)?\s*", re.IGNORECASE)
@@ -63,7 +66,13 @@ class Quantities:
 
 
 def read_quantities(
-    name: str, given: Any, count: int, of: str, *, unlimited: bool = False, signed: bool = False
+    name: str,
+    quantities: Any,
+    count: int,
+    of: str,
+    *,
+    unlimited: bool = False,
+    signed: bool = False,
 ) -> Quantities:
     """Read a number for each of ``count`` links or nodes; one number serves all.
 
@@ -82,15 +91,17 @@ def read_quantities(
         If something is no number, NaN, infinite or negative where that is not allowed, or
         there is another count of them.
     """
-    if given is None or isinstance(given, str | int | float | Fraction | np.generic):
-        column = _column(name, [given], unlimited, signed)
+    if quantities is None or isinstance(quantities, str | int | float | Fraction | np.generic):
+        column = _column(name, [quantities], unlimited, signed)
         return Quantities(_spread(column.values, count), _spread(column.unlimited, count))
-    if isinstance(given, np.ndarray) and given.dtype.kind not in "OUS":
-        column = _array(name, given, unlimited, signed)
-    elif isinstance(given, Iterable):
-        column = _column(name, list(given), unlimited, signed)
+    if isinstance(quantities, np.ndarray) and quantities.dtype.kind not in "OUS":
+        column = _array(name, quantities, unlimited, signed)
+    elif isinstance(quantities, Iterable):
+        column = _column(name, list(quantities), unlimited, signed)
     else:
-        raise TypeError(f"{name} must be a number or one for each of {count} {of}, got {given!r}")
+        raise TypeError(
+            f"{name} must be a number or one for each of {count} {of}, got {quantities!r}"
+        )
     if column.values.shape != (count,):
         raise ValueError(
             f"{name} must be one value for each of {count} {of}, got {column.values.shape}"
@@ -122,32 +133,33 @@ def _spread(values: NDArray[Any], count: int) -> NDArray[Any]:
     return np.broadcast_to(values, (count,))
 
 
-def _array(name: str, given: NDArray[Any], unlimited: bool, signed: bool) -> Quantities:
-    kind = given.dtype.kind
-    if kind not in "iuf":
-        raise TypeError(f"{name} must be int, float, Fraction or a string, got {given.dtype}")
-    if kind == "u" and given.size and int(given.max()) > _LARGEST:
-        return _column(name, given.tolist(), unlimited, signed)
-    values = given.astype(np.float64 if kind == "f" else np.int64)
+def _array(name: str, quantities: NDArray[Any], unlimited: bool, signed: bool) -> Quantities:
+    kind = quantities.dtype.kind
+    if kind not in "iuf" or (kind == "f" and quantities.itemsize not in (4, 8)):
+        got = refused_dtype(name, quantities.dtype)
+        raise TypeError(f"{name} must be int, float, Fraction or a string, got {got}")
+    if kind == "u" and quantities.size and int(quantities.max()) > _LARGEST:
+        return _column(name, quantities.tolist(), unlimited, signed)
+    values = quantities.astype(np.float64 if kind == "f" else np.int64)
     free = np.zeros(values.shape, dtype=bool)
     if kind == "f":
         free = (values == np.inf) & unlimited
         values[free] = 0.0
-        _refuse(name, ~np.isfinite(values), given, "be finite and not NaN")
+        _refuse(name, ~np.isfinite(values), quantities, "be finite and not NaN")
     if not signed:
-        _refuse(name, values < 0, given, "not be negative")
+        _refuse(name, values < 0, quantities, "not be negative")
     return Quantities(values, free)
 
 
-def _refuse(name: str, bad: NDArray[np.bool_], given: NDArray[Any], rule: str) -> None:
+def _refuse(name: str, bad: NDArray[np.bool_], quantity: NDArray[Any], rule: str) -> None:
     if bad.any():
         where = np.unravel_index(int(np.argmax(bad)), bad.shape)
         place = ", ".join(str(int(i)) for i in where)
-        raise ValueError(f"{name} must {rule}, got {given[where]!r} at {place}")
+        raise ValueError(f"{name} must {rule}, got {quantity[where]!r} at {place}")
 
 
-def _column(name: str, given: list[Any], unlimited: bool, signed: bool) -> Quantities:
-    read = [_quantity(name, value, unlimited, signed) for value in given]
+def _column(name: str, quantities: list[Any], unlimited: bool, signed: bool) -> Quantities:
+    read = [_quantity(name, value, unlimited, signed) for value in quantities]
     free = np.array([number is None for number in read], dtype=bool)
     kinds = {type(number) for number in read if number is not None} or {int}
     nothing: Number = 0.0 if kinds == {float} else 0

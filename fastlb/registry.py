@@ -14,6 +14,7 @@ from .exchange.fault_tolerance import fault_tolerant_dem
 from .exchange.generalized_exchange import gde
 from .exchange.result import Balance
 from .hexa_cells.hexa_cell_exchange import hexa_cell
+from .own_methods import own_method
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -39,21 +40,38 @@ def methods() -> tuple[str, ...]:
     return tuple(_METHODS)
 
 
-def register_method(name: str, function: Method) -> None:
+def register_method(name: str, function: Callable[..., Any]) -> None:
     """Add a balancing method under a new name.
 
     Parameters
     ----------
     name : str
-        A Python identifier not in use, as it is also spelled on the command line.
+        A Python identifier not in use, as it is also spelled in studies.
     function : callable
-        Called as ``function(loads, topology, **options)``, with ``record`` among the options;
-        returns a :class:`Balance`.
+        Called as ``function(loads, topology, **options)`` with an array of shape
+        ``(*batch, *topology.shape)`` or ``(*batch, topology.size)``, its own copy, and a
+        :class:`Topology`; the options are those that the caller gives, ``record`` and ``out``
+        only if it takes them. Returns the final loads, of the same shape and total; or a dict
+        with ``loads`` and any of ``moved``, ``local``, ``sweeps``, ``steps``, ``rounds``,
+        ``simulated_steps``, ``stalled`` and ``converged``, one value or one a network; or a
+        :class:`Balance`. Figures that it does not tell are not recorded.
 
     Raises
     ------
     ValueError, TypeError
-        If the name is taken or no identifier, or the function cannot be called.
+        If the name is taken or no identifier, or the function cannot be called; when it is
+        called, if what it returns is not as above.
+
+    Examples
+    --------
+    >>> import fastlb as lb
+    >>> def to_the_first(loads, topology):
+    ...     final = 0 * loads
+    ...     final[..., 0] = loads.sum(axis=-1)
+    ...     return final
+    >>> lb.register_method("to_the_first", to_the_first)  # doctest: +SKIP
+    >>> lb.balance([1, 2, 3], "chain:3", "to_the_first").difference  # doctest: +SKIP
+    6
     """
     if not isinstance(name, str) or not name.isidentifier():
         raise ValueError(f"name must be an identifier, got {name!r}")
@@ -61,10 +79,12 @@ def register_method(name: str, function: Method) -> None:
         raise ValueError(f"name must not be taken, got {name!r}")
     if not callable(function):
         raise TypeError(f"function must be callable, got {function!r}")
-    _METHODS[name] = function
+    _METHODS[name] = own_method(name, function)
 
 
-def balance(loads: ArrayLike, topology: Topology, method: str = "dde", **options: Any) -> Balance:
+def balance(
+    loads: ArrayLike, topology: Topology | str, method: str = "dde", **options: Any
+) -> Balance:
     """Balance loads by the method of this name.
 
     Parameters
@@ -129,8 +149,8 @@ def default_of(method: str, option: str) -> object:
 
 def check_options(method: str, options: Iterable[str]) -> None:
     """Raise ``TypeError`` if a method is given an option that it does not take."""
-    taken = options_of(method)
+    known = options_of(method)
     for name in options:
-        if taken is not None and name not in (*taken, *SHARED):
-            listed = f"takes {', '.join(taken)}" if taken else "takes no options"
+        if known is not None and name not in (*known, *SHARED):
+            listed = f"takes {', '.join(known)}" if known else "takes no options"
             raise TypeError(f"{method} {listed}, got {name}")

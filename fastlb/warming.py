@@ -27,9 +27,9 @@ from .programs.families import random_binary
 from .programs.simulation import search_speedup
 from .random_loads.distributions import Uniform
 from .random_loads.sampling import sample_loads
+from .topologies.grids import Mesh, Ring, Torus
 from .topologies.hexa_cell_topology import HyperHexaCell
 from .topologies.hypercube import Hypercube
-from .topologies.topology import Mesh, Ring, Torus
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray

@@ -10,7 +10,7 @@ from pathlib import Path
 import numba
 import pytest
 
-from fastlb import accelerate
+from fastlb import extras
 from fastlb.errors import MissingExtraError
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -114,4 +114,4 @@ def test_a_full_disk_is_done_without(tmp_path):
 def test_a_missing_extra_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "highspy", None)
     with pytest.raises(MissingExtraError, match=r"highspy .* pip install 'fastlb\[mps\]'"):
-        accelerate.extra.__wrapped__("highspy")
+        extras.extra.__wrapped__("highspy")

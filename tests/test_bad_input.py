@@ -218,8 +218,7 @@ def test_lambda_of_another_type(lam: Any) -> None:
     refused((TypeError, ValueError), "lam", lb.gde, GOOD, lb.Chain(8), lam=lam)
 
 
-def test_networks_have_no_default_lambda() -> None:
-    refused(ValueError, "lam", lb.gde, np.ones(2), lb.Network([(0, 1)]))
+def test_networks_have_no_optimal_lambda() -> None:
     refused(ValueError, "lam", lb.optimal_lambda, lb.Network([(0, 1)]))
 
 

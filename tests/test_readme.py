@@ -22,10 +22,11 @@ def printed(code):
 
 
 @pytest.mark.parametrize("code", EXAMPLES, ids=range(len(EXAMPLES)))
-def test_the_example_prints_what_it_says(code):
+def test_the_example_prints_what_it_says(code, tmp_path):
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", code],
-        cwd=ROOT,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
         check=False,

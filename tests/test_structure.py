@@ -17,7 +17,7 @@ from tests.conftest import FIRST, HERE
 ROOT = Path(__file__).resolve().parents[1]
 EVERY_KERNEL_FILE = sorted((ROOT / "kernels").rglob("*.py"))
 KERNELS = [path for path in EVERY_KERNEL_FILE if path.parent.name != "shared"]
-FACE = sorted(path for path in (ROOT / "fastlb").rglob("*.py") if "kernels" not in path.parts)
+PACKAGE = sorted(path for path in (ROOT / "fastlb").rglob("*.py") if "kernels" not in path.parts)
 # What compiles kernels and makes vectors stands in kernels/shared/; nothing of it elsewhere.
 SHARED_ALONE = {"njit", "jit", "vectorize", "guvectorize", "intrinsic", "overload", "builder", "ir"}
 BESIDE_SHARED = {"numpy", "numba", "math", "typing"}
@@ -110,13 +110,13 @@ def lines_of_code(text):
     return len(code - docstrings)
 
 
-@pytest.mark.parametrize("path", FACE, ids=name_of)
-def test_the_face_imports_nothing_heavy_until_it_is_used(path):
+@pytest.mark.parametrize("path", PACKAGE, ids=name_of)
+def test_the_package_imports_nothing_heavy_until_it_is_used(path):
     heavy = {"numba", "scipy", "matplotlib", "pandas", "pyarrow", "networkx", "kernels"}
     assert not heavy & set(at_import_time(path))
 
 
-@pytest.mark.parametrize("path", FACE, ids=name_of)
+@pytest.mark.parametrize("path", PACKAGE, ids=name_of)
 def test_kernels_are_reached_through_one_place(path):
     named = []
     for node in at_run_time(ast.parse(path.read_text())):

@@ -70,11 +70,15 @@ def _order(ctx: click.Context, option: click.Parameter, value: str | None) -> li
     "--method",
     metavar="NAME",
     help="dem, gde, dde, hexa_cell or fault_tolerant_dem.  [default: dem on hypercubes, "
-    "fault_tolerant_dem with faulty links, dde on grids, hexa_cell on hyper hexa-cells]",
+    "fault_tolerant_dem with faulty links, dde on grids, hexa_cell on hyper hexa-cells; "
+    "fastlb topologies --methods lists what works where]",
 )
 @click.option("--dims", metavar="ORDER", callback=_order, help="DEM: order of the bits, as 2,0,1.")
 @click.option(
-    "--lam", metavar="P/Q", help="GDE: the exchange share, as 3/4.  [default: the theory's optimum]"
+    "--lam",
+    metavar="P/Q",
+    help="GDE: the exchange share, as 3/4.  [default: the theory's optimum on grids and "
+    "hypercubes, 1/2 elsewhere]",
 )
 @click.option(
     "--order",
@@ -170,7 +174,7 @@ def balance(
     from ..files import writing
     from ..files.formats import read_load_file
     from ..registry import default_of
-    from .fitting import suitable
+    from ..topologies.kinds import suitable
     from .terminal import output, working
 
     target = None if out is None else writing.check_target(out, force=force)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .._version import __version__
-from ..accelerate import EXTRAS
+from ..extras import EXTRAS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -49,12 +49,12 @@ def doctor(ctx: click.Context, /, as_json: bool) -> None:
     from .terminal import working
 
     with working() as work:
-        found = examine(work.step)
+        checks = examine(work.step)
     if as_json:
-        click.echo(json.dumps(found, indent=1))
+        click.echo(json.dumps(checks, indent=1))
     else:
-        _show(found)
-    if not found["healthy"]:
+        _show(checks)
+    if not checks["healthy"]:
         ctx.exit(1)
 
 
@@ -116,37 +116,37 @@ def _cache(cache: CacheFolder) -> dict[str, Any]:
     }
 
 
-def _show(found: dict[str, Any]) -> None:
+def _show(checks: dict[str, Any]) -> None:
     from rich.text import Text
 
     from .terminal import output
 
     console = output()
-    for title, lines in _sections(found):
+    for title, lines in _sections(checks):
         console.print(Text(title, style="bold"))
         width = max((len(name) for name, _, _ in lines), default=0)
         for name, text, style in lines:
             console.print(Text.assemble(f"  {name:<{width}}  ", (text, style)))
-    verdict = ("healthy", "green") if found["healthy"] else ("not healthy", "bold red")
+    verdict = ("healthy", "green") if checks["healthy"] else ("not healthy", "bold red")
     console.print(Text(*verdict))
 
 
-def _sections(found: dict[str, Any]) -> Iterator[tuple[str, list[tuple[str, str, str]]]]:
+def _sections(checks: dict[str, Any]) -> Iterator[tuple[str, list[tuple[str, str, str]]]]:
     yield (
         "versions",
         [
             (name, version or "missing: pip install fastlb", "" if version else "bold red")
-            for name, version in found["versions"].items()
+            for name, version in checks["versions"].items()
         ],
     )
     yield (
         "extras",
         [
             (name, version or _advice(EXTRAS[name]), "" if version else "yellow")
-            for name, version in found["extras"].items()
+            for name, version in checks["extras"].items()
         ],
     )
-    machine, cache = found["machine"], found["cache"]
+    machine, cache = checks["machine"], checks["cache"]
     lines = [("system", machine["system"], ""), ("CPU", machine["cpu"], "")]
     lines += [("threads", f"{machine['threads']} usable", "")]
     if machine["free_memory"] is not None:
@@ -163,7 +163,7 @@ def _sections(found: dict[str, Any]) -> Iterator[tuple[str, list[tuple[str, str,
             ("size", f"{cache['kernels']} kernels, {cache['bytes'] / 1e6:.1f} MB", ""),
         ]
     yield "kernel cache", lines
-    yield "known answers", [(check["name"], *_outcome(check)) for check in found["checks"]]
+    yield "known answers", [(check["name"], *_outcome(check)) for check in checks["checks"]]
 
 
 def _outcome(check: dict[str, Any]) -> tuple[str, str]:

@@ -1,36 +1,8 @@
-"""Which topologies have a given number of nodes, and which methods balance a topology."""
+"""Which topologies have a given number of nodes."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from ..topologies.topology import Topology
-
-
-def suitable(topology: Topology) -> list[str]:
-    """Return the library's methods that balance a topology, the usual one first.
-
-    On a topology without axes GDE has to be told its exchange share, ``lam``.
-
-    Examples
-    --------
-    >>> import fastlb as lb
-    >>> suitable(lb.Hypercube(3, faults=[(0, 4)]))
-    ['fault_tolerant_dem', 'dem', 'gde']
-    """
-    from ..topologies.hexa_cell_topology import HyperHexaCell
-    from ..topologies.hypercube import Hypercube
-    from ..topologies.topology import Grid
-
-    if isinstance(topology, Hypercube):
-        if topology.faults:
-            return ["fault_tolerant_dem", "dem", "gde"]
-        return ["dem", "dde", "gde", "fault_tolerant_dem"]
-    if isinstance(topology, Grid):
-        return ["dde", "gde"]
-    return ["hexa_cell", "gde"] if isinstance(topology, HyperHexaCell) else ["gde"]
 
 
 def fitting(nodes: int) -> list[str]:
@@ -43,18 +15,18 @@ def fitting(nodes: int) -> list[str]:
     >>> fitting(6)
     ['torus:2x3', 'mesh:2x3', 'hhc:1', 'ring:6', 'chain:6']
     """
-    found = []
+    spellings = []
     for axes in (2, 3):
         shape = squarest(nodes, axes)
         if shape is not None:
             lengths = "x".join(map(str, shape))
-            found += [f"torus:{lengths}", f"mesh:{lengths}"]
+            spellings += [f"torus:{lengths}", f"mesh:{lengths}"]
     if nodes >= 2 and nodes & (nodes - 1) == 0:
-        found.append(f"hypercube:{nodes.bit_length() - 1}")
+        spellings.append(f"hypercube:{nodes.bit_length() - 1}")
     cells, rest = divmod(nodes, 6)
     if cells and not rest and cells & (cells - 1) == 0:
-        found.append(f"hhc:{cells.bit_length()}")
-    return [*found, f"ring:{nodes}", f"chain:{nodes}"]
+        spellings.append(f"hhc:{cells.bit_length()}")
+    return [*spellings, f"ring:{nodes}", f"chain:{nodes}"]
 
 
 def squarest(nodes: int, axes: int) -> tuple[int, ...] | None:

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..montecarlo.tally import Column, Moments
-from ..reports.report import OVERVIEW
+from ..reports.overview import OVERVIEW
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from rich.console import Console, ConsoleOptions, RenderResult
 
-    from ..montecarlo.study import Cell, Study
+    from ..montecarlo.grid import Cell
+    from ..montecarlo.study import Study
 
 # Lines of the terminal that are left to the bar and to what stood there before.
 MARGIN = 5
@@ -42,7 +43,7 @@ class Summary:
         error = f"± {moments.standard_error:.2g}" if moments.trials > 1 else ""
         line = (*cell.key, figure, f"{moments.trials:,}", f"{moments.mean:,.5g}", error)
         # The bar's thread may be drawing: lines are replaced whole.
-        lines = {key: found for key, found in self._lines.items() if key != cell}
+        lines = {key: shown for key, shown in self._lines.items() if key != cell}
         self._lines = {**lines, cell: line}
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:

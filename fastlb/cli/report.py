@@ -10,6 +10,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from ..reports.mean import number_text
 from ..reports.pictures import LoadPicture, short
 
 if TYPE_CHECKING:
@@ -22,20 +23,22 @@ if TYPE_CHECKING:
     from ..files.formats import LoadFile
 
 LISTED_NETWORKS = 16
+# Shares up to this are what float64 leaves of 0.
+ROUNDING = 1e-12
 
 
 def balance_report(
-    given: LoadFile, balance: Balance, options: dict[str, Any], *, picture: bool = True
+    source: LoadFile, balance: Balance, options: dict[str, Any], *, picture: bool = True
 ) -> Iterator[RenderableType]:
     """Yield what is to be printed of a balance."""
     size = balance.topology.size
-    before, after = given.loads.reshape(-1, size), balance.loads.reshape(-1, size)
-    yield from _headings(given, balance, options, len(before))
+    before, after = source.loads.reshape(-1, size), balance.loads.reshape(-1, size)
+    yield from _headings(source, balance, options, len(before))
     if not len(before):
         return
     yield Text()
     figures = _figures(balance, before, after)
-    names = [f"phase {p}" for p in given.phases] if given.kind == "vt" else []
+    names = [f"phase {p}" for p in source.phases] if source.kind == "vt" else []
     names = names if len(names) == len(before) else [str(i) for i in range(len(before))]
     if len(before) == 1:
         yield _one_network(figures)
@@ -57,23 +60,26 @@ def balance_report(
 
 
 def _headings(
-    given: LoadFile, balance: Balance, options: dict[str, Any], networks: int
+    source: LoadFile, balance: Balance, options: dict[str, Any], networks: int
 ) -> Iterator[Text]:
     topology = balance.topology
-    what = [f"{given.source}: "]
+    what = [f"{source.source}: "]
     what += [
         f"{networks:,} networks of " if networks != 1 else "",
         f"{topology.size:,} load{'s' if topology.size != 1 else ''}",
     ]
-    if given.kind == "vt":
-        phases = "phase" if len(given.phases) == 1 else "phases"
-        listed = [str(p) for p in given.phases]
+    if source.kind == "vt":
+        phases = "phase" if len(source.phases) == 1 else "phases"
+        listed = [str(p) for p in source.phases]
         short = listed if len(listed) <= 6 else [*listed[:3], "..", listed[-1]]
-        what += [f", {given.tasks:,} tasks, {phases} {' '.join(short)}"]
-    what += [f", {given.loads.dtype.name}"]
-    if given.quantum is not None:
-        what += [f" units of {given.quantum:g}"]
+        what += [f", {source.tasks:,} tasks, {phases} {' '.join(short)}"]
+    what += [f", {source.loads.dtype.name}"]
+    if source.quantum is not None:
+        what += [f" units of {source.quantum:g}"]
     yield Text("".join(what))
+    if hasattr(balance, "lam"):
+        # The share is told even where it is the default.
+        options = {"lam": balance.lam, **options}
     how = "".join(f", {name.replace('_', '-')} {_option(v)}" for name, v in options.items())
     yield Text(f"{balance.method} on {topology.spec} ({count(topology.edge_count)} links){how}")
 
@@ -158,8 +164,8 @@ def _notes(figures: dict[str, NDArray[Any]], *, printed: bool) -> Table:
         table.add_row("steps", steps)
     if "counts.messages" in one:
         messages, loaded = one["counts.messages"], one["counts.load"]
-        told = one["counts.information"]
-        kinds = f"{count(told)} of information, {count(loaded)} with load"
+        information = one["counts.information"]
+        kinds = f"{count(information)} of information, {count(loaded)} with load"
         table.add_row("messages", f"{count(messages)}: {kinds}")
         table.add_row("time", f"{count(one['counts.time'])} units on the critical path")
     return table
@@ -237,5 +243,5 @@ def brief(value: float) -> str:
 
 
 def percent(value: float) -> str:
-    """Return a share as a percentage."""
-    return f"{100 * value:,.1f} %"
+    """Return a share as a percentage; a small one keeps its first digit, rounding errors do not."""
+    return f"{number_text(100 * value, 1)} %" if abs(value) > ROUNDING else "0.0 %"

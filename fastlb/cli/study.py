@@ -33,7 +33,9 @@ Examples:
   fastlb study mine.toml --trials 10000000 --store runs/mine
                                             killed or not, what is done stays
   fastlb study --store runs/mine --resume   goes on from there
-  fastlb study --store runs/mine            the results again, without a run
+  fastlb study --store runs/mine            the results again, without a run;
+                                            if it is not finished, those that
+                                            are there, marked so
   fastlb study wu-shu --dask tcp://head:8786 --store runs/wu-shu
                                             on a Dask cluster; --dask local
                                             starts processes on this machine
@@ -49,6 +51,14 @@ A study of your own is a TOML file:
   target_error = { sweeps = 0.01, cost = "0.1%" }
   minimum_trials = 256
 target_error may be left out; minimum_trials says when it is first looked at.
+
+\b
+All methods run on all topologies with all loads. A table [[further]] adds one
+more such grid, with the same trials and seed; as many as you like:
+  [[further]]
+  topologies = ["hypercube:10"]
+  methods = ["dem"]
+  loads = ["one-hot:1024"]
 
 \b
 A topology may be a file of links of your own, such as "links.csv"; fastlb
@@ -82,7 +92,8 @@ table as .csv, every plot as .png and .svg, worked examples as examples.txt.
 trials, seed, target_error, tables, statements, summary: for each topology,
 method and loads the mean, standard error, extremes and quantiles of every
 figure, and differences: the same of each two methods' differences, trial by
-trial. The exit code is 1 if a target error was not reached.
+trial; complete: false if it is of a store whose run is not complete. The exit
+code is 1 then, and if a target error was not reached.
 
 \b
 --store keeps the figures of every trial in DIR, as Parquet files that
@@ -96,7 +107,29 @@ there is nothing yet, and takes more --trials or another --target-error or
 """
 
 
-@click.command(epilog=EXAMPLES)
+# Where the arguments are kept from which the help tells the study that is meant.
+_NAMED = "fastlb.study"
+
+
+class _StudyCommand(click.Command):
+    """A command whose help begins with the study that is named, or with all of them."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta[_NAMED] = list(args)
+        return super().parse_args(ctx, args)
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        from ..studies.questions import QUESTIONS
+
+        named = [name for name in QUESTIONS if name in ctx.meta.get(_NAMED, ())]
+        with formatter.indentation():
+            for name in named or QUESTIONS:
+                formatter.write_paragraph()
+                formatter.write_text(f"{name}: {QUESTIONS[name]}")
+        super().format_help_text(ctx, formatter)
+
+
+@click.command(cls=_StudyCommand, epilog=EXAMPLES)
 @click.argument("name", required=False, metavar="[NAME|FILE.toml]")
 @click.option(
     "-t",
@@ -178,64 +211,65 @@ def study(
             raise click.UsageError("NAME or FILE.toml is needed with these options")
         _list_studies(as_json)
         return
-    from ..accelerate import extra
+    from .. import studies
+    from ..extras import extra
     from ..files.writing import as_json as in_json
     from ..files.writing import check_target
     from ..montecarlo.runner import run
     from ..montecarlo.store import read_store
-    from ..reports.report import check_folder
+    from ..reports.reportfiles import check_folder, write_folder, write_html
     from .terminal import output, working
 
-    found = _kept(store, resume) if name is None and store is not None else _find(str(name))
-    found = dataclasses.replace(found, **changed)
+    chosen = _stored(store, resume) if name is None and store is not None else _find(str(name))
+    chosen = dataclasses.replace(chosen, **changed)
     if topologies:
-        found = _on_topologies(found, topologies)
-    if minimum_trials is not None and not found.target_error:
+        chosen = _on_topologies(chosen, topologies)
+    if minimum_trials is not None and not chosen.target_error:
         raise click.UsageError("--minimum-trials needs --target-error, here or in FILE.toml")
     if out is not None:
         check_folder(out, force=force)
-        for library in found.needs:
-            extra(library)
+        if studies.draws_plots(chosen):
+            extra("matplotlib")
     if report is not None:
         check_target(report, force=force, suffixes=(".html",))
         extra("matplotlib")
-    with _keeping(store if running else None, no_rows), working() as work:
+    with _one_line_messages(store if running else None, no_rows), working() as work:
         if running:
-            work.step(f"{found.name}: {found.trials:,} trials x {len(found.cells)} combinations")
+            work.step(f"{chosen.name}: {chosen.trials:,} trials x {len(chosen.cells)} combinations")
             keeping: dict[str, Any] = {"rows": not no_rows, "store": store, "resume": resume}
             with _workers(dask, threads or _processors()) as workers, _located(name):
                 results = run(
-                    found, **workers, **keeping, progress=work.count, watch=work.summary(found)
+                    chosen, **workers, **keeping, progress=work.count, watch=work.summary(chosen)
                 )
         elif store is not None:
             work.step(f"reading {store}")
-            results = read_store(store, rows=not no_rows)
-        told = found.report(results)
+            results = read_store(store, rows=not no_rows, partial=True)
+        document = studies.report(results)
         if out is not None:
             work.step(f"writing to {out}")
-            written = told.write(out, force=force)
+            written = write_folder(document, out, force=force)
         if report is not None:
             work.step(f"writing {report}")
-            told.write_html(report, force=force)
+            write_html(document, report, force=force)
     if as_json:
-        click.echo(in_json(told.to_dict()), nl=False)
+        click.echo(in_json(document.to_dict()), nl=False)
     else:
         from .studyreport import study_report
 
         console = output()
-        console.print(*study_report(told, console.width), sep="\n", crop=False)
+        console.print(*study_report(document, console.width), sep="\n", crop=False)
         if out is not None:
             console.print(f"\nwrote {len(written)} files to {out}", markup=False)
         if report is not None:
             console.print(f"\nwrote {report}", markup=False)
-    if results.unreached():
+    if results.missing or results.unreached():
         ctx.exit(1)
 
 
-def _targets(given: Iterable[str]) -> dict[str, float | str]:
+def _targets(texts: Iterable[str]) -> dict[str, float | str]:
     """Read ``FIGURE=ERROR``, an error as a number or in per cent."""
     targets: dict[str, float | str] = {}
-    for text in given:
+    for text in texts:
         figure, equals, error = map(str.strip, text.partition("="))
         if not equals or figure in targets:
             raise click.UsageError(f"--target-error is FIGURE=ERROR, each once, got {text!r}")
@@ -259,7 +293,7 @@ def _workers(dask: str | None, threads: int) -> Iterator[dict[str, Any]]:
 
 
 @contextmanager
-def _keeping(store: str | None, no_rows: bool) -> Iterator[None]:
+def _one_line_messages(store: str | None, no_rows: bool) -> Iterator[None]:
     """Tell warnings in a line each, and of an interruption how the run goes on."""
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_: click.echo(f"fastlb: {message}", err=True)
@@ -274,14 +308,14 @@ def _keeping(store: str | None, no_rows: bool) -> Iterator[None]:
             raise click.Abort from None
 
 
-def _kept(store: str, resume: bool) -> Study:
+def _stored(store: str, resume: bool) -> Study:
     """Return the study whose trials a store holds."""
-    from ..montecarlo.store import MANIFEST, kept_study
+    from ..montecarlo.store import MANIFEST, stored_study
 
     if resume and not (Path(store) / MANIFEST).exists():
         said = f"{store or repr(store)} holds no store to go on with"
         raise click.UsageError(f"{said}: NAME or FILE.toml is needed to start one")
-    return kept_study(Path(store))
+    return stored_study(Path(store))
 
 
 def _find(name: str) -> Study:
@@ -294,7 +328,7 @@ def _find(name: str) -> Study:
 
 def _on_topologies(study: Study, topologies: tuple[str, ...]) -> Study:
     """Return a study on other topologies, in all its parts."""
-    from ..montecarlo.study import read_topology
+    from ..topologies.parse import read_topology
 
     read = tuple(map(read_topology, topologies))
     further = tuple(dataclasses.replace(part, topologies=read) for part in study.further)

@@ -9,7 +9,7 @@ from rich.console import Group
 from rich.table import Table as Grid
 from rich.text import Text
 
-from .tables import fitted_tables
+from .tables import GAP, fitted_tables, natural_widths
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -19,14 +19,11 @@ if TYPE_CHECKING:
 
 def study_report(report: Report, width: int) -> Iterator[RenderableType]:
     """Yield what is to be printed of a study in so many columns."""
-    results = report.results
-    study = results.study
-    trials = f"{results.trials_text} trial{'s' if study.trials > 1 else ''}"
-    yield Text(
-        f"{study.name}: {trials} of each of {len(study.cells)} combinations, seed {study.seed}"
-    )
+    if report.about:
+        yield Text(f"{report.about}\n")
+    yield Text(f"{report.results.study.name}: {report.heading}")
     if report.ended:
-        yield Text(report.ended)
+        yield Text(report.ended, style="bold red" if report.results.missing else "")
     for table in report.tables:
         yield Text()
         yield _table(table, width)
@@ -48,7 +45,14 @@ def _table(table: Table, width: int) -> RenderableType:
         all(not isinstance(row[i], str) for row in table.rows) for i in range(len(table.columns))
     ]
     notes = [Text(table.note)] if table.note else []
-    return Group(title, *fitted_tables(table.printed(), numeric, width), *notes)
+    return Group(title, *fitted_tables(_printed(table, width), numeric, width), *notes)
+
+
+def _printed(table: Table, width: int) -> list[list[str]]:
+    """Return a table's texts, standard errors below their means where they do not fit beside."""
+    printed = table.printed()
+    widths = natural_widths(list(zip(*printed, strict=True)))
+    return table.printed(stacked=True) if sum(widths) + GAP * (len(widths) - 1) > width else printed
 
 
 def _statement(statement: Statement) -> RenderableType:

@@ -82,20 +82,25 @@ def fitted(columns: Sequence[Sequence[str]], numeric: Sequence[bool], width: int
     Numbers are shown whole, and texts are broken as by :func:`broken`: where that does not suffice
     the widths are larger.
     """
-    found = [max(map(len, "\n".join(column).split("\n"))) for column in columns]
+    widths = natural_widths(columns)
     least = [
         wide
         if number
         else max(len(piece.strip()) for text in column for piece in _pieces(text) or [""])
-        for column, number, wide in zip(columns, numeric, found, strict=True)
+        for column, number, wide in zip(columns, numeric, widths, strict=True)
     ]
     room = width - GAP * (len(columns) - 1)
-    while sum(found) > room:
-        can = [i for i in range(len(found)) if found[i] > least[i]]
-        if not can:
+    while sum(widths) > room:
+        shrinkable = [i for i in range(len(widths)) if widths[i] > least[i]]
+        if not shrinkable:
             break
-        found[max(can, key=found.__getitem__)] -= 1
-    return found
+        widths[max(shrinkable, key=widths.__getitem__)] -= 1
+    return widths
+
+
+def natural_widths(columns: Sequence[Sequence[str]]) -> list[int]:
+    """Return the widths of columns whose texts are not broken."""
+    return [max(map(len, "\n".join(column).split("\n"))) for column in columns]
 
 
 def broken(text: str, room: int) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.progress import Progress, TaskID
 
-from ..reports.progress import SPEED_OF_SECONDS, columns, is_terminal, tell
+from ..reports.progress import columns, fields, is_terminal, tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -57,7 +57,7 @@ class Work:
         self._progress.below = None
         if self._task is not None:
             self._progress.remove_task(self._task)
-        self._task = self._progress.add_task(text, total=None, counted="", speed="")
+        self._task = self._progress.add_task(text, total=None, **fields())
 
     def say(self, text: str) -> None:
         """Tell more about the step."""
@@ -89,7 +89,6 @@ def working() -> Iterator[Work]:
         console=console,
         transient=True,
         disable=not is_terminal(console),
-        speed_estimate_period=SPEED_OF_SECONDS,
     )
     with progress:
         yield Work(progress)

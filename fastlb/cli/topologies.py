@@ -19,12 +19,14 @@ Examples:
   fastlb topologies                    the list, with an example of each
   fastlb topologies torus:16x16        nodes, links and methods of one
   fastlb topologies --nodes 48         the usual topologies of 48 nodes
+  fastlb topologies --methods          which method balances which topology
   fastlb topologies grid:4wx6 --json   for machines, with all links
 
 \b
 --json prints an object for SPEC: topology, python, shape, nodes, links (how
 many), diameter (null where no formula gives it), methods, and edges as
-[u, v] with u < v; without SPEC, a list of such objects without edges.
+[u, v] with u < v; without SPEC, a list of such objects without edges; with
+--methods, a list of objects: kind, examples, methods, the usual one first.
 """
 # Beyond this many links a JSON list helps nobody; parse_topology(...).edges is an array.
 MAX_LISTED_LINKS = 10**6
@@ -33,14 +35,18 @@ MAX_LISTED_LINKS = 10**6
 @click.command(epilog=EXAMPLES)
 @click.argument("spec", required=False)
 @click.option("--nodes", type=int, metavar="N", help="List the usual topologies of N nodes.")
+@click.option("--methods", is_flag=True, help="Show which method balances which topology.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
-def topologies(spec: str | None, nodes: int | None, as_json: bool) -> None:
+def topologies(spec: str | None, nodes: int | None, methods: bool, as_json: bool) -> None:
     """List the topologies with their spelling, or describe the one named SPEC."""
     from ..topologies.parse import SPELLINGS, parse_topology
     from .fitting import fitting
 
-    if spec is not None and nodes is not None:
-        raise click.UsageError("give SPEC or --nodes, not both")
+    if sum([spec is not None, nodes is not None, methods]) > 1:
+        raise click.UsageError("give one of SPEC, --nodes and --methods")
+    if methods:
+        _print_methods(as_json)
+        return
     if nodes is not None and not 1 <= nodes <= 2**40:
         raise ValueError(f"nodes must lie between 1 and 2**40, got {nodes}")
     if spec is not None:
@@ -51,17 +57,17 @@ def topologies(spec: str | None, nodes: int | None, as_json: bool) -> None:
             _print_one(topology)
         return
     examples = fitting(nodes) if nodes else [_example(text) for text in SPELLINGS.values()]
-    found = [describe(parse_topology(example)) for example in examples]
+    described = [describe(parse_topology(example)) for example in examples]
     if as_json:
-        click.echo(json.dumps(found))
+        click.echo(json.dumps(described))
     else:
-        _print_list(found, {} if nodes else SPELLINGS)
+        _print_list(described, {} if nodes else SPELLINGS)
 
 
 def describe(topology: Topology) -> dict[str, Any]:
     """Return what is known of a topology without listing its links."""
+    from ..topologies.kinds import suitable
     from ..topologies.network import Network
-    from .fitting import suitable
 
     read = f"parse_topology({topology.spec!r})"
     return {
@@ -76,9 +82,9 @@ def describe(topology: Topology) -> dict[str, Any]:
 
 
 def _diameter(topology: Topology) -> int | None:
+    from ..topologies.grids import Grid
     from ..topologies.hexa_cell_topology import HyperHexaCell
     from ..topologies.hypercube import Hypercube
-    from ..topologies.topology import Grid
 
     if isinstance(topology, HyperHexaCell):
         return topology.d + 1
@@ -105,12 +111,12 @@ def _example(spelling: str) -> str:
     return re.split(r"[,\s]", spelling, maxsplit=1)[0]
 
 
-def _print_list(found: list[dict[str, Any]], spellings: dict[str, str]) -> None:
+def _print_list(described: list[dict[str, Any]], spellings: dict[str, str]) -> None:
     from .tables import fitted_tables
     from .terminal import output
 
     rows = [["example", "nodes", "links", "diameter", "balanced by"]]
-    for one in found:
+    for one in described:
         diameter = "" if one["diameter"] is None else f"{one['diameter']:,}"
         methods = ", ".join(one["methods"])
         links = f"{one['links']:,}"
@@ -125,6 +131,53 @@ def _print_list(found: list[dict[str, Any]], spellings: dict[str, str]) -> None:
         click.echo("\nSpelling:\n  " + "\n  ".join(notes))
 
 
+def _print_methods(as_json: bool) -> None:
+    """Print the table of methods and kinds of topologies, and what is to be known of each."""
+    from ..topologies.kinds import KINDS, PLANNERS, REMARKS
+    from .terminal import output
+
+    if as_json:
+        kinds = [
+            {
+                "kind": kind.name,
+                "examples": kind.examples,
+                "methods": [*kind.methods, *PLANNERS],
+            }
+            for kind in KINDS
+        ]
+        click.echo(json.dumps(kinds))
+        return
+    headings = [
+        "hypercube" if k.name == "hypercube" else k.name.removeprefix("hypercube ") for k in KINDS
+    ]
+    rows = [["", *headings]]
+    for method in REMARKS:
+        marks = [
+            "usual"
+            if method == kind.methods[0]
+            else "yes"
+            if method in (*kind.methods, *PLANNERS)
+            else "-"
+            for kind in KINDS
+        ]
+        rows.append([method, *marks])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    margin = max(map(len, REMARKS))
+    lines = [
+        *("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows),
+        "",
+        *(f"{kind.name}: {kind.examples}" for kind in KINDS),
+        "usual: what fastlb balance takes without --method",
+        "",
+        *(f"{method:<{margin}}  {remark}" for method, remark in REMARKS.items()),
+        "",
+        "Methods registered in Python, lb.register_method, take any topology.",
+    ]
+    console = output()
+    for line in lines:
+        console.print(line, markup=False, soft_wrap=True)
+
+
 def _lines(rows: list[list[str]]) -> Iterator[str]:
     example, *numbers = (max(map(len, column)) for column in list(zip(*rows, strict=True))[:4])
     for name, *counts, methods in rows:
@@ -135,16 +188,17 @@ def _lines(rows: list[list[str]]) -> Iterator[str]:
 def _print_one(topology: Topology) -> None:
     import fastlb as lb
 
+    from ..topologies.grids import Grid
     from ..topologies.hexa_cell_topology import HyperHexaCell
     from ..topologies.hypercube import Hypercube
-    from ..topologies.topology import Grid
     from .terminal import output
 
     about = describe(topology)
+    shapes = " or ".join(dict.fromkeys([str(topology.shape), f"({topology.size},)"]))
     lines = [
         ("topology", about["topology"]),
         ("in Python", f"fastlb.{about['python']}"),
-        ("loads", f"shape {topology.shape} or ({topology.size},), any batch axes before"),
+        ("loads", f"shape {shapes}, any batch axes before"),
         ("nodes", f"{topology.size:,}"),
         ("links", f"{topology.edge_count:,}"),
     ]
@@ -161,13 +215,13 @@ def _print_one(topology: Topology) -> None:
     if isinstance(topology, HyperHexaCell):
         promise = f"leaves largest - least <= {topology.d + 2}"
         lines += [("hexa_cell", f"triangles, prisms and {topology.d - 1} dimensions, {promise}")]
-        lines += [("gde", "sweeps until neighbours are within 1; give lambda, say --lam 1/2")]
     if "dde" in about["methods"]:
         axes = f"{topology.ndim} axes" if topology.ndim > 1 else "1 axis"
         lines += [("dde", f"one pass over {axes}, leaves largest - least <= {topology.ndim}")]
+    share = "lambda 1/2 by default"
     if isinstance(topology, Grid | Hypercube):
-        share = f"{lb.optimal_lambda(topology):.3f}"
-        lines += [("gde", f"sweeps until neighbours are within 1; optimal lambda {share}")]
+        share = f"optimal lambda {lb.optimal_lambda(topology):.3f}"
+    lines += [("gde", f"sweeps until neighbours are within 1; {share}")]
     width = max(len(name) for name, _ in lines)
     console = output()
     for name, text in lines:

@@ -23,8 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..accelerate import kernels
-from .loads import computing_dtype
-from .result import INT64_MAX, units_dtype
+from .casting import INT64_MAX, least_dtype, units_dtype
 from .scratch import handed_out
 
 if TYPE_CHECKING:
@@ -208,8 +207,8 @@ def balance_rows(
     B, S = len(rows), len(plan.axes)
     way = way_of(plan, B, record)
     exact = rows.dtype.kind != "f"
-    dtype: Any = np.int64 if way.few and exact else computing_dtype(rows, largest)
-    direct = rows.dtype == dtype or (rows.dtype == np.int64 and dtype is np.int32)
+    dtype: Any = np.int64 if way.few and exact else least_dtype(rows.dtype, largest)
+    direct = rows.dtype == dtype or (rows.dtype == np.int64 and dtype == np.int32)
     source = rows if direct else rows.astype(dtype)
     # Where units may not fit, ``out`` must be as it was if OverflowError is raised.
     fits = record == "loads" or largest * max(1, S) <= INT64_MAX
@@ -233,7 +232,7 @@ def _refuse_units(moved: NDArray[Any]) -> None:
 
 
 def _room_for_stages(
-    B: int, S: int, N: int, unit: type, dtype: np.dtype[Any]
+    B: int, S: int, N: int, unit: np.dtype[Any], dtype: np.dtype[Any]
 ) -> tuple[NDArray[Any], NDArray[Any], bool]:
     """Return arrays for flows (B, S, N) and stages (S, B, N), and whether to stream to them.
 

@@ -27,7 +27,21 @@ import numpy as np
 
 from ..accelerate import kernels
 from ..topologies.hypercube import Hypercube
+from ..topologies.kinds import topology_for
 from ..topologies.topology import Topology
+from .casting import (
+    INT16,
+    INT64_MAX,
+    as_signed,
+    copy_back,
+    lane_dtype,
+    least_dtype,
+    row_dtype,
+    signed,
+    source_for,
+    units_dtype,
+)
+from .figures import figures, per_batch
 from .loads import (
     LoadRows,
     Survey,
@@ -41,9 +55,8 @@ from .loads import (
 )
 from .outputs import finished, output_rows
 from .prepared import PreparedCall, run_prepared
-from .result import INT32_MAX, INT64_MAX, Balance, figures, per_batch, units_dtype
+from .result import Balance
 from .scratch import scratch, with_own_scratch
-from .tiling import signed, source_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -63,7 +76,6 @@ FLOATS: dict[np.dtype[Any], Any] = {
     np.dtype(np.int32): np.dtype(np.float32),
     np.dtype(np.int64): np.dtype(np.float64),
 }
-INT16, INT32, INT64 = np.dtype(np.int16), np.dtype(np.int32), np.dtype(np.int64)
 # Lanes of 16 bits for wider loads.
 NARROW_LANES: NDArray[np.int16] = np.empty(0, np.int16)
 WIDE_LANES: NDArray[np.int32] = np.empty(0, np.int32)
@@ -77,7 +89,7 @@ TILE_WIDTH = 64
 
 def dem(
     loads: ArrayLike,
-    topology: Topology,
+    topology: Topology | str,
     *,
     dims: Iterable[int] | None = None,
     record: str = "metrics",
@@ -93,7 +105,8 @@ def dem(
     ----------
     loads : array_like, shape (*batch, *topology.shape) or (*batch, topology.size)
         Tasks per node, not negative: integers, float32 or float64.
-    topology : Hypercube
+    topology : Hypercube or str
+        Or its spelling, ``"hypercube:10"``.
     dims : order of the bits, optional
         Default 0, 1, .., n-1; bit 0 is the last array axis.
     record : {"metrics", "loads", "flows"}
@@ -123,51 +136,50 @@ def dem(
         balance = run_prepared("dem", _prepare, loads, topology, record, out)
         if balance is not None:
             return balance
-    if not isinstance(topology, Hypercube):
-        raise TypeError(f"topology must be a Hypercube for dem, got {topology!r}")
+    topology = topology_for("dem", topology)
     check_record(record)
-    given = read_loads(loads, topology)
-    result, rows = output_rows(out, loads, given)
+    inputs = read_loads(loads, topology)
+    result, rows = output_rows(out, loads, inputs)
     order = check_order("dims", dims, topology.n)
     ascending = order == tuple(range(topology.n)) and not topology.faults
     if record == "loads" and ascending:
-        _final_loads(given.rows, rows, topology.n)
+        _final_loads(inputs.rows, rows, topology.n)
         return Balance("dem", topology, record, {"loads": finished(result, rows)})
     bits = np.array(order, dtype=np.int64)
     if record == "loads":
-        check_values(given.rows)
-        work = given.rows.astype(_computing_dtype(given.rows))
+        check_values(inputs.rows)
+        work = inputs.rows.astype(row_dtype(inputs.rows))
         _run_measured(work, work.copy(), bits, topology)
-        _copy_back(work, rows)
+        copy_back(work, rows)
         return Balance("dem", topology, record, {"loads": finished(result, rows)})
-    before = survey(given.rows)
+    before = survey(inputs.rows)
     fields: dict[str, Any] = {}
     # Whether the units moved in all dimensions might not fit.
     is_safe = before.total.max(initial=0) <= INT64_MAX // max(1, topology.n)
-    if record == "metrics" and is_safe and _fit_tiles(given.rows):
-        moved, local, after = _run_in_tiles(given.rows, rows, bits, topology, before)
+    if record == "metrics" and is_safe and _fit_tiles(inputs.rows):
+        moved, local, after = _run_in_tiles(inputs.rows, rows, bits, topology, before)
         shared = figures(before, after, topology.size, moved, local)
     else:
         # Nothing is written before all figures are known to fit.
-        T = _computing_dtype(given.rows)
+        T = row_dtype(inputs.rows)
         if is_safe and rows.dtype == T:
-            np.copyto(rows, given.rows)
+            np.copyto(rows, inputs.rows)
             work = rows
         else:
-            work = given.rows.astype(T)
+            work = inputs.rows.astype(T)
         local = work.copy()
         if record == "flows":
-            moved = _run_in_stages(work, local, bits, topology, given, fields)
+            moved = _run_in_stages(work, local, bits, topology, inputs, fields)
         elif ascending and is_safe and _fit_registers(work):
             moved = np.empty(len(work), np.int64)
             kernel = kernels("dem.measured").balance_integers
-            kernel(_as_signed(work), _as_signed(local), topology.n, moved)
+            kernel(as_signed(work), as_signed(local), topology.n, moved)
         else:
             moved = _run_measured(work, local, bits, topology)
         shared = figures(before, survey_after(before, work), topology.size, moved, local)
-        _copy_back(work, rows)
+        copy_back(work, rows)
     shared["steps"] = np.full(len(rows), 3 * topology.n)
-    fields |= per_batch(shared, given.batch)
+    fields |= per_batch(shared, inputs.batch)
     return Balance("dem", topology, record, {"loads": finished(result, rows), **fields})
 
 
@@ -219,16 +231,16 @@ def _final_loads(source: NDArray[Any], rows: NDArray[Any], n: int) -> None:
             work = source.astype(INT16)
             if _balance_flat(work, work, n, 0.0):
                 check_values(source)
-            _copy_back(work, rows)
+            copy_back(work, rows)
         elif _balance_flat(source, rows, n, 0.0):
             check_values(source)
         return
     if _balance_flat(source, rows, n, _largest_legal(T, n)):
         # Loads that are too large for the kernel to be sure may still have a finite total.
         check_values(source)
-        work = source.astype(_computing_dtype(source))
+        work = source.astype(row_dtype(source))
         _balance_flat(work, work, n, float(np.finfo(work.dtype).max))
-        _copy_back(work, rows)
+        copy_back(work, rows)
 
 
 def _balance_flat(source: NDArray[Any], rows: NDArray[Any], n: int, largest: float) -> int:
@@ -252,7 +264,7 @@ def _balance_integers(source: NDArray[Any], target: NDArray[Any], n: int) -> int
     overlap.
     """
     kernel, size = kernels("dem.integers"), source.size
-    source, target = _as_signed(source), _as_signed(target)
+    source, target = as_signed(source), as_signed(target)
     # Lanes that a few loads do not fit are not compiled and not tried.
     status = int(np.bitwise_or.reduce(source[:: size // 64])) if size >= SAMPLED else 0
     if status <= kernel.SMALL_TOP:
@@ -287,11 +299,6 @@ def _run_lanes(
     return status
 
 
-def _as_signed(loads: NDArray[Any]) -> NDArray[Any]:
-    """Return integers that may be unsigned as signed ones of the same bits."""
-    return loads.view(f"i{loads.itemsize}") if loads.dtype.kind == "u" else loads
-
-
 def _fit_registers(rows: NDArray[Any]) -> bool:
     """Tell whether rows are integers that fill at least a register each."""
     return rows.dtype.kind != "f" and rows.shape[1] >= kernels("dem.measured").LEAST_NODES
@@ -315,10 +322,9 @@ def _run_in_tiles(
     """Balance rows (B, N) into others by tiles; return units moved and local, and the survey."""
     (B, N), layout, kernel = rows.shape, kernels("layout.tiles"), kernels("dem.tiles")
     largest, summed = before.largest.max(), before.total.max() * max(1, len(bits))
-    T: np.dtype[Any] = INT32 if summed <= INT32_MAX else INT64
-    sums_T = T
-    if T == INT32 and largest <= kernel.NARROW:
-        T = INT16
+    T = lane_dtype(kernel, int(largest), int(summed))
+    assert T is not None  # the caller has seen that the units moved fit int64
+    sums_T = least_dtype(T, summed)
     # 16-bit lanes fill a register by twos of what others do.
     vector = 32 if T == INT16 else 16
     fitting = min(TILE_WIDTH, TILE_BYTES // (N * T.itemsize), -(-B // vector) * vector)
@@ -336,21 +342,6 @@ def _run_in_tiles(
         totals[:, part] = counted
         layout.store(tiles, signed(target[part]), place)
     return totals[0], totals[1], Survey(before.total, totals[2], totals[3])
-
-
-def _computing_dtype(rows: NDArray[Any]) -> np.dtype[Any]:
-    """Return the dtype to compute in: the loads' own, or a wider one that is compiled anyway."""
-    if rows.dtype == np.float32 and rows.max(initial=0) > np.finfo(np.float32).max / 2:
-        return np.dtype(np.float64)
-    if rows.dtype.itemsize < 4:
-        return np.dtype(np.int32)
-    return np.dtype(np.int64) if rows.dtype == np.uint32 else rows.dtype
-
-
-def _copy_back(work: NDArray[Any], rows: NDArray[Any]) -> None:
-    """Copy the result into the loads' own dtype, which it fits: no load grew past the largest."""
-    if work is not rows:
-        np.copyto(rows, work, casting="unsafe")
 
 
 def _run_measured(
@@ -373,13 +364,13 @@ def _run_in_stages(
     resident_min: NDArray[Any],
     bits: NDArray[np.int64],
     topology: Hypercube,
-    given: LoadRows,
+    inputs: LoadRows,
     fields: dict[str, Any],
 ) -> NDArray[Any]:
     """Do the same one dimension at a time, and put stages and flows into ``fields``."""
     B, N, S = len(rows), topology.size, len(bits)
     moved: NDArray[Any] = np.empty((B, S), units_dtype(rows))
-    stages = np.empty((S, B, N), given.rows.dtype)
+    stages = np.empty((S, B, N), inputs.rows.dtype)
     flows = np.zeros((B, S, N), moved.dtype)
     nodes = np.arange(N)
     for s, bit in enumerate(bits):
@@ -388,7 +379,7 @@ def _run_in_stages(
         moved[:, s] = _run_measured(rows, resident_min, bits[s : s + 1], topology)[:, 0]
         flows[:, S - 1 - bit, lower] = held - rows[:, lower].astype(moved.dtype)
         stages[s] = rows
-    fields["stages"] = stages.reshape(S, *given.shape)
-    fields["moved_per_stage"] = moved.T.reshape(S, *given.batch)
-    fields["flows"] = flows.reshape(*given.batch, S, *topology.shape)
+    fields["stages"] = stages.reshape(S, *inputs.shape)
+    fields["moved_per_stage"] = moved.T.reshape(S, *inputs.batch)
+    fields["flows"] = flows.reshape(*inputs.batch, S, *topology.shape)
     return moved

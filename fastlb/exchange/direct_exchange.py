@@ -10,9 +10,12 @@ import numpy as np
 
 from ..accelerate import kernels
 from ..arguments import one_of
-from ..topologies.hypercube import Hypercube
-from ..topologies.topology import Grid, Topology
+from ..topologies.grids import Grid
+from ..topologies.kinds import topology_for
+from ..topologies.topology import Topology
+from .casting import INT32_MAX, INT64_MAX
 from .dde_run import Counted, DdePlan, balance_rows, plan_of, run_kernel, way_of
+from .figures import figures, figures_of_one, per_batch, room_for_figures, sum_moved
 from .loads import (
     RECORDS,
     Survey,
@@ -26,16 +29,7 @@ from .loads import (
 )
 from .outputs import finished, output_rows
 from .prepared import PreparedCall, run_prepared
-from .result import (
-    INT32_MAX,
-    INT64_MAX,
-    Balance,
-    figures,
-    figures_of_one,
-    per_batch,
-    room_for_figures,
-    sum_moved,
-)
+from .result import Balance
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -56,7 +50,7 @@ MOVED = WHOLE.index("moved")
 
 def dde(
     loads: ArrayLike,
-    topology: Topology,
+    topology: Topology | str,
     *,
     axes: Iterable[int] | None = None,
     exchange: str = "rbs",
@@ -74,7 +68,8 @@ def dde(
     ----------
     loads : array_like, shape (*batch, *topology.shape) or (*batch, topology.size)
         Tasks per node, not negative: integers, float32 or float64 (quota: the exact mean).
-    topology : Grid, Mesh, Torus, Chain, Ring or Hypercube without faults
+    topology : Grid, Mesh, Torus, Chain, Ring, Hypercube without faults, or str
+        Or its spelling, ``"mesh:8x8"``. Other networks are refused.
     axes : order of the array axes, optional
         Default 0, 1, ..
     exchange : {"rbs", "sbr"}
@@ -109,14 +104,8 @@ def dde(
         prepared = run_prepared("dde", _prepare, loads, topology, record, out, exchange)
         if prepared is not None:
             return prepared
-    if isinstance(topology, Hypercube):
-        if topology.faults:
-            raise ValueError(f"topology must have no faulty links for dde, got {topology!r}")
-        wrap: tuple[bool, ...] = (False,) * topology.n
-    elif isinstance(topology, Grid):
-        wrap = topology.wrap
-    else:
-        raise TypeError(f"topology must be a Grid or Hypercube for dde, got {topology!r}")
+    topology = topology_for("dde", topology)
+    wrap = topology.wrap if isinstance(topology, Grid) else (False,) * topology.ndim
     check_record(record)
     one_of("exchange", exchange, EXCHANGES)
     order = None if axes is None else check_order("axes", axes, topology.ndim)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..display.cards import Displayed
 from .lines import ROUNDING, dde_line
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Doubling:
+class Doubling(Displayed):
     """The result of :func:`recursive_doubling`.
 
     Attributes

@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..accelerate import kernels
+from .casting import INT16_MAX, INT32_MAX, INT64_MAX, least_dtype, signed, source_for
 from .fault_passes import plan_passes
+from .figures import figures_in, room_for_figures
 from .loads import Survey, all_within
-from .result import INT32_MAX, INT64_MAX, figures_in, room_for_figures
 from .scratch import scratch, with_own_scratch
-from .tiling import VECTOR, signed, source_for
+from .tiling import VECTOR
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from .fault_plans import FaultPlan
+    from .fault_schedule import FaultSchedule
 
 # Bytes of the tiles in hand, which stay in cache from layout to layout, and the most networks
 # side by side: each pass over a row of lanes has its own start-up.
@@ -32,7 +33,6 @@ LANES = 512
 SIDE_BY_SIDE_UP_TO = 2**14
 FEWEST = 4
 NODES_UP_TO = 2**8
-INT16_MAX = 2**15 - 1
 # The same in 16-bit lanes, which a vector has twice as many of. A tile of 10-cubes then stays in
 # the L2 cache, and takes 0.9 of the time of one with 512 networks in the order of positions.
 NARROW_VECTOR = 32
@@ -80,19 +80,19 @@ def fit_side_by_side(rows: NDArray[Any]) -> bool:
     return bool(N <= SIDE_BY_SIDE_UP_TO and max(2, N * FEWEST // SIDE_BY_SIDE_UP_TO) <= B)
 
 
-def largest_stuck(plan: FaultPlan) -> int:
+def largest_stuck(plan: FaultSchedule) -> int:
     """Return the dimension of the largest stuck subcube."""
     return max((stuck.dimensions for stuck in plan.stuck), default=0)
 
 
-def times_moved(plan: FaultPlan) -> int:
+def times_moved(plan: FaultSchedule) -> int:
     """Return how often a pass may move the total of a network: once a dimension or less."""
     return largest_stuck(plan) + 3
 
 
 @with_own_scratch
 def side_by_side(
-    plan: FaultPlan,
+    plan: FaultSchedule,
     rows: NDArray[Any],
     out: NDArray[Any],
     measured: bool,
@@ -120,13 +120,13 @@ def side_by_side(
     largest = 0
     for first in range(0, B, step):
         part = slice(first, min(first + step, B))
-        given = rows[part]
+        networks = rows[part]
         totals = None if before is None else before.total[part]
-        narrow = whole and (small or _narrow(plan, given, measured, totals))
-        work = _work(rows.dtype, narrow)
-        tile = scratch("tiles", (-(-len(given) // W), N, W), work)
-        tiles.load(source_for(given, tile), tile, place)
-        surveyed = scratch("surveyed", (2, 3, len(given)), np.int64)
+        largest_sum = 0 if small or not whole else _largest(plan, networks, measured, totals)
+        work = least_dtype(rows.dtype, largest_sum)
+        tile = scratch("tiles", (-(-len(networks) // W), N, W), work)
+        tiles.load(source_for(networks, tile), tile, place)
+        surveyed = scratch("surveyed", (2, 3, len(networks)), np.int64)
         top = lanes.survey(tile, surveyed[0])[0] if figured else 0
         units = columns[0][2:] if figured else summed
         moved, local = units[:, part] if measured else (None, None)
@@ -159,7 +159,7 @@ class Prepared:
 
 
 @lru_cache(maxsize=64)
-def prepared(plan: FaultPlan) -> Prepared:
+def prepared(plan: FaultSchedule) -> Prepared:
     """Return what of a plan is the same for all loads, nodes in their own order."""
     passes = plan_passes(plan, in_positions=False)
     times = growth(plan)
@@ -169,7 +169,7 @@ def prepared(plan: FaultPlan) -> Prepared:
     return Prepared(passes, positions_of_nodes(plan.topology.n, False), narrow_tops)
 
 
-def growth(plan: FaultPlan) -> int:
+def growth(plan: FaultSchedule) -> int:
     """Return how many times the largest load anything may become that a plan works out.
 
     Exchanges lower the largest load. A repair leaves the stuck subcube what its donor had, and
@@ -177,21 +177,21 @@ def growth(plan: FaultPlan) -> int:
     """
     most, known = 1, [(0, plan.topology.size - 1, 1)]
     for repair in plan.repairs:
-        own, given = (
+        own, donor_bound = (
             max(bound for base, free, bound in known if not (base ^ part.base) & ~free & ~part.free)
             for part in (repair.stuck, repair.donor)
         )
         known += [
-            (repair.stuck.base, repair.stuck.free, given),
-            (repair.donor.base, repair.donor.free, own + given),
+            (repair.stuck.base, repair.stuck.free, donor_bound),
+            (repair.donor.base, repair.donor.free, own + donor_bound),
         ]
-        most = max(most, own + 2 * given)
+        most = max(most, own + 2 * donor_bound)
     return most
 
 
 @with_own_scratch
 def narrowly(
-    plan: FaultPlan, rows: NDArray[Any], out: NDArray[Any], measured: bool
+    plan: FaultSchedule, rows: NDArray[Any], out: NDArray[Any], measured: bool
 ) -> Carried | None:
     """Do as ``side_by_side`` in 16-bit lanes, or return None and leave ``out`` as it was.
 
@@ -238,7 +238,7 @@ def all_bits_set(most: int) -> int:
 
 
 def carry_out(
-    plan: FaultPlan,
+    plan: FaultSchedule,
     passes: NDArray[np.int64],
     tiles: NDArray[Any],
     ascending: bool,
@@ -265,7 +265,7 @@ def carry_out(
 
 
 def one_by_one(
-    plan: FaultPlan,
+    plan: FaultSchedule,
     rows: NDArray[Any],
     out: NDArray[Any],
     measured: bool,
@@ -313,20 +313,13 @@ def to_positions(rows: NDArray[Any], out: NDArray[Any], reverse: bool) -> None:
         np.copyto(out, rows, casting="unsafe")
 
 
-def _work(dtype: np.dtype[Any], narrow: bool) -> np.dtype[Any]:
-    """Return the type the exchanges run in: few of them, so that few kernels are compiled."""
-    if dtype.kind == "f":
-        return np.dtype(np.float64)
-    return np.dtype(np.int32) if narrow else np.dtype(np.int64)
-
-
-def _narrow(
-    plan: FaultPlan, rows: NDArray[Any], measured: bool, totals: NDArray[Any] | None
-) -> bool:
-    """Tell whether int32 holds whatever comes up."""
+def _largest(
+    plan: FaultSchedule, rows: NDArray[Any], measured: bool, totals: NDArray[Any] | None
+) -> int:
+    """Return a bound of whatever comes up of integers, which need not be tight."""
     if totals is None:
-        return all_within(rows, INT32_MAX)
-    return int(totals.max()) * (times_moved(plan) if measured else 1) <= INT32_MAX
+        return INT32_MAX if all_within(rows, INT32_MAX) else INT64_MAX
+    return int(totals.max()) * (times_moved(plan) if measured else 1)
 
 
 @lru_cache(maxsize=16)

@@ -13,7 +13,7 @@ from ..memory import require_memory
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from .fault_plans import FaultPlan
+    from .fault_schedule import FaultSchedule
     from .fault_tree import FaultTree
 
 
@@ -41,7 +41,7 @@ class LinkByLink:
 
 
 def link_by_link(
-    plan: FaultPlan | None,
+    plan: FaultSchedule | None,
     tree: FaultTree | None,
     rows: NDArray[Any],
     counted: np.dtype[Any],

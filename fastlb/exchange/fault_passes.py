@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .fault_plans import REPAIR, WHOLE
+from .fault_schedule import REPAIR, WHOLE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from .fault_plans import FaultPlan
+    from .fault_schedule import FaultSchedule
 
 # First column of the passes.
 EXCHANGE, LEVEL = 0, 1
@@ -123,7 +123,9 @@ class _Passes:
 
 
 @lru_cache(maxsize=64)
-def plan_passes(plan: FaultPlan, *, in_positions: bool, singly: bool = False) -> NDArray[np.int64]:
+def plan_passes(
+    plan: FaultSchedule, *, in_positions: bool, singly: bool = False
+) -> NDArray[np.int64]:
     """Return a plan as passes over nodes, or over positions (``kernels/faults/positions.py``).
 
     ``singly`` balances one dimension a pass, always in the same order: floats are added up as

@@ -10,10 +10,11 @@ import numpy as np
 from ..accelerate import kernels
 from ..errors import FaultError
 from ..topologies.hypercube import Hypercube
+from .casting import INT32_MAX, INT64_MAX
 from .fault_batches import INTEGERS, all_bits_set, growth, largest_stuck, positions_of_nodes
-from .fault_plans import SPLIT, WHOLE, FaultPlan, Subcube, fault_plan
+from .fault_planning import fault_schedule
+from .fault_schedule import SPLIT, WHOLE, FaultSchedule, Subcube
 from .prepared import PreparedCall
-from .result import INT32_MAX, INT64_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +41,7 @@ def prepare_call(
     if shape not in (topology.shape, (topology.size,)) or topology.size > PREPARED:
         return None
     try:
-        plan = fault_plan(topology, order=order, donor=donor)
+        plan = fault_schedule(topology, order=order, donor=donor)
     except (FaultError, ValueError):
         return None
     if record not in ("loads", "metrics"):
@@ -69,7 +70,7 @@ def prepare_call(
 
 
 @lru_cache(maxsize=64)
-def steps_of(plan: FaultPlan) -> NDArray[np.int64]:
+def steps_of(plan: FaultSchedule) -> NDArray[np.int64]:
     """Return the exchanges of a plan as ``kernels/faults/steps.py`` takes them."""
     kernel = kernels("faults.steps")
     n, N, L = plan.topology.n, plan.topology.size, kernel.LANES

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from ..errors import FaultError
+from ..topologies.kinds import topology_for
+from .casting import INT32_MAX, INT64_MAX, units_dtype
 from .fault_batches import (
     Carried,
     fit_side_by_side,
@@ -17,28 +19,15 @@ from .fault_batches import (
     times_moved,
 )
 from .fault_links import LinkByLink, link_by_link
-from .fault_plans import FaultPlan, fault_plan
+from .fault_planning import fault_schedule
+from .fault_schedule import FaultSchedule
 from .fault_single import prepare_call
 from .fault_tree import FaultTree, fault_tree
-from .loads import (
-    Survey,
-    all_within,
-    check_record,
-    check_values,
-    read_loads,
-    survey,
-    survey_after,
-)
+from .figures import figures, per_batch
+from .loads import Survey, all_within, check_record, check_values, read_loads, survey, survey_after
 from .outputs import finished, output_rows
 from .prepared import run_prepared
-from .result import (
-    INT32_MAX,
-    INT64_MAX,
-    Balance,
-    figures,
-    per_batch,
-    units_dtype,
-)
+from .result import Balance
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -46,14 +35,14 @@ if TYPE_CHECKING:
     from ..topologies.hypercube import Hypercube
 
 FLOAT64_MAX = float(np.finfo(np.float64).max)
-METHOD = "fault_tolerant_dem"
+METHOD: Final = "fault_tolerant_dem"
 # Nodes of networks that are balanced link by link where they are few.
 LINK_BY_LINK = 2**6
 
 
 def fault_tolerant_dem(
     loads: ArrayLike,
-    topology: Hypercube,
+    topology: Hypercube | str,
     *,
     order: str = "lowest",
     donor: str = "latest",
@@ -75,8 +64,8 @@ def fault_tolerant_dem(
     ----------
     loads : array_like, shape (*batch, *topology.shape) or (*batch, topology.size)
         Tasks of each node: integers, float32 or float64, not negative.
-    topology : Hypercube
-        With its faulty links.
+    topology : Hypercube or str
+        With its faulty links; or its spelling, ``"hypercube:3:faults=0-4,5-7"``.
     order : {"lowest", "highest"}
         Which fault-free dimension of a subcube is split first.
     donor : {"latest", "earliest"}
@@ -124,8 +113,9 @@ def fault_tolerant_dem(
         if balance is not None:
             return balance
     check_tree("fallback", fallback)
+    topology = topology_for(METHOD, topology)
     try:
-        plan = fault_plan(topology, order=order, donor=donor)
+        plan = fault_schedule(topology, order=order, donor=donor)
     except FaultError:
         if fallback is None:
             raise
@@ -134,15 +124,15 @@ def fault_tolerant_dem(
     return _with_finish(plan, loads, finish, record, out)
 
 
-def apply_plan(
-    plan: FaultPlan,
+def apply_schedule(
+    plan: FaultSchedule,
     loads: ArrayLike,
     *,
     finish: str | None = None,
     record: str = "metrics",
     out: NDArray[Any] | None = None,
 ) -> Balance:
-    """Carry out a plan on any batch of loads; arguments as for :func:`fault_tolerant_dem`."""
+    """Carry out a schedule on any batch of loads; arguments as for :func:`fault_tolerant_dem`."""
     if finish is None:
         choices = plan.order, plan.donor
         balance = run_prepared(METHOD, prepare_call, loads, plan.topology, record, out, *choices)
@@ -152,7 +142,7 @@ def apply_plan(
 
 
 def _with_finish(
-    plan: FaultPlan,
+    plan: FaultSchedule,
     loads: ArrayLike,
     finish: str | None,
     record: str,
@@ -164,7 +154,7 @@ def _with_finish(
 
 
 def _carried_out(
-    plan: FaultPlan | None,
+    plan: FaultSchedule | None,
     tree: FaultTree | None,
     topology: Hypercube,
     loads: ArrayLike,
@@ -172,25 +162,25 @@ def _carried_out(
     out: NDArray[Any] | None,
 ) -> Balance:
     check_record(record)
-    given = read_loads(loads, topology)
-    result, rows = output_rows(out, loads, given)
+    inputs = read_loads(loads, topology)
+    result, rows = output_rows(out, loads, inputs)
     exact = record != "loads" or tree is not None or (plan is not None and bool(plan.repairs))
     measured = record != "loads"
     fields: dict[str, Any]
     free = plan if tree is None and record != "flows" else None
-    side_by_side_fit = fit_side_by_side(given.rows)
+    side_by_side_fit = fit_side_by_side(inputs.rows)
     if free is not None and side_by_side_fit:
-        carried = narrowly(free, given.rows, rows, measured)
+        carried = narrowly(free, inputs.rows, rows, measured)
         if carried is not None:
             fields = {"loads": finished(result, rows)}
             if carried.figures is not None:
-                fields |= _shared(carried.figures, free.steps, given.batch)
+                fields |= _shared(carried.figures, free.steps, inputs.batch)
             return Balance(METHOD, topology, record, fields)
     # Few large networks are surveyed at once.
-    small = (not measured or side_by_side_fit) and _all_small(free, given.rows)
-    before = survey(given.rows) if exact and not small else None
+    small = (not measured or side_by_side_fit) and _all_small(free, inputs.rows)
+    before = survey(inputs.rows) if exact and not small else None
     if not (exact or small):
-        check_values(given.rows)
+        check_values(inputs.rows)
     steps = (plan.steps if plan else 0) + (tree.steps if tree else 0)
     # A unit is sent at most once a step: beyond this every addition is watched.
     whole = rows.dtype.kind in "iu"
@@ -202,17 +192,17 @@ def _carried_out(
         rows = np.empty_like(rows)
     linkwise: LinkByLink | None = None
     carried = None
-    if free is None or watched or _few_links(free, given.rows, measured):
+    if free is None or watched or _few_links(free, inputs.rows, measured):
         counted = np.dtype(units_dtype(rows))
         # Unsigned loads without a total may be beyond int64. Narrow types are not worth kernels.
-        wide = given.rows.astype(rows.dtype if _beyond_int64(rows, before, small) else counted)
+        wide = inputs.rows.astype(rows.dtype if _beyond_int64(rows, before, small) else counted)
         linkwise = link_by_link(plan, tree, wide, counted, recorded=record == "flows")
         moved, local, largest = linkwise.moved.T, linkwise.local, linkwise.largest
         if watched and not (np.isfinite(moved).all() and (moved >= 0).all()):
             raise OverflowError(f"moved must fit {counted}, got more units times links")
         rows[...] = wide
     else:
-        carried = _by_plan(free, given.rows, rows, measured, before, small)
+        carried = _by_plan(free, inputs.rows, rows, measured, before, small)
         moved, local, largest = carried.moved, carried.local, carried.largest
     if largest > most_of(rows.dtype):
         raise OverflowError(
@@ -223,24 +213,24 @@ def _carried_out(
         shared = figures(before, survey_after(before, rows), topology.size, moved, local)
     fields = {"loads": finished(result, rows)}
     if shared is not None:
-        fields |= _shared(shared, steps, given.batch)
+        fields |= _shared(shared, steps, inputs.batch)
     if linkwise is not None and linkwise.flows is not None and linkwise.stages is not None:
         flows = linkwise.flows
         stages = linkwise.stages.astype(rows.dtype, copy=False)
-        fields["flows"] = flows.reshape(*given.batch, topology.ndim, *topology.shape)
-        fields["stages"] = stages.reshape(len(stages), *given.shape)
-        fields["moved_per_stage"] = linkwise.moved.reshape(len(stages), *given.batch)
+        fields["flows"] = flows.reshape(*inputs.batch, topology.ndim, *topology.shape)
+        fields["stages"] = stages.reshape(len(stages), *inputs.shape)
+        fields["moved_per_stage"] = linkwise.moved.reshape(len(stages), *inputs.batch)
     return Balance(METHOD, topology, record, fields)
 
 
-def _shared(found: dict[str, Any], steps: int, batch: tuple[int, ...]) -> dict[str, Any]:
+def _shared(computed: dict[str, Any], steps: int, batch: tuple[int, ...]) -> dict[str, Any]:
     """Return the figures that follow from surveys and units, and those that are the same."""
     B = int(np.prod(batch, dtype=np.int64))
     same = {"sweeps": np.ones(B, np.int64), "steps": np.full(B, steps)}
-    return per_batch(found | same, batch)
+    return per_batch(computed | same, batch)
 
 
-def _few_links(plan: FaultPlan, rows: NDArray[Any], measured: bool) -> bool:
+def _few_links(plan: FaultSchedule, rows: NDArray[Any], measured: bool) -> bool:
     """Tell whether networks are so few and small that one kernel is enough for them.
 
     Real loads have their units added up in another order where these are wanted.
@@ -255,7 +245,7 @@ def _beyond_int64(rows: NDArray[Any], before: Survey | None, small: bool) -> boo
 
 
 def _by_plan(
-    plan: FaultPlan,
+    plan: FaultSchedule,
     rows: NDArray[Any],
     out: NDArray[Any],
     measured: bool,
@@ -277,7 +267,7 @@ def _by_plan(
     return one_by_one(plan, rows, out, measured, np.dtype(np.int32 if narrow else np.int64))
 
 
-def _all_small(plan: FaultPlan | None, rows: NDArray[Any]) -> bool:
+def _all_small(plan: FaultSchedule | None, rows: NDArray[Any]) -> bool:
     """Tell in one fast pass whether loads are legal and so small that nothing can overflow."""
     if plan is None or rows.dtype.kind == "f":
         return False
@@ -285,7 +275,7 @@ def _all_small(plan: FaultPlan | None, rows: NDArray[Any]) -> bool:
     return all_within(rows, min(fits, INT32_MAX // (rows.shape[1] * times_moved(plan))))
 
 
-def _may_overflow(plan: FaultPlan | None, before: Survey | None, dtype: np.dtype[Any]) -> bool:
+def _may_overflow(plan: FaultSchedule | None, before: Survey | None, dtype: np.dtype[Any]) -> bool:
     """Tell whether a donor might hold more than the dtype takes."""
     if plan is None or before is None or not plan.repairs or dtype.kind == "f":
         return False

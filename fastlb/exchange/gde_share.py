@@ -10,15 +10,17 @@ from typing import Any
 import numpy as np
 
 from ..rational import floor_share, multiply_shift, read_rational
+from ..topologies.grids import Grid
 from ..topologies.hypercube import Hypercube
-from ..topologies.topology import Grid, Topology
-from .result import INT64_MAX
+from ..topologies.parse import read_topology
+from ..topologies.topology import Topology
+from .casting import INT64_MAX
 
 # Twice the bits of a load.
 WIDEST_SHIFT = 126
 
 
-def optimal_lambda(topology: Topology) -> float:
+def optimal_lambda(topology: Topology | str) -> float:
     """Return the exchange share with the fastest convergence of real-valued GDE.
 
     ``1 / (1 + sin(pi / k))`` for a chain of k along an axis, ``1 / (1 + sin(2 pi / k))`` for a
@@ -37,10 +39,11 @@ def optimal_lambda(topology: Topology) -> float:
     >>> round(lb.optimal_lambda(lb.Mesh(8, 8)), 4)
     0.7232
     """
+    topology = read_topology(topology)
     if isinstance(topology, Hypercube):
         return 0.5
     if not isinstance(topology, Grid):
-        raise ValueError(f"lam has no known optimum on {topology!r}; give lam, say lam=1/2")
+        raise ValueError(f"lam has no known optimum on {topology!r}; gde takes 1/2 there")
     lines = [
         (k, 2 if wrap and k > 2 else 1)
         for k, wrap in zip(topology.shape, topology.wrap, strict=True)
@@ -50,13 +53,15 @@ def optimal_lambda(topology: Topology) -> float:
 
 
 def read_share(lam: Any, topology: Topology) -> Fraction:
-    """Return the share as given, or by default the best on this topology."""
+    """Return the share as given, or the default on this topology."""
     return default_share(topology) if lam is None else given_share(lam)
 
 
 @lru_cache(maxsize=16)
 def default_share(topology: Topology) -> Fraction:
-    """Return the best share, rounded to 3 decimals."""
+    """Return the best share, rounded to 3 decimals, or 1/2 where none is known."""
+    if not isinstance(topology, Hypercube | Grid):
+        return Fraction(1, 2)
     return Fraction(f"{optimal_lambda(topology):.3f}")
 
 

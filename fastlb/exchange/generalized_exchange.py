@@ -11,16 +11,22 @@ import numpy as np
 from ..accelerate import kernels
 from ..arguments import integer
 from ..topologies.colouring import Colouring, colouring
+from ..topologies.grids import Grid
 from ..topologies.hypercube import Hypercube
-from ..topologies.topology import Grid, Topology
+from ..topologies.kinds import topology_for
+from ..topologies.topology import Topology
+from .casting import INT64_MAX, units_dtype
+from .figures import figures, per_batch
 from .gde_share import integer_factor, read_share, widest_factor
 from .loads import check_record, read_loads, survey, survey_after
 from .outputs import finished, output_rows
 from .prepared import PreparedCall, run_prepared
-from .result import INT64_MAX, Balance, figures, per_batch, units_dtype
+from .result import Balance
 from .tiling import tiled, untiled
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from numpy.typing import ArrayLike, NDArray
 
     from .loads import Survey
@@ -33,7 +39,7 @@ MOST_NODES = 2**13
 
 def gde(
     loads: ArrayLike,
-    topology: Topology,
+    topology: Topology | str,
     *,
     lam: Any = None,
     order: str = "dimension",
@@ -61,13 +67,14 @@ def gde(
     loads : array_like, shape (*batch, *topology.shape) or (*batch, topology.size)
         Tasks per node, not negative: integers, float32 or float64. Float loads send
         ``lam * d`` at any d.
-    topology : Topology
-        Grids and hypercubes have their own colours, other networks get Misra and Gries'
-        colouring of their undirected links.
+    topology : Topology or str
+        Any; or its spelling, ``"mesh:8x8"``. Grids and hypercubes have their own colours, other
+        networks get Misra and Gries' colouring of their undirected links.
     lam : rational, optional
         Share of a difference that is sent, between 0 and 1, taken exactly: ``0.723``,
         ``"723/1000"``, ``(723, 1000)`` or a Fraction. Default :func:`optimal_lambda` rounded
-        to 3 decimals.
+        to 3 decimals on grids and hypercubes, 1/2 on hyper hexa-cells and networks, where no
+        optimum is known. The result has it as ``lam``.
     order : {"dimension", "interleaved"}
         All colours of the first axis, then of the next; or the first colours of all axes,
         then the second.
@@ -107,8 +114,7 @@ def gde(
         balanced = run_prepared("gde", _prepare, loads, topology, record, out, *options)
         if balanced is not None:
             return balanced
-    if not isinstance(topology, Topology):
-        raise TypeError(f"topology must be a Topology such as Mesh(8, 8), got {topology!r}")
+    topology = topology_for("gde", topology)
     check_record(record)
     share = read_share(lam, topology)
     most = most_sweeps(max_sweeps)
@@ -131,7 +137,7 @@ def gde(
             tiles, len(rows), links, factor, most, flows, with_metrics=with_metrics
         )
         untiled(tiles, rows)
-    fields: dict[str, Any] = {"loads": finished(result, rows)}
+    fields: dict[str, Any] = {"loads": finished(result, rows), "lam": share}
     if record == "loads":
         return Balance("gde", topology, record, fields)
     shared = gde_figures(before, survey_after(before, rows), topology.size, links, counts)
@@ -238,15 +244,16 @@ def _prepare(
     return PreparedCall(
         kernels("gde.single").balance,
         constants,
-        partial(_fields, links.count) if record == "metrics" else _no_fields,
+        partial(_fields if record == "metrics" else _no_figures, share, links.count),
     )
 
 
-def _no_fields(*_numbers: Any) -> dict[str, Any]:
-    return {}
+def _no_figures(lam: Fraction, *_numbers: Any) -> dict[str, Any]:
+    return {"lam": lam}
 
 
 def _fields(
+    lam: Fraction,
     colours: int,
     difference: int,
     initial_difference: int,
@@ -276,6 +283,7 @@ def _fields(
         "stalled": stalled,
         "converged": converged,
         "colours": colours,
+        "lam": lam,
     }
 
 

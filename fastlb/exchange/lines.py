@@ -9,11 +9,12 @@ import numpy as np
 
 from ..accelerate import kernels
 from ..arguments import as_array, one_of
+from ..display.cards import Displayed
 from ..errors import DeadlockError
-from ..topologies.topology import Chain
+from ..topologies.grids import Chain
+from .casting import INT64_MAX
 from .direct_exchange import dde
 from .loads import read_loads, survey
-from .result import INT64_MAX
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -24,7 +25,7 @@ ROUNDING = 2.0**-49
 
 
 @dataclass(frozen=True, eq=False)
-class DdeLine:
+class DdeLine(Displayed):
     """The table of DDE-chain or DDE-ring (Wu-Shu Example 1 and Fig. 9), arrays of shape (k,).
 
     Attributes
@@ -137,21 +138,21 @@ def exchange_rounds(
     """
     one_of("mode", mode, MODES)
     held = _line(loads)
-    given = _numbers("flows", flows)
-    if given.shape != held.shape or given.dtype.kind not in "iuf":
+    numbers = _numbers("flows", flows)
+    if numbers.shape != held.shape or numbers.dtype.kind not in "iuf":
         raise ValueError(
-            f"flows must be {len(held)} numbers, one a node, got {given.dtype} of {given.shape}"
+            f"flows must be {len(held)} numbers, one a node, got {numbers.dtype} of {numbers.shape}"
         )
-    if not np.isfinite(given).all():
+    if not np.isfinite(numbers).all():
         raise ValueError("flows must be finite")
-    exact = held.dtype.kind == "i" and given.dtype.kind in "iu"
-    if exact and given.max(initial=0) > INT64_MAX:
-        raise OverflowError(f"flows must fit int64, got {given.max()}")
-    pending = given.astype(np.int64 if exact else np.float64)
+    exact = held.dtype.kind == "i" and numbers.dtype.kind in "iu"
+    if exact and numbers.max(initial=0) > INT64_MAX:
+        raise OverflowError(f"flows must fit int64, got {numbers.max()}")
+    pending = numbers.astype(np.int64 if exact else np.float64)
     held = held.astype(pending.dtype)
     if pending[-1] != 0 and not (ring and len(held) > 2):
         line = f"ring of {len(held)}" if ring else "chain"
-        raise ValueError(f"flows must be 0 on the wrap link of a {line}, got {given[-1]}")
+        raise ValueError(f"flows must be 0 on the wrap link of a {line}, got {numbers[-1]}")
     slack = np.int64(0) if exact else held.sum() * len(held) * ROUNDING
     # Of objects, since flows that are refused here may pass int64.
     after = held.astype(object) + np.roll(pending, 1).astype(object) - pending.astype(object)
@@ -171,19 +172,19 @@ def exchange_rounds(
     return rounds, np.maximum(local, 0)
 
 
-def _numbers(name: str, given: ArrayLike) -> NDArray[Any]:
+def _numbers(name: str, values: ArrayLike) -> NDArray[Any]:
     try:
-        return as_array(name, given)
+        return as_array(name, values)
     except ValueError:
         raise ValueError(f"{name} must be one line of numbers, got rows of a table") from None
 
 
 def _line(loads: ArrayLike) -> NDArray[Any]:
     """Return legal loads of one line as int64 or float64."""
-    given = _numbers("loads", loads)
-    if given.ndim != 1 or given.size == 0:
-        raise ValueError(f"loads must be one line of nodes, shape (k,), got {given.shape}")
-    rows = read_loads(given, Chain(given.size)).rows
+    numbers = _numbers("loads", loads)
+    if numbers.ndim != 1 or numbers.size == 0:
+        raise ValueError(f"loads must be one line of nodes, shape (k,), got {numbers.shape}")
+    rows = read_loads(numbers, Chain(numbers.size)).rows
     survey(rows)
     held: NDArray[Any] = rows[0].astype(np.float64 if rows.dtype.kind == "f" else np.int64)
     return held

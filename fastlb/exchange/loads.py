@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..accelerate import kernels
-from ..arguments import as_array, one_of
+from ..arguments import as_array, one_of, refused_dtype
+from .casting import INT64_MAX
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from ..topologies.topology import Topology
 
 RECORDS = ("loads", "metrics", "flows")
-INT64_MAX = 2**63 - 1
 LARGEST_FLOAT = float(np.finfo(np.float64).max)
 # Up to so many loads NumPy takes as long for their totals and extremes as a kernel, or a
 # microsecond more.
@@ -68,23 +68,24 @@ def read_loads(loads: ArrayLike, topology: Topology) -> LoadRows:
     ValueError
         If the shape fits the topology in neither reading.
     """
-    given = _as_array(loads)
-    batch = batch_shape(given.shape, topology)
-    rows = np.ascontiguousarray(given, dtype=given.dtype.newbyteorder("="))
-    return LoadRows(rows.reshape(-1, topology.size), batch, given.shape)
+    array = _as_array(loads)
+    batch = batch_shape(array.shape, topology)
+    rows = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
+    return LoadRows(rows.reshape(-1, topology.size), batch, array.shape)
 
 
 def _as_array(loads: ArrayLike) -> NDArray[Any]:
     if isinstance(loads, np.ma.MaskedArray):
         raise TypeError("loads must not be a masked array: every node has a load")
     try:
-        given = as_array("loads", loads)
+        array = as_array("loads", loads)
     except ValueError:
         raise ValueError("loads must be an array, got rows of unequal length") from None
-    kind, width = given.dtype.kind, given.dtype.itemsize
+    kind, width = array.dtype.kind, array.dtype.itemsize
     if kind in "iu" or (kind == "f" and width in (4, 8)):
-        return given
-    raise TypeError(f"loads must be integers, float32 or float64, got dtype {given.dtype}")
+        return array
+    got = refused_dtype("loads", array.dtype)
+    raise TypeError(f"loads must be integers, float32 or float64, got {got}")
 
 
 def batch_shape(shape: tuple[int, ...], topology: Topology) -> tuple[int, ...]:
@@ -224,17 +225,6 @@ def all_within(rows: NDArray[Any], top: float) -> bool:
     return bool(most <= np.asarray(top, rows.dtype).view(unsigned))
 
 
-def computing_dtype(rows: NDArray[Any], largest: float) -> type[np.generic]:
-    """Return the dtype in which a kernel computes: float64, or the least of int32 and int64.
-
-    ``largest`` is the largest integer that comes up. Half the width is twice the lanes of a
-    vector, and fewer dtypes are fewer compilations.
-    """
-    if rows.dtype.kind == "f":
-        return np.float64
-    return np.int32 if largest < 2**31 else np.int64
-
-
 def check_record(record: str) -> None:
     """Raise ``ValueError`` unless ``record`` is one of the levels."""
     one_of("record", record, RECORDS)
@@ -251,9 +241,9 @@ def check_order(name: str, order: Any, count: int) -> tuple[int, ...]:
     if order is None:
         return tuple(range(count))
     try:
-        given = list(order)
-        flags = any(isinstance(i, bool | np.bool_) for i in given)
-        listed = (-1,) if flags else tuple(operator.index(i) for i in given)
+        entries = list(order)
+        flags = any(isinstance(i, bool | np.bool_) for i in entries)
+        listed = (-1,) if flags else tuple(operator.index(i) for i in entries)
     except TypeError:
         listed = (-1,)
     if sorted(listed) != list(range(count)):

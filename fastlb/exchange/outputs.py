@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def output_rows(
-    out: NDArray[Any] | None, loads: ArrayLike, given: LoadRows
+    out: NDArray[Any] | None, loads: ArrayLike, inputs: LoadRows
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the array for the result and its rows, ``out`` itself where one is given.
 
@@ -26,22 +26,22 @@ def output_rows(
         If ``out`` is no writable array of the loads' shape and dtype.
     """
     if out is None:
-        rows = np.empty_like(given.rows)
-        return rows.reshape(given.shape), rows
+        rows = np.empty_like(inputs.rows)
+        return rows.reshape(inputs.shape), rows
     if not isinstance(out, np.ndarray) or isinstance(out, np.ma.MaskedArray):
         raise TypeError(f"out must be an array, got {type(out).__name__}")
-    if out.shape != given.shape or out.dtype.newbyteorder("=") != given.rows.dtype:
+    if out.shape != inputs.shape or out.dtype.newbyteorder("=") != inputs.rows.dtype:
         raise ValueError(
-            f"out must have the loads' shape {given.shape} and dtype {given.rows.dtype}, "
+            f"out must have the loads' shape {inputs.shape} and dtype {inputs.rows.dtype}, "
             f"got {out.shape} and {out.dtype}"
         )
     if not out.flags.writeable:
         raise ValueError("out must be writable, got a read-only array")
-    as_they_are = out.flags.c_contiguous and out.dtype == given.rows.dtype
-    if as_they_are and (out is loads or not np.may_share_memory(out, given.rows)):
+    as_they_are = out.flags.c_contiguous and out.dtype == inputs.rows.dtype
+    if as_they_are and (out is loads or not np.may_share_memory(out, inputs.rows)):
         # As a plain array: a matrix stays two-dimensional when it is flattened for a kernel.
-        return out, np.asarray(out).reshape(given.rows.shape)
-    return out, np.empty_like(given.rows)
+        return out, np.asarray(out).reshape(inputs.rows.shape)
+    return out, np.empty_like(inputs.rows)
 
 
 def finished(result: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:

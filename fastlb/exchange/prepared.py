@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..topologies.parse import read_topology
 from .result import Balance
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def run_prepared(
     method: str,
     prepare: Callable[..., PreparedCall | None],
     loads: ArrayLike,
-    topology: Topology,
+    topology: Topology | str,
     record: str,
     out: NDArray[Any] | None,
     *options: Any,
@@ -82,6 +83,8 @@ def run_prepared(
     """
     if type(loads) is not np.ndarray or type(record) is not str or not loads.flags.carray:
         return None
+    if isinstance(topology, str):
+        topology = read_topology(topology)
     try:
         call = prepare(topology, loads.dtype, loads.shape, record, *options)
     except TypeError:

@@ -12,8 +12,8 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-# As much as the C library's allocator keeps at the most of what is freed.
-LARGEST_KEPT = 2**25
+# The C library's allocator keeps at most as much of what is freed.
+MOST_REUSED_BYTES = 2**25
 # Bytes of a cache line, and of a page of the largest size.
 LINE = 64
 HUGE_PAGE = 2**21
@@ -26,10 +26,11 @@ Bytes = NDArray[np.uint8]
 Room = tuple[Bytes, tuple[int, ...], DTypeLike, NDArray[Any]]
 
 
-class _Kept(threading.local):
-    """What a thread has: scratch by name, such that nobody works in, and results' memory.
+class _ThreadMemory(threading.local):
+    """The memory of a thread: arrays by name in use, those not in use, and that of results.
 
-    What is taken is taken out in one step, as a signal's handler may run between any two.
+    Each is removed with one ``pop`` before it is used: a signal handler that balances loads too
+    may run between any two steps, and must not get the same memory.
     """
 
     def __init__(self) -> None:
@@ -38,25 +39,24 @@ class _Kept(threading.local):
         self.handed_out: dict[str, tuple[Bytes, Callable[[], object]]] = {}
 
 
-_kept = _Kept()
+_memory = _ThreadMemory()
 
 
 def with_own_scratch(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
     """Let a function have scratch to itself until it returns, through several kernels.
 
-    Meanwhile Python may run a signal's handler or a finaliser, in which loads are balanced too:
-    they find other memory.
+    Signal handlers and finalisers that balance loads meanwhile get other memory.
     """
 
     @wraps(function)
     def apart(*arguments: Arguments.args, **options: Arguments.kwargs) -> Result:
-        before, own = _kept.rooms, _kept.idle.pop("scratch", {})
-        _kept.rooms = own
+        before, own = _memory.rooms, _memory.idle.pop("scratch", {})
+        _memory.rooms = own
         try:
             return function(*arguments, **options)
         finally:
-            _kept.rooms = before
-            _kept.idle["scratch"] = own
+            _memory.rooms = before
+            _memory.idle["scratch"] = own
 
     return apart
 
@@ -70,34 +70,34 @@ def scratch(name: str, shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]
     time of balancing them once. It begins with a cache line: vectors that straddle two take up to
     a third longer.
     """
-    room = _kept.rooms.get(name)
+    room = _memory.rooms.get(name)
     # The same again takes a sixth of the time (0.13 us for 0.78).
     if room is not None and room[1] == shape and room[2] == dtype:
         return room[3]
     size = math.prod(shape) * np.dtype(dtype).itemsize
     memory = room[0] if room is not None and room[0].size >= size else _fresh(size, LINE)
     array: NDArray[Any] = memory[:size].view(dtype).reshape(shape)
-    _kept.rooms[name] = memory, shape, dtype, array
+    _memory.rooms[name] = memory, shape, dtype, array
     return array
 
 
 def handed_out(size: int) -> NDArray[np.uint8]:
     """Return bytes for a result, the same as before if nobody holds the result before any more.
 
-    Of results of some MB the system takes the memory back, and clears it for the next: for the
-    flows of 64 16x16x16 tori as long as finding them. So up to ``LARGEST_KEPT`` of it stays with
-    the thread. Any view of what is returned counts as holding it.
+    The system takes the memory of large results back and clears it for the next one, which takes
+    as long as computing the flows of 64 16x16x16 tori. So the thread keeps up to
+    ``MOST_REUSED_BYTES`` of it. A result is in use as long as any view of it exists.
     """
-    if size > LARGEST_KEPT:
+    if size > MOST_REUSED_BYTES:
         return huge_pages(size)
-    room, holder = _kept.handed_out.pop("result", (np.empty(0, np.uint8), lambda: None))
+    room, holder = _memory.handed_out.pop("result", (np.empty(0, np.uint8), lambda: None))
     if room.size < size or holder() is not None:
         room = huge_pages(size)
     # NumPy looks for the owner of a view's memory as far as a memoryview, and whoever goes on from
     # there holds what that was made of.
-    lent = room[:size]
-    _kept.handed_out["result"] = room, weakref.ref(lent)
-    return np.frombuffer(lent.data, np.uint8)
+    view = room[:size]
+    _memory.handed_out["result"] = room, weakref.ref(view)
+    return np.frombuffer(view.data, np.uint8)
 
 
 def huge_pages(size: int) -> NDArray[np.uint8]:

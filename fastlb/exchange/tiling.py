@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..accelerate import kernels
+from .casting import signed, source_for
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,19 +45,3 @@ def untiled(tiles: NDArray[Any], rows: NDArray[Any]) -> None:
         np.copyto(rows, tiles[:, :, 0], casting="unsafe")
     else:
         kernels("layout.tiles").store(tiles, signed(rows), np.arange(rows.shape[1]))
-
-
-def signed(rows: NDArray[Any]) -> NDArray[Any]:
-    """Return unsigned rows as signed ones of the same bits, for kernels that copy loads.
-
-    So these are compiled for signed integers alone. Without the compiler the rows stay as they are:
-    plain Python refuses what a signed integer does not hold.
-    """
-    if rows.dtype.kind != "u" or not hasattr(kernels("layout.tiles").store, "get_overload"):
-        return rows
-    return rows.view(f"i{rows.itemsize}")
-
-
-def source_for(rows: NDArray[Any], target: NDArray[Any]) -> NDArray[Any]:
-    """Return rows for a kernel to copy to a target: signed, unless that would extend a sign."""
-    return signed(rows) if rows.itemsize >= target.itemsize else rows

@@ -13,6 +13,7 @@ import secrets
 import shutil
 import stat
 from contextlib import contextmanager, suppress
+from fractions import Fraction
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -270,13 +271,16 @@ def _write_npz(
         "method": balance.method,
         "topology": balance.topology.spec,
     }
+    if hasattr(balance, "lam"):
+        head["lam"] = str(balance.lam)
     arrays: dict[str, Any] = {"initial_loads": given.loads, "document": json.dumps(head)}
     for name in RECORDED_WITH:
         value = getattr(balance, name, None)
         if isinstance(value, dict):
             arrays |= {f"{name}.{key}": part for key, part in value.items()}
         elif value is not None:
-            arrays[name] = value
+            # A Fraction, which the document has exactly, as the nearest float.
+            arrays[name] = float(value) if isinstance(value, Fraction) else value
     np.savez(stream, **arrays)
 
 

@@ -13,8 +13,11 @@ from numpy.typing import NDArray
 
 from ..accelerate import kernels
 from ..arguments import one_of, whole_number
+from ..display.cards import Displayed
 from ..quantities import Number, Numbers, Quantities, read_number, read_quantities
 from ..topologies.network import Expanded, Network
+from ..topologies.parse import network_of
+from ..topologies.topology import Topology
 from .minimax import minimax_flow
 from .plan import MinimaxPlan
 from .routing import Routing, expand
@@ -27,7 +30,7 @@ METHODS = ("budget", "odfs")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class EntityRoutes:
+class EntityRoutes(Displayed):
     """Paths of indivisible entities.
 
     Attributes
@@ -114,7 +117,7 @@ class _Work:
 
 
 def route_entities(
-    network: Network,
+    network: Topology | str,
     entities: Iterable[tuple[int, Any]],
     room: Numbers,
     *,
@@ -128,6 +131,8 @@ def route_entities(
 
     Parameters
     ----------
+    network : Network, Topology or str
+        As for :func:`minimax_flow`.
     entities : iterable of (node, size)
         Where each entity is and how large; int, float, Fraction or "41/7".
     room : (N,)
@@ -164,6 +169,7 @@ def route_entities(
     ([[0], [1, 2]], 3, 3)
     """
     one_of("method", method, METHODS)
+    network = network_of(network)
     orders = whole_number("orders", orders, 1)
     seed = whole_number("seed", seed, 0, below=2**128)
     at, sizes = _entities(entities, network.size)

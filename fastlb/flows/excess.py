@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..arguments import as_array
-from ..quantities import Numbers
+from ..arguments import as_array, refused_dtype
+from ..quantities import Number, Numbers, Vector
 from .scaling import exact_sum
 
 
+@overload
+def excess_load(loads: Sequence[Number], *, target: ArrayLike | None = None) -> Vector: ...
+@overload
+def excess_load(loads: Numbers, *, target: ArrayLike | None = None) -> NDArray[Any]: ...
 def excess_load(loads: Numbers, *, target: ArrayLike | None = None) -> NDArray[Any]:
     """Return how much each node has above what it should have.
 
@@ -42,25 +47,25 @@ def excess_load(loads: Numbers, *, target: ArrayLike | None = None) -> NDArray[A
     >>> excess_load([4, 4, 3]).tolist()
     [0, 0, 0]
     """
-    given = _numbers("loads", loads)
-    if given.ndim == 0 or given.shape[-1] == 0:
-        raise ValueError(f"loads must be one number for each node, got shape {given.shape}")
+    numbers = _numbers("loads", loads)
+    if numbers.ndim == 0 or numbers.shape[-1] == 0:
+        raise ValueError(f"loads must be one number for each node, got shape {numbers.shape}")
     if target is not None:
-        wanted = _numbers("target", target)
-        if wanted.ndim > given.ndim or (wanted.ndim and wanted.shape[-1] != given.shape[-1]):
+        targets = _numbers("target", target)
+        if targets.ndim > numbers.ndim or (targets.ndim and targets.shape[-1] != numbers.shape[-1]):
             raise ValueError(
-                f"target must be a number or one for each of {given.shape[-1]} nodes, "
-                f"got shape {wanted.shape}"
+                f"target must be a number or one for each of {numbers.shape[-1]} nodes, "
+                f"got shape {targets.shape}"
             )
-        return _difference(given, np.broadcast_to(wanted, given.shape))
-    if given.dtype.kind == "f":
+        return _difference(numbers, np.broadcast_to(targets, numbers.shape))
+    if numbers.dtype.kind == "f":
         with np.errstate(over="ignore"):
-            mean = given.mean(axis=-1, keepdims=True)
+            mean = numbers.mean(axis=-1, keepdims=True)
         if not np.isfinite(mean).all():
             raise OverflowError("loads must have totals that fit float64")
-        return np.asarray(given - mean)
-    n = given.shape[-1]
-    rows = given.reshape(-1, n)
+        return np.asarray(numbers - mean)
+    n = numbers.shape[-1]
+    rows = numbers.reshape(-1, n)
     totals = [exact_sum(row) for row in rows]
     quota = np.array([total // n for total in totals], dtype=np.int64)
     extra = np.array([total % n for total in totals], dtype=np.int64)
@@ -68,7 +73,7 @@ def excess_load(loads: Numbers, *, target: ArrayLike | None = None) -> NDArray[A
     order = np.argsort(~rows, axis=1, kind="stable")
     keeps = np.empty_like(rows)
     np.put_along_axis(keeps, order, (np.arange(n) < extra[:, None]).astype(np.int64), axis=1)
-    return _difference(rows, quota[:, None] + keeps).reshape(given.shape)
+    return _difference(rows, quota[:, None] + keeps).reshape(numbers.shape)
 
 
 def _difference(loads: NDArray[Any], target: NDArray[Any]) -> NDArray[Any]:
@@ -78,10 +83,12 @@ def _difference(loads: NDArray[Any], target: NDArray[Any]) -> NDArray[Any]:
     return difference
 
 
-def _numbers(name: str, given: Numbers) -> NDArray[Any]:
-    values = as_array(name, given)
-    if values.dtype.kind not in "iuf" or values.dtype == np.float16:
-        raise TypeError(f"{name} must be integers, float32 or float64, got {values.dtype}")
+def _numbers(name: str, listed: Numbers) -> NDArray[Any]:
+    values = as_array(name, listed)
+    kind, width = values.dtype.kind, values.dtype.itemsize
+    if not (kind in "iu" or (kind == "f" and width in (4, 8))):
+        got = refused_dtype(name, values.dtype)
+        raise TypeError(f"{name} must be integers, float32 or float64, got {got}")
     if values.dtype.kind == "f":
         if not np.isfinite(values).all():
             raise ValueError(f"{name} must be finite, got NaN or infinity")

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, TypedDict, Unpack, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arguments import one_of, whole_number
-from ..quantities import Kind, Number, Numbers, Quantities, read_number, read_quantities
+from ..quantities import Kind, Number, Numbers, Quantities, Vector, read_number, read_quantities
 from ..topologies.network import Expanded, Network
+from ..topologies.parse import network_of, read_topology
+from ..topologies.topology import Topology
 from .certificate import Level, level_values
-from .plan import MinimaxBatch, MinimaxPlan
+from .plan import MinimaxPlan
+from .planbatch import MinimaxBatch
 from .problem import Nodes, Problem
 from .routing import Routing, expand
 from .scaling import Integers, Scaled, common_kind, scale
@@ -22,8 +26,39 @@ from .search import METHODS, MaxFlow, least_flow, search, short_flow
 PLANS: dict[str, MaxFlow] = {"short": short_flow, "least": least_flow}
 
 
+class FlowOptions(TypedDict, total=False):
+    """The options of :func:`minimax_flow`."""
+
+    contention: str
+    integral: bool | None
+    routing: Routing
+    counted: ArrayLike | None
+    pinned: ArrayLike | None
+    max_moves: Any
+    plan: str
+    levels: int
+    method: str
+
+
+@overload
 def minimax_flow(
-    network: Network,
+    network: Topology | str,
+    excess: Sequence[Number | str] | Vector,
+    **options: Unpack[FlowOptions],
+) -> MinimaxPlan: ...
+@overload
+def minimax_flow(
+    network: Topology | str,
+    excess: Sequence[Sequence[Any] | Vector],
+    **options: Unpack[FlowOptions],
+) -> MinimaxBatch: ...
+# Of an array whose axes a type checker does not know, either.
+@overload
+def minimax_flow(
+    network: Topology | str, excess: Numbers, **options: Unpack[FlowOptions]
+) -> Any: ...
+def minimax_flow(
+    network: Topology | str,
     excess: Numbers,
     *,
     contention: str = "transfer",
@@ -40,8 +75,9 @@ def minimax_flow(
 
     Parameters
     ----------
-    network : Network
-        Links with capacity C and existing traffic F; ``max(0, C - F)`` is left for load.
+    network : Network, Topology or str
+        Links with capacity C and existing traffic F; ``max(0, C - F)`` is left for load. Another
+        topology or its spelling, ``"hypercube:3"``, means both directions of its links, unlimited.
     excess : (*batch, N)
         Positive: overloaded by that much; negative: room for that much. int, float, Fraction
         or strings such as "41/7".
@@ -94,11 +130,10 @@ def minimax_flow(
     one_of("contention", contention, ("transfer", "total"))
     one_of("plan", plan, PLANS)
     one_of("method", method, METHODS)
-    if not isinstance(network, Network):
-        raise TypeError(f"network must be a Network, got {type(network).__name__}")
     levels = whole_number("levels", levels, 1)
     # Before anything of the network's size is laid out.
-    rows, shape = _rows(excess, network.size)
+    rows, shape = _rows(excess, read_topology(network, "network").size)
+    network = network_of(network)
     weights = _mask("counted", counted, network.edge_count, "links", default=True)
     held = _pinned(pinned, network.size)
     graph = expand(network, routing)

@@ -3,32 +3,39 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..accelerate import kernels
+from ..display.cards import card
+from ..display.drawings import BLUE, GREY, MOST_LINKS, MOST_NODES, ORANGE, network_drawing
+from ..display.html import Markup
+from ..display.numbers import shown
+from ..display.tables import html_table
 from ..quantities import Number, Quantities
 from ..topologies.network import Expanded, Network
 from .certificate import Level, level_values, require, verify, verify_given
 from .scaling import Integers, Units, exact_sum
 from .search import MaxFlow
 
+# Links of the largest network whose routes a notebook shows, and rows of its tables.
+MOST_SHOWN, LISTED = 10_000, 10
+
 
 class Route(NamedTuple):
     """An amount of load that goes from a source along a path of nodes to a sink.
 
-    Nodes are numbers, or names where ``routes(named=True)`` was asked for.
+    Nodes are numbers, or names where ``routes(named=True)`` was asked for, which are of any type.
     """
 
-    source: Any
-    sink: Any
-    path: tuple[Any, ...]
+    source: int
+    sink: int
+    path: tuple[int, ...]
     amount: Number
 
 
@@ -178,7 +185,11 @@ class MinimaxPlan:
         require(same, "the bottleneck is the cut that proves the contention")
         return True
 
-    def routes(self, *, named: bool = False) -> list[Route]:
+    @overload
+    def routes(self, *, named: Literal[False] = ...) -> list[Route]: ...
+    @overload
+    def routes(self, *, named: bool) -> list[Any]: ...
+    def routes(self, *, named: bool = False) -> list[Any]:
         """Return the flow as routes without cycles, whose amounts add up to it.
 
         With a routing scheme every route obeys it. With ``named`` nodes are called by their
@@ -250,83 +261,55 @@ class MinimaxPlan:
             **named,
         }
 
+    def _repr_html_(self) -> str:
+        network = self.network
+        about: dict[str, Any] = {"eliminated": self.eliminated, "contention": self.contention}
+        if len(self.stages) > 1:
+            about["levels"] = self.levels
+        if network.edge_count > MOST_SHOWN:
+            return card(f"minimax flow on {network!r}", about)
+        labels, tight = network._labels(), self.bottleneck.tolist()
+        about |= {"traffic": self.traffic, "links of the bottleneck": len(tight)}
+        links = [
+            [*(labels[node] for node in network.edges[k].tolist()), shown(self.flow[k])]
+            for k in tight[:LISTED]
+        ]
+        routes = [
+            [" ".join(labels[node] for node in route.path), shown(route.amount)]
+            for route in self.routes()[:LISTED]
+        ]
+        parts = [
+            html_table([*headings, "load"], rows, names=len(headings))
+            for headings, rows in ((["bottleneck", ""], links), (["route"], routes))
+            if rows
+        ]
+        return card(f"minimax flow on {network!r}", about, *parts, *self._drawing(labels))
+
+    def _drawing(self, labels: list[str]) -> list[Markup]:
+        """Return a drawing of the links that carry load, or nothing of a large network."""
+        network = self.network
+        if network.size > MOST_NODES or network.edge_count > MOST_LINKS:
+            return []
+        sent = self.flow.astype(np.float64)
+        used = np.flatnonzero(sent)
+        excess = [0 if x is None else x for x in self.excess.numbers]
+        colours = [ORANGE if x > 0 else BLUE if x < 0 else GREY for x in excess]
+        drawing = network_drawing(
+            network._places(network.links),
+            network.edges[used],
+            about="orange has too much, blue has room; wider carries more; bottleneck green",
+            names=labels,
+            colours=colours,
+            flows=sent[used],
+            tight=np.flatnonzero(np.isin(used, self.bottleneck)).tolist(),
+        )
+        return [drawing]
+
     def __repr__(self) -> str:
         return (
             f"MinimaxPlan(eliminated={self.eliminated}, contention={self.contention}, "
             f"traffic={self.traffic})"
         )
-
-
-class MinimaxBatch(Sequence[MinimaxPlan]):
-    """Plans for a batch of excess vectors on one network; attributes are stacked.
-
-    Scalars of a plan become arrays of the batch's shape, ``flow`` has shape ``(*batch, E)``;
-    ``bottleneck`` and ``routes()`` are lists, in C order of the batch.
-    """
-
-    def __init__(self, plans: Sequence[MinimaxPlan], shape: tuple[int, ...], links: int) -> None:
-        self._plans = tuple(plans)
-        self.shape = shape
-        self._links = links
-
-    def __len__(self) -> int:
-        return len(self._plans)
-
-    def __getitem__(self, index: Any) -> Any:
-        return self._plans[index]
-
-    def __iter__(self) -> Iterator[MinimaxPlan]:
-        return iter(self._plans)
-
-    def __repr__(self) -> str:
-        return f"<MinimaxBatch: plans of shape {self.shape} on {self._links} links>"
-
-    def _stacked(self, name: str) -> NDArray[Any]:
-        numbers = [getattr(plan, name) for plan in self._plans]
-        kinds = {type(number) for number in numbers}
-        kind = {int: np.int64, float: np.float64}.get(kinds.pop()) if len(kinds) == 1 else object
-        values = np.empty(len(numbers), dtype=kind or object)
-        values[:] = numbers
-        return values.reshape(self.shape)
-
-    @property
-    def eliminated(self) -> NDArray[Any]:
-        return self._stacked("eliminated")
-
-    @property
-    def contention(self) -> NDArray[Any]:
-        return self._stacked("contention")
-
-    @property
-    def traffic(self) -> NDArray[Any]:
-        return self._stacked("traffic")
-
-    @property
-    def iterations(self) -> NDArray[Any]:
-        return self._stacked("iterations")
-
-    @property
-    def quantum(self) -> NDArray[Any]:
-        return self._stacked("quantum")
-
-    @property
-    def flow(self) -> NDArray[Any]:
-        if not self._plans:
-            return np.empty((*self.shape, self._links), dtype=np.int64)
-        flows = np.stack([plan.flow for plan in self._plans])
-        return flows.reshape(*self.shape, self._links)
-
-    @property
-    def bottleneck(self) -> list[NDArray[np.int64]]:
-        return [plan.bottleneck for plan in self._plans]
-
-    def routes(self) -> list[list[Route]]:
-        """Return the routes of every plan."""
-        return [plan.routes() for plan in self._plans]
-
-    def verify(self) -> bool:
-        """Verify every plan; see :meth:`MinimaxPlan.verify`."""
-        return all(plan.verify() for plan in self._plans)
 
 
 def plain(number: Number) -> int | float | str:

@@ -10,10 +10,13 @@ from numpy.typing import NDArray
 
 from ..accelerate import kernels
 from ..arguments import written
+from ..display.cards import Displayed
 from ..quantities import Number
+from ..topologies.grids import Grid
 from ..topologies.hypercube import Hypercube
 from ..topologies.network import Expanded, Network
-from ..topologies.topology import Grid, Topology
+from ..topologies.parse import network_of
+from ..topologies.topology import Topology
 from .scaling import Integers
 
 Rule = Callable[[int, int, int], bool]
@@ -67,7 +70,7 @@ def dimension_order(axes: Sequence[int] | None = None) -> DimensionOrder:
 
 
 @dataclass(frozen=True, eq=False)
-class RoutingGraph:
+class RoutingGraph(Displayed):
     """The transformed graph of rules R1-R3.
 
     Link ``k`` of the network is edge ``k``, from its out-vertex ``2k`` to its in-vertex
@@ -92,7 +95,7 @@ class RoutingGraph:
     weight: NDArray[np.int64]
 
 
-def routing_graph(network: Network, scheme: Routing) -> RoutingGraph:
+def routing_graph(network: Topology | str, scheme: Routing) -> RoutingGraph:
     """Return the paper's transformed graph of a routing scheme (rules R1-R3).
 
     Raises
@@ -100,6 +103,7 @@ def routing_graph(network: Network, scheme: Routing) -> RoutingGraph:
     ValueError
         If the scheme does not apply to the network.
     """
+    network = network_of(network)
     turns = _turns(network, _rule(network, scheme))
     E = network.edge_count
     links = np.stack([2 * np.arange(E), 2 * np.arange(E) + 1], axis=1)

@@ -180,13 +180,13 @@ def _widened(column: Quantities, one: int) -> NDArray[Any]:
 
 
 def _common_denominator(*columns: Quantities) -> int:
-    found = {
+    denominators = {
         value.denominator
         for column in columns
         if column.kind == "rational"
         for value in column.values.tolist()
     }
-    return math.lcm(*found)
+    return math.lcm(*denominators)
 
 
 def _finish(
@@ -267,19 +267,19 @@ def _rounded(column: Quantities, k: int, way: Any) -> tuple[NDArray[Any], NDArra
 
     ``way`` is ``np.trunc``, ``np.floor`` or ``np.ceil``.
     """
-    given = column.values
-    if given.dtype.kind == "i" and np.abs(given).max(initial=0) < 2**FLOAT_BITS:
-        given = given.astype(np.float64)
-    if given.dtype.kind != "f":
+    numbers = column.values
+    if numbers.dtype.kind == "i" and np.abs(numbers).max(initial=0) < 2**FLOAT_BITS:
+        numbers = numbers.astype(np.float64)
+    if numbers.dtype.kind != "f":
         exact = [Fraction(value) * Fraction(2) ** k for value in column.values.tolist()]
         exactly: Any = {np.trunc: math.trunc, np.floor: math.floor, np.ceil: math.ceil}[way]
         values = np.empty(len(exact), dtype=object)
         values[:] = [exactly(value) for value in exact]
         return values, np.array([value.denominator > 1 for value in exact], dtype=bool)
     with np.errstate(over="ignore", under="ignore"):
-        scaled = np.ldexp(given, k)
+        scaled = np.ldexp(numbers, k)
     # Small numbers may be rounded, or vanish, on the way.
-    small = (np.abs(scaled) < np.finfo(np.float64).tiny) & (given != 0)
+    small = (np.abs(scaled) < np.finfo(np.float64).tiny) & (numbers != 0)
     units = np.where(small & (way is np.ceil), 1.0, way(scaled))
     inexact = small | (units != scaled)
     # Capacities beyond any total are as good as none.

@@ -7,7 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ..arguments import written
+from ..display.cards import Displayed
 from ..topologies.network import Network
+from ..topologies.parse import network_of
 from ..topologies.topology import Topology
 from .routing import DimensionOrder, Routing, RoutingScheme, ordered_axes
 
@@ -19,7 +21,7 @@ MOST_WALKS = 20_000
 
 
 @dataclass(frozen=True)
-class RoutingCheck:
+class RoutingCheck(Displayed):
     """Outcome of a check; true where the scheme has P1-P3.
 
     Attributes
@@ -41,7 +43,10 @@ class RoutingCheck:
 
 
 def check_routing(
-    network: Network, scheme: Routing | Callable[[Sequence[int]], bool], *, longest: int = 0
+    network: Topology | str,
+    scheme: Routing | Callable[[Sequence[int]], bool],
+    *,
+    longest: int = 0,
 ) -> RoutingCheck:
     """Tell whether a routing scheme satisfies P1-P3 on a network, with a counterexample.
 
@@ -71,6 +76,7 @@ def check_routing(
     >>> check.violated, check.counterexample[0]
     ('P3', (0, 1, 2, 3))
     """
+    network = network_of(network)
     feasible = _feasible(network, scheme)
     if feasible is None:
         return RoutingCheck(None, (), "P1, P2 and P3 hold by definition of the two-link paths")

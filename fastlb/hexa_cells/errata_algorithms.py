@@ -197,7 +197,7 @@ def _averages() -> list[Erratum]:
 
 def _texts() -> list[Erratum]:
     # The text lets the node below the average report, the lines the right one if none received.
-    told = least(2, each(lambda x, y: x < (x + y + 1) // 2 and abs(x - y) <= 1))
+    example = least(2, each(lambda x, y: x < (x + y + 1) // 2 and abs(x - y) <= 1))
     upwards = least(2, each(lambda x, y: min(printed_dem_in_words(x, y)) < 0))
     halved = least(3, each(lambda *x: any(load.denominator > 1 for load in printed_halves(*x))))
     halves = ", ".join(map(str, printed_halves(*halved)))
@@ -218,7 +218,7 @@ def _texts() -> list[Erratum]:
             "a node below the average reports to the coordinator",
             "the receiver reports if the weights differ by more than 1, else the right node "
             "(lines 8-13)",
-            told,
+            example,
             "printed left; right: the right node",
         ),
         Erratum(

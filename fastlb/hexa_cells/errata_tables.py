@@ -97,10 +97,10 @@ def _times() -> list[Erratum]:
         one = (loads > 0).sum(axis=1) == 1
         return (count(loads, "A", "time") == whole) & one
 
-    found = []
+    times = []
     for algorithm, table in zip(ALGORITHMS, (1, 4, 7), strict=True):
         loads = least(6, longer(algorithm))
-        found.append(
+        times.append(
             Erratum(
                 f"Table {table}",
                 f"no load up to M takes {algorithm} longer than the formula",
@@ -117,7 +117,7 @@ def _times() -> list[Erratum]:
     d = least_d(lambda d: upwards[d] != slipped[d])
     first = least_d(lambda d: HyperHexaCell(d).cells > 1)
     return [
-        *found,
+        *times,
         Erratum(
             "Table 1, one loaded node",
             "A takes longer than B wherever the load is",

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..display.cards import Displayed
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -15,7 +17,7 @@ TOTALS = 40
 
 
 @dataclass(frozen=True)
-class Erratum:
+class Erratum(Displayed):
     """One place of the paper.
 
     Attributes
@@ -50,9 +52,9 @@ def least(nodes: int, shows: Callable[[NDArray[np.int64]], Any]) -> tuple[int, .
     """
     for total in range(TOTALS):
         loads = np.array(list(_compositions(total, nodes)), dtype=np.int64)
-        found = np.flatnonzero(shows(loads))
-        if len(found):
-            return tuple(loads[found[0]].tolist())
+        hits = np.flatnonzero(shows(loads))
+        if len(hits):
+            return tuple(loads[hits[0]].tolist())
     raise ValueError(f"shows must hold for a total below {TOTALS}, got none")
 
 

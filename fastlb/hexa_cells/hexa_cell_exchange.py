@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..accelerate import kernels
+from ..exchange.casting import INT32, INT64, INT64_MAX, as_signed, copy_back, row_dtype
+from ..exchange.figures import figures, per_batch
 from ..exchange.loads import (
     Survey,
     all_within,
@@ -21,18 +23,10 @@ from ..exchange.loads import (
 )
 from ..exchange.outputs import finished, output_rows
 from ..exchange.prepared import PreparedCall, run_prepared
-from ..exchange.result import INT64_MAX, Balance, FrozenDict, figures, per_batch
+from ..exchange.result import Balance, FrozenDict
 from ..topologies.hexa_cell_topology import HyperHexaCell
-from .hexa_cell_run import (
-    INT32,
-    INT64,
-    STEPS,
-    Count,
-    Run,
-    are_side_by_side,
-    counters,
-    run_of,
-)
+from ..topologies.kinds import topology_for
+from .hexa_cell_run import STEPS, Count, Run, are_side_by_side, counters, run_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -45,7 +39,7 @@ SMALL = 2**14
 
 def hexa_cell(
     loads: ArrayLike,
-    topology: Topology,
+    topology: Topology | str,
     algorithm: str = "B",
     *,
     share: str = "fair",
@@ -72,7 +66,8 @@ def hexa_cell(
     ----------
     loads : array_like, shape (*batch, *topology.shape) or (*batch, topology.size)
         Tasks per node, not negative: integers, float32 or float64.
-    topology : HyperHexaCell
+    topology : HyperHexaCell or str
+        Or its spelling, ``"hhc:5"``.
     algorithm : {"B", "A", "C"}
     share : {"fair", "greedy"}
         How one node's excess goes to two takers in A and B: unit by unit to the lighter, ties to
@@ -114,20 +109,19 @@ def hexa_cell(
     )
     if balance is not None:
         return balance
-    if not isinstance(topology, HyperHexaCell):
-        raise TypeError(f"topology must be a HyperHexaCell for hexa_cell, got {topology!r}")
+    topology = topology_for("hexa_cell", topology)
     run = run_of(topology, algorithm, share, odd_unit)
     check_record(record)
     inputs = read_loads(loads, topology)
     result, rows = output_rows(out, loads, inputs)
     if record == "loads":
         narrow = check_narrow(inputs.rows)
-        source, work = working_rows(inputs.rows, rows)
+        source, work = _working_rows(inputs.rows, rows)
         run.balance(source, work, narrow=narrow)
-        _copy_back(work, rows)
+        copy_back(work, rows)
         return Balance("hexa_cell", topology, record, {"loads": finished(result, rows)})
     before = survey(inputs.rows)
-    source, work = working_rows(inputs.rows, rows)
+    source, work = _working_rows(inputs.rows, rows)
     if before.total.max(initial=0) > INT64_MAX // run.stages:
         # The units moved may turn out not to fit: then nothing is to have been written.
         work = source.copy()
@@ -152,7 +146,7 @@ def hexa_cell(
     shared["steps"] = np.full(len(rows), 3 * topology.d + STEPS[algorithm])
     fields |= per_batch(shared, inputs.batch)
     fields["counts"] = FrozenDict(per_batch(counts, inputs.batch))
-    _copy_back(work, rows)
+    copy_back(work, rows)
     return Balance("hexa_cell", topology, record, {"loads": finished(result, rows), **fields})
 
 
@@ -197,25 +191,13 @@ def check_narrow(rows: NDArray[Any]) -> bool:
     return False
 
 
-def working_rows(source: NDArray[Any], target: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+def _working_rows(source: NDArray[Any], target: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return both in a dtype that kernels are compiled for; a copy serves as both.
 
-    Totals fit int64, so unsigned 64-bit loads may be seen as signed.
+    Totals fit int64, so that unsigned 64-bit loads are read as signed.
     """
-    dtype = source.dtype
-    if dtype == np.uint64:
-        return source.view(np.int64), target.view(np.int64)
-    if dtype.itemsize < 4:
-        copy = source.astype(np.int32)
-    elif dtype == np.uint32:
-        copy = source.astype(np.int64)
-    elif dtype == np.float32 and source.max(initial=0) > np.finfo(np.float32).max / 2:
-        copy = source.astype(np.float64)
-    else:
-        return source, target
-    return copy, copy
-
-
-def _copy_back(work: NDArray[Any], rows: NDArray[Any]) -> None:
-    if not np.may_share_memory(work, rows):
-        np.copyto(rows, work, casting="unsafe")
+    dtype = row_dtype(source)
+    if dtype == source.dtype:
+        return as_signed(source), as_signed(target)
+    work = source.astype(dtype)
+    return work, work

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..accelerate import kernels
 from ..arguments import one_of
-from ..exchange.result import INT32_MAX, units_dtype
+from ..exchange.casting import INT16, INT32, INT64, least_dtype, units_dtype
 from ..exchange.scratch import scratch, with_own_scratch
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 ALGORITHMS = ("A", "B", "C")
 SHARES = ("fair", "greedy")
 ODD_UNITS = ("higher", "lower")
-INT16, INT32, INT64 = np.dtype(np.int16), np.dtype(np.int32), np.dtype(np.int64)
 # Messages about weights in a triangle; a pair has 2.
 TRIANGLE_MESSAGES = {"A": 5, "B": 4, "C": 6}
 # Steps of a node less 3d: as printed, and for C, where nothing is, the most there can be.
@@ -77,7 +76,7 @@ class Run:
     def balance(self, source: NDArray[Any], target: NDArray[Any], *, narrow: bool) -> None:
         """Balance the rows of ``source`` into ``target``, which may be the same."""
         B, N = source.shape
-        dtype = computed_in(source.dtype, narrow)
+        dtype = source.dtype if source.dtype.kind == "f" else INT32 if narrow else INT64
         if are_side_by_side(B, N, counted=False):
             self._balance_side_by_side(source, target, dtype)
             return
@@ -101,7 +100,7 @@ class Run:
 
         ``total`` is the largest of a network.
         """
-        dtype = INT32 if self.summed(total, rows.shape[1]) <= INT32_MAX else INT64
+        dtype = least_dtype(rows.dtype, self.summed(total, rows.shape[1]))
         copies, nodes = kernels("layout.tiles"), np.arange(rows.shape[1])
         counts: list[NDArray[np.int64]] = []
         for part, tiles in parts_in_tiles(rows, dtype):
@@ -257,10 +256,3 @@ def run_of(topology: HyperHexaCell, algorithm: str, share: str, odd_unit: str | 
 
 
 _run = lru_cache(Run)
-
-
-def computed_in(dtype: np.dtype[Any], narrow: bool) -> np.dtype[Any]:
-    """Return the dtype of tiles: floats stay, integers are int32 where three loads fit."""
-    if dtype.kind == "f":
-        return dtype
-    return INT32 if narrow else INT64

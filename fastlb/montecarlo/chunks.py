@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from ..exchange.tiling import LANES, VECTOR
 from ..random_loads.distributions import Experiment
-from .study import Cell
+from .grid import Cell
 
 if TYPE_CHECKING:
     from ..random_loads.distributions import Distribution
     from ..topologies.topology import Topology
-    from .study import Group, Study
+    from .grid import Group
+    from .study import Study
 
 # Loads of a chunk: 4 milliseconds of work or more, beside which the Python around it and the
 # statistics, a fifth of a millisecond, do not show. Few trials are divided further, so that there
@@ -76,7 +77,7 @@ def plan(
     All trials of all of the study's groups, or those ``trials`` of those ``groups``; ``tallied``
     where other processes send back statistics alone.
     """
-    wanted = range(study.trials) if trials is None else trials
+    chosen = range(study.trials) if trials is None else trials
     for topology, loads in study.groups if groups is None else groups:
         methods = tuple(cell.method for cell in study.groups[topology, loads])
         least, most, rows = LEAST_LOADS, CHUNK_LOADS, CHUNK_ROWS
@@ -84,10 +85,10 @@ def plan(
             least = most = EXPERIMENT_LOADS
         elif tallied:
             least, most, rows = CHUNK_LOADS, TALLY_LOADS, TALLY_LOADS
-        fair = min(max(len(wanted) * topology.size // PIECES, least), most)
+        fair = min(max(len(chosen) * topology.size // PIECES, least), most)
         step = size or fitting(fair, topology.size, rows // len(methods))
-        for start in wanted[::step]:
-            count = min(step, wanted.stop - start)
+        for start in chosen[::step]:
+            count = min(step, chosen.stop - start)
             yield Chunk(topology, loads, methods, study.seed, start, count)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
 
-from ..accelerate import extra
+from ..extras import extra
 
 LOCAL = "local"
 

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from ..random_loads.distributions import Distribution
     from ..topologies.topology import Topology
     from .chunks import Chunk
+    from .grid import Cell, Group
     from .parts import Layout
-    from .study import Cell, Group, Study
+    from .study import Study
 
 Columns = Mapping[str, "NDArray[Any]"]
 
@@ -38,10 +39,10 @@ class Rows:
     def __init__(self, study: Study) -> None:
         self._parts: dict[Cell, list[Columns]] = {cell: [] for cell in study.cells}
 
-    def add(self, cells: Sequence[Cell], found: Sequence[Columns]) -> None:
-        """Take the next trials of combinations that share their loads, a column a figure."""
-        for cell, columns in zip(cells, found, strict=True):
-            self._parts[cell].append(columns)
+    def add(self, cells: Sequence[Cell], columns: Sequence[Columns]) -> None:
+        """Add the next trials of combinations that share their loads, a column a figure."""
+        for cell, figures in zip(cells, columns, strict=True):
+            self._parts[cell].append(figures)
 
     def columns(self, cell: Cell) -> Columns:
         """Return all figures of a combination, one value a trial each."""
@@ -114,18 +115,18 @@ class Tally:
         self._add_up()
         return self._pairs
 
-    def add(self, methods: Sequence[str], found: Sequence[Columns]) -> None:
+    def add(self, methods: Sequence[str], columns: Sequence[Columns]) -> None:
         """Take further trials, for each method a column a figure."""
-        self.add_later(methods, found)
+        self.add_later(methods, columns)
         self._add_up()
 
-    def add_later(self, methods: Sequence[str], found: Sequence[Columns]) -> None:
+    def add_later(self, methods: Sequence[str], columns: Sequence[Columns]) -> None:
         """Do so with columns that nobody else has, who might change them before they are added."""
-        given = dict(zip(methods, found, strict=True))
-        if self._waiting and _names(given) != _names(self._waiting[0]):
+        by_method = dict(zip(methods, columns, strict=True))
+        if self._waiting and _names(by_method) != _names(self._waiting[0]):
             self._add_up()
-        self._waiting.append(given)
-        self._trials += len(next(iter(found[0].values()), ()))
+        self._waiting.append(by_method)
+        self._trials += len(next(iter(columns[0].values()), ()))
         if self._trials >= TRIALS_AT_A_TIME or len(self._waiting) == CHUNKS_AT_A_TIME:
             self._add_up()
 
@@ -134,11 +135,11 @@ class Tally:
         waiting, self._waiting, self._trials = self._waiting, [], 0
         if not waiting:
             return
-        taken: dict[str, dict[str, Column]] = {}
+        added: dict[str, dict[str, Column]] = {}
         for method, columns in waiting[0].items():
-            taken[method] = {}
+            added[method] = {}
             for name in columns:
-                parts = [found[method][name] for found in waiting]
+                parts = [trials[method][name] for trials in waiting]
                 # One after the other, so that it is still in the cache when it is counted.
                 column = Column.of(parts[0] if len(parts) == 1 else np.concatenate(parts))
                 moments, histogram = self._figure(method, name)
@@ -146,12 +147,12 @@ class Tally:
                 histogram.add(column)
                 # Kept for the differences, which one method alone has not.
                 if len(waiting[0]) > 1:
-                    taken[method][name] = column
-        for first, second in combinations(taken, 2):
+                    added[method][name] = column
+        for first, second in combinations(added, 2):
             pair = self._pairs.setdefault((first, second), {})
-            for name in taken[first]:
-                if name in taken[second]:
-                    difference = taken[first][name] - taken[second][name]
+            for name in added[first]:
+                if name in added[second]:
+                    difference = added[first][name] - added[second][name]
                     pair.setdefault(name, Moments()).add(difference)
 
     def merge(self, other: Tally) -> None:
@@ -169,7 +170,11 @@ class Tally:
     def dropped(self) -> Dropped:
         """Return how many bits the histograms have dropped, where they have any."""
         return {
-            method: {name: found.dropped for name, (_, found) in figures.items() if found.dropped}
+            method: {
+                name: histogram.dropped
+                for name, (_, histogram) in figures.items()
+                if histogram.dropped
+            }
             for method, figures in self.figures.items()
         }
 
@@ -181,8 +186,8 @@ class Tally:
         return figures[name]
 
 
-def _names(found: Mapping[str, Columns]) -> list[tuple[str, tuple[str, ...]]]:
-    return [(method, tuple(columns)) for method, columns in found.items()]
+def _names(by_method: Mapping[str, Columns]) -> list[tuple[str, tuple[str, ...]]]:
+    return [(method, tuple(columns)) for method, columns in by_method.items()]
 
 
 class Tallies:
@@ -201,14 +206,14 @@ class Tallies:
         """Return whether a chunk is of all methods of its group: no others can be added."""
         return len(chunk.methods) == len(self._groups[chunk.group])
 
-    def add(self, cells: Sequence[Cell], found: Sequence[Columns]) -> None:
+    def add(self, cells: Sequence[Cell], columns: Sequence[Columns]) -> None:
         """Take further trials of combinations that share their loads, a column a figure."""
-        self._own(cells[0].topology, cells[0].loads).add([cell.method for cell in cells], found)
+        self._own(cells[0].topology, cells[0].loads).add([cell.method for cell in cells], columns)
 
-    def add_later(self, cells: Sequence[Cell], found: Sequence[Columns]) -> None:
+    def add_later(self, cells: Sequence[Cell], columns: Sequence[Columns]) -> None:
         """Do so with columns that nobody else has: see :meth:`Tally.add_later`."""
         tally = self._own(cells[0].topology, cells[0].loads)
-        tally.add_later([cell.method for cell in cells], found)
+        tally.add_later([cell.method for cell in cells], columns)
 
     def merge(self, group: Group, tally: Tally) -> None:
         """Take further trials of the combinations of a group, added up elsewhere."""
@@ -265,7 +270,7 @@ class Tallies:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class Outputs:
     """What is wanted of trials that are run.
 
     Attributes
@@ -280,7 +285,7 @@ class Wanted:
     columns: bool = True
 
 
-ALL_COLUMNS = Wanted()
+ALL_COLUMNS = Outputs()
 
 
 def collector(study: Study, layout: Layout, *, rows: bool) -> Rows | Tallies:

@@ -10,7 +10,7 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPool
 from .._version import __version__
 from ..errors import ExecutorError
 from .chunks import CHUNK_LOADS, Chunk, pieces
-from .collecting import ALL_COLUMNS, Dropped, Tally, Wanted
+from .collecting import ALL_COLUMNS, Dropped, Outputs, Tally
 from .measuring import MethodColumns, run_chunk
 
 # What is handed to an executor ahead of the chunk waited for. A cluster has many workers, whose
@@ -35,7 +35,7 @@ def in_process(executor: Executor | None) -> bool:
 
 
 def run_chunks(
-    chunks: Iterable[Chunk], executor: Executor | None, wanted: Wanted = ALL_COLUMNS
+    chunks: Iterable[Chunk], executor: Executor | None, outputs: Outputs = ALL_COLUMNS
 ) -> Generator[tuple[Chunk, MethodColumns]]:
     """Run chunks here, or on an executor, and yield each with its columns, in order.
 
@@ -49,7 +49,7 @@ def run_chunks(
     """
     if executor is None:
         for chunk in chunks:
-            yield chunk, _run_here(chunk, wanted)
+            yield chunk, _run_here(chunk, outputs)
         return
     here = isinstance(executor, ThreadPoolExecutor | ProcessPoolExecutor)
     most = POOL_AHEAD if here else CLUSTER_AHEAD
@@ -57,7 +57,7 @@ def run_chunks(
     # interpreter, some milliseconds: a pool gets one more ahead whenever one comes back.
     room = LEAST_AHEAD if here else MOST_AHEAD
     # Columns may have to be written, for which threads must not wait.
-    rests = isinstance(executor, ThreadPoolExecutor) and not wanted.columns
+    rests = isinstance(executor, ThreadPoolExecutor) and not outputs.columns
     waiting = iter(chunks)
     sent: deque[tuple[Chunk, Sent]] = deque()
     rows = 0
@@ -67,7 +67,7 @@ def run_chunks(
                 following = next(waiting, None)
                 if following is None:
                     break
-                sent.append((following, _send(executor, following, wanted)))
+                sent.append((following, _send(executor, following, outputs)))
                 rows += following.trials * len(following.methods)
             if not sent:
                 return
@@ -76,25 +76,25 @@ def run_chunks(
             first, future = sent.popleft()
             rows -= first.trials * len(first.methods)
             room = min(room + 1, MOST_AHEAD)
-            yield first, _received(executor, first, wanted, future)
+            yield first, _received(executor, first, outputs, future)
     finally:
         for _, future in sent:
             future.cancel()
 
 
-def _run_here(chunk: Chunk, wanted: Wanted) -> MethodColumns:
+def _run_here(chunk: Chunk, outputs: Outputs) -> MethodColumns:
     """Run a chunk in this process, on any thread."""
-    found = run_chunk(chunk)
-    if wanted.tallies is not None and wanted.tallies.covers(chunk):
-        add = wanted.tallies.add if wanted.columns else wanted.tallies.add_later
-        add(chunk.cells, found)
-    return found if wanted.columns else []
+    columns = run_chunk(chunk)
+    if outputs.tallies is not None and outputs.tallies.covers(chunk):
+        add = outputs.tallies.add if outputs.columns else outputs.tallies.add_later
+        add(chunk.cells, columns)
+    return columns if outputs.columns else []
 
 
-def run_on_thread(chunk: Chunk, wanted: Wanted) -> MethodColumns | Exception:
+def run_on_thread(chunk: Chunk, outputs: Outputs) -> MethodColumns | Exception:
     """Run a chunk on another thread; an error is returned as for :func:`run_elsewhere`."""
     try:
-        return _run_here(chunk, wanted)
+        return _run_here(chunk, outputs)
     except Exception as error:
         return error
 
@@ -125,22 +125,22 @@ def run_elsewhere(
 Sent = Future[MethodColumns | Tally | Exception]
 
 
-def _send(executor: Executor, chunk: Chunk, wanted: Wanted) -> Sent:
+def _send(executor: Executor, chunk: Chunk, outputs: Outputs) -> Sent:
     try:
         if in_process(executor):
-            return executor.submit(run_on_thread, chunk, wanted)
-        alone = wanted.tallies is not None and not wanted.columns
-        dropped = wanted.tallies.dropped(chunk.group) if wanted.tallies and alone else None
+            return executor.submit(run_on_thread, chunk, outputs)
+        alone = outputs.tallies is not None and not outputs.columns
+        dropped = outputs.tallies.dropped(chunk.group) if outputs.tallies and alone else None
         return executor.submit(run_elsewhere, chunk, __version__, dropped)
     except Exception as error:  # of whatever kind each sort of executor has for it
         raise ExecutorError(f"the executor takes no more work: {error}") from error
 
 
-def _received(executor: Executor, chunk: Chunk, wanted: Wanted, future: Sent) -> MethodColumns:
+def _received(executor: Executor, chunk: Chunk, outputs: Outputs, future: Sent) -> MethodColumns:
     losses = 0
     while True:
         try:
-            found = future.result()
+            answer = future.result()
             break
         except Exception as error:
             losses += 1
@@ -149,15 +149,15 @@ def _received(executor: Executor, chunk: Chunk, wanted: Wanted, future: Sent) ->
                     f"the executor lost the trials from {chunk.start} on {chunk.topology.spec} "
                     f"{losses} times: {str(error) or type(error).__name__}"
                 ) from error
-        future = _send(executor, chunk, wanted)
-    if isinstance(found, Exception):
-        raise found
-    if isinstance(found, Tally):
-        if wanted.tallies is not None:
-            wanted.tallies.merge(chunk.group, found)
+        future = _send(executor, chunk, outputs)
+    if isinstance(answer, Exception):
+        raise answer
+    if isinstance(answer, Tally):
+        if outputs.tallies is not None:
+            outputs.tallies.merge(chunk.group, answer)
         return []
-    if in_process(executor) or wanted.tallies is None:
-        return found
-    if wanted.tallies.covers(chunk):
-        wanted.tallies.add(chunk.cells, found)
-    return found
+    if in_process(executor) or outputs.tallies is None:
+        return answer
+    if outputs.tallies.covers(chunk):
+        outputs.tallies.add(chunk.cells, answer)
+    return answer

@@ -16,9 +16,9 @@ from itertools import islice, pairwise, tee
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..accelerate import extra
+from ..extras import extra
 from ..files.writing import replacing, sync_folder
-from .collecting import ALL_COLUMNS, Wanted
+from .collecting import ALL_COLUMNS, Outputs
 from .executors import run_chunks
 from .parts import Format, Span, Stretch
 
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from .chunks import Chunk
     from .collecting import Tallies
+    from .grid import Cell
     from .measuring import MethodColumns
-    from .study import Cell
 
 PART = re.compile(r"part-(\d{6,})-([0-9a-f]{32})\.parquet")
 
@@ -55,7 +55,7 @@ class Keeper(Protocol):
     needs_columns: bool
 
     def chunks(
-        self, chunks: Iterable[Chunk], executor: Executor | None, wanted: Wanted = ALL_COLUMNS
+        self, chunks: Iterable[Chunk], executor: Executor | None, outputs: Outputs = ALL_COLUMNS
     ) -> Generator[tuple[Chunk, MethodColumns]]:
         """Yield the trials of chunks in order, each chunk whole or in pieces.
 
@@ -72,11 +72,11 @@ class Memory:
         self.done = 0
 
     def chunks(
-        self, chunks: Iterable[Chunk], executor: Executor | None, wanted: Wanted = ALL_COLUMNS
+        self, chunks: Iterable[Chunk], executor: Executor | None, outputs: Outputs = ALL_COLUMNS
     ) -> Generator[tuple[Chunk, MethodColumns]]:
         """Run chunks and yield each with its columns."""
-        with closing(run_chunks(chunks, executor, wanted)) as found:
-            for chunk, columns in found:
+        with closing(run_chunks(chunks, executor, outputs)) as computed:
+            for chunk, columns in computed:
                 self.done += chunk.trials * len(chunk.methods)
                 yield chunk, columns
 
@@ -111,9 +111,9 @@ class _Part:
         """Return what of the pieces was run."""
         return [
             Stretch(cell, piece.missing.start, piece.missing.trials, columns)
-            for piece, found in self.pieces
+            for piece, by_method in self.pieces
             if piece.missing
-            for cell, columns in zip(piece.missing.cells, found, strict=True)
+            for cell, columns in zip(piece.missing.cells, by_method, strict=True)
         ]
 
 
@@ -127,6 +127,7 @@ class Store:
 
     Attributes
     ----------
+    folder : Path
     done : int
         Rows that are in the folder, safe on the disk.
     damaged : list of Path
@@ -138,7 +139,7 @@ class Store:
     def __init__(self, folder: Path, form: Format, *, complete: bool = False) -> None:
         self.done = 0
         self.damaged: list[Path] = []
-        self._folder = folder
+        self.folder = folder
         self._format = form
         self._complete = complete
         self._spans: dict[Cell, list[tuple[Span, Path]]] = {cell: [] for cell in form.study.cells}
@@ -152,7 +153,7 @@ class Store:
                 self._find(path, named[2])
 
     def chunks(
-        self, chunks: Iterable[Chunk], executor: Executor | None, wanted: Wanted = ALL_COLUMNS
+        self, chunks: Iterable[Chunk], executor: Executor | None, outputs: Outputs = ALL_COLUMNS
     ) -> Generator[tuple[Chunk, MethodColumns]]:
         """Yield the trials of chunks in order: those in the folder, and those run and kept now.
 
@@ -165,7 +166,19 @@ class Store:
         """
         waiting = iter(chunks)
         while some := list(islice(waiting, CHUNKS_AHEAD)):
-            yield from self._looked_at(some, executor, wanted.tallies)
+            yield from self._looked_at(some, executor, outputs.tallies)
+
+    def trials_from_first(self, cells: Iterable[Cell]) -> int:
+        """Return how many trials, counted from the first, the folder has of all these cells."""
+        stops = []
+        for cell in cells:
+            stop = 0
+            for span, _ in self._spans[cell]:
+                if span.start > stop:
+                    break
+                stop = max(stop, span.stop)
+            stops.append(stop)
+        return min(stops)
 
     def _looked_at(
         self, chunks: Iterable[Chunk], executor: Executor | None, tallies: Tallies | None
@@ -174,7 +187,7 @@ class Store:
         pieces, ahead = tee(self._pieces(chunks))
         missing = (piece.missing for piece in ahead if piece.missing is not None)
         parts = deque([_Part()])  # in order; the last one still grows
-        with closing(run_chunks(missing, executor, Wanted(tallies))) as computed:
+        with closing(run_chunks(missing, executor, Outputs(tallies))) as computed:
             try:
                 for piece in pieces:
                     last = parts[-1]
@@ -185,10 +198,10 @@ class Store:
                     parts.append(_Part())
                     most = 1 if last.encoded is None else 1 + PARTS_AHEAD
                     while len(parts) > 1 and (parts[0].ready or len(parts) > most):
-                        yield from self._kept(parts.popleft(), tallies)
+                        yield from self._written_out(parts.popleft(), tallies)
                 self._begin(parts[-1], executor)
                 while parts:
-                    yield from self._kept(parts.popleft(), tallies)
+                    yield from self._written_out(parts.popleft(), tallies)
             except BaseException:
                 while parts and not self._failed:
                     self._write(parts.popleft())
@@ -201,20 +214,22 @@ class Store:
             with suppress(RuntimeError):  # one that takes no more work
                 part.encoded = executor.submit(_encode, self._format, rows)
 
-    def _kept(self, part: _Part, tallies: Tallies | None) -> Iterator[tuple[Chunk, MethodColumns]]:
+    def _written_out(
+        self, part: _Part, tallies: Tallies | None
+    ) -> Iterator[tuple[Chunk, MethodColumns]]:
         """Write a part, and yield its pieces."""
         self._write(part)
         yield from self._handed(part.pieces, tallies)
 
     def _handed(
-        self, kept: Iterable[tuple[_Piece, MethodColumns]], tallies: Tallies | None
+        self, pieces: Iterable[tuple[_Piece, MethodColumns]], tallies: Tallies | None
     ) -> Iterator[tuple[Chunk, MethodColumns]]:
         """Yield pieces with all columns, and add to the tallies what was not run just now."""
-        for piece, columns in kept:
-            found = self._whole(piece, columns)
+        for piece, columns in pieces:
+            whole = self._whole(piece, columns)
             if tallies is not None and piece.missing != piece.chunk:
-                tallies.add(piece.chunk.cells, found)
-            yield piece.chunk, found
+                tallies.add(piece.chunk.cells, whole)
+            yield piece.chunk, whole
 
     def _pieces(self, chunks: Iterable[Chunk]) -> Iterator[_Piece]:
         """Divide chunks where a span of kept trials begins or ends."""
@@ -233,10 +248,10 @@ class Store:
                 )
                 if methods and self._complete:
                     study = self._format.study
-                    wanted = f"{study.trials * len(study.cells):,}"
+                    rows = f"{study.trials * len(study.cells):,}"
                     raise ValueError(
-                        f"{self._folder} holds {self.done:,} rows of "
-                        f"{f'up to {wanted}' if study.target_error else wanted}: the run is not "
+                        f"{self.folder} holds {self.done:,} rows of "
+                        f"{f'up to {rows}' if study.target_error else rows}: the run is not "
                         "complete (--resume goes on with it)"
                     )
                 yield _Piece(piece, replace(piece, methods=methods) if methods else None)
@@ -273,7 +288,7 @@ class Store:
         if part.stretches():
             try:  # an interrupt says nothing of the parts that follow, an error does
                 content, digest = self._encoded(part)
-                path = self._folder / f"part-{self._number:06}-{digest}.parquet"
+                path = self.folder / f"part-{self._number:06}-{digest}.parquet"
                 put(path, content)
             except Exception:
                 self._failed = True
@@ -318,8 +333,8 @@ def put(path: Path, content: bytes) -> None:
         raise OSError(error.errno, said, error.filename) from error
 
 
-def _first_trial(kept: tuple[Span, Path]) -> int:
-    return kept[0].start
+def _first_trial(entry: tuple[Span, Path]) -> int:
+    return entry[0].start
 
 
 def _encode(form: Format, rows: list[Stretch]) -> _Encoded:

@@ -17,13 +17,13 @@ from ..random_loads.resampled import Resampled
 from ..topologies.network import Network
 from ..topologies.parse import parse_topology
 from ..topologies.topology import Topology
-from .study import Part, Study
+from .grid import GRID, Part
+from .study import Study
 
 # What bundled studies may be asked for.
 ASKED = ("trials", "seed", "target_error", "minimum_trials")
 
-# What a grid says of itself, and what every study does in a manifest of the version that is known.
-GRID = ("topologies", "methods", "loads")
+# What every study says of itself in a manifest of the version that is known.
 SAID = ("name", *GRID, "further", *ASKED)
 
 # Differences told of two studies, and entries told of two lists.
@@ -52,11 +52,11 @@ def digest(value: Any) -> str:
     TypeError
         If it is made of something else than numbers, text, arrays, sequences and dataclasses.
     """
-    found = hashlib.sha256()
+    hasher = hashlib.sha256()
     for piece in _canonical(value):
-        found.update(len(piece).to_bytes(8, "little"))
-        found.update(piece)
-    return found.hexdigest()
+        hasher.update(len(piece).to_bytes(8, "little"))
+        hasher.update(piece)
+    return hasher.hexdigest()
 
 
 def check_said(said: Any) -> None:
@@ -111,12 +111,12 @@ def _read_back(text: str) -> Topology:
     return topology
 
 
-def differences(kept: Mapping[str, Any], given: Mapping[str, Any]) -> list[str]:
+def differences(stored: Mapping[str, Any], current: Mapping[str, Any]) -> list[str]:
     """Return what two descriptions differ in, a line a key: what was kept, what is given now."""
-    first, second = _flat(kept), _flat(given)
+    first, second = _flat(stored), _flat(current)
     keys = [key for key in {**first, **second} if first.get(key) != second.get(key)]
-    told = [f"{key}: {_change(first.get(key), second.get(key))}" for key in keys]
-    return told if len(told) <= TOLD else [*told[:TOLD], f"and {len(told) - TOLD} more"]
+    lines = [f"{key}: {_change(first.get(key), second.get(key))}" for key in keys]
+    return lines if len(lines) <= TOLD else [*lines[:TOLD], f"and {len(lines) - TOLD} more"]
 
 
 def _check_kinds(said: dict[str, Any], keys: Iterable[str], where: str) -> None:
@@ -205,11 +205,11 @@ def _flat(described: Mapping[str, Any]) -> dict[str, Any]:
     return flat
 
 
-def _change(kept: Any, given: Any) -> str:
-    if not (isinstance(kept, list) and isinstance(given, list)):
-        return f"{_shown(kept)} in the store, {_shown(given)} now"
-    gone = [text for text in kept if text not in given]
-    new = [text for text in given if text not in kept]
+def _change(stored: Any, current: Any) -> str:
+    if not (isinstance(stored, list) and isinstance(current, list)):
+        return f"{_shown(stored)} in the store, {_shown(current)} now"
+    gone = [text for text in stored if text not in current]
+    new = [text for text in current if text not in stored]
     if not gone and not new:
         return "in another order"
     sides = ((gone, "in the store only"), (new, "now only"))

@@ -15,7 +15,8 @@ from ..random_loads.sampling import sample_loads
 from ..registry import balance, check_options
 from ..topologies.topology import Topology
 from .chunks import LOAD_BYTES, ROWS_LOADS, Chunk, pieces
-from .study import Study, parse_method
+from .methodtext import parse_method
+from .study import Study
 from .trials import measure_in_tiles
 
 if TYPE_CHECKING:
@@ -44,13 +45,15 @@ def rehearse(study: Study) -> Layout:
                 if experiment is None:
                     require_memory(LOAD_BYTES * topology.size, f"a trial on {topology.spec}")
                     empty = np.zeros((1, *topology.shape), dtype=np.int64)
-                    found = figure_columns(_balanced(empty, topology, method), 1)
+                    figures = figure_columns(_balanced(empty, topology, method), 1)
                 else:
-                    found = experiment.measure(topology, method, seed=study.seed, start=0, trials=1)
+                    figures = experiment.measure(
+                        topology, method, seed=study.seed, start=0, trials=1
+                    )
             except (ValueError, TypeError) as error:
                 kind = ValueError if isinstance(error, ValueError) else TypeError
                 raise kind(f"{method} on {topology.spec}: {error}") from error
-            known[key] = {name: values.dtype for name, values in found.items()}
+            known[key] = {name: values.dtype for name, values in figures.items()}
         layout[cell] = known[key]
     return layout
 
@@ -67,10 +70,10 @@ def run_chunk(chunk: Chunk) -> MethodColumns:
             for method in chunk.methods
         ]
     recorded = measure_in_tiles(chunk)
-    found = {name: figure_columns(figures, chunk.trials) for name, figures in recorded.items()}
-    if others := tuple(method for method in chunk.methods if method not in found):
-        found |= zip(others, _in_rows(replace(chunk, methods=others)), strict=True)
-    return [found[method] for method in chunk.methods]
+    columns = {name: figure_columns(figures, chunk.trials) for name, figures in recorded.items()}
+    if others := tuple(method for method in chunk.methods if method not in columns):
+        columns |= zip(others, _in_rows(replace(chunk, methods=others)), strict=True)
+    return [columns[method] for method in chunk.methods]
 
 
 def _in_rows(chunk: Chunk) -> MethodColumns:
@@ -128,5 +131,5 @@ def _balanced(loads: NDArray[np.int64], topology: Topology, method: str) -> dict
     """Return the figures that a method records of these loads."""
     name, options = parse_method(method)
     check_options(name, options)
-    found = balance(loads, topology, method=name, **options)
-    return {figure: getattr(found, figure, None) for figure in FIGURES}
+    balanced = balance(loads, topology, method=name, **options)
+    return {figure: getattr(balanced, figure, None) for figure in FIGURES}

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._version import __version__
-from ..accelerate import extra
+from ..extras import extra
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from .study import Cell, Study
+    from .grid import Cell
+    from .study import Study
 
 Layout = Mapping["Cell", Mapping[str, "np.dtype[Any]"]]
 
@@ -68,13 +69,13 @@ class Format:
         for figures in self.layout.values():
             for name, dtype in figures.items():
                 kinds.setdefault(name, set()).add(dtype)
-        return {name: np.result_type(*found) for name, found in kinds.items()}
+        return {name: np.result_type(*dtypes) for name, dtypes in kinds.items()}
 
     @cached_property
     def _numbers(self) -> dict[Cell, int]:
         return {cell: number for number, cell in enumerate(self.study.cells)}
 
-    def encode(self, given: Iterable[Stretch]) -> bytes:
+    def encode(self, stretches: Iterable[Stretch]) -> bytes:
         """Return rows as the bytes of a part, in the order of the results.
 
         Raises
@@ -85,7 +86,7 @@ class Format:
             If integers do not fit the floats that other combinations have for this figure.
         """
         arrow, parquet = extra("pyarrow"), extra("pyarrow.parquet")
-        listed = sorted(given, key=lambda rows: (self._numbers[rows.cell], rows.start))
+        listed = sorted(stretches, key=lambda rows: (self._numbers[rows.cell], rows.start))
         for rows in listed:
             self._check(rows)
         counts = [rows.trials for rows in listed]
@@ -154,8 +155,8 @@ class Format:
 
     def _check(self, rows: Stretch) -> None:
         known = self.layout[rows.cell]
-        found = {name: values.dtype for name, values in rows.columns.items()}
-        changed = [n for n in {**known, **found} if known.get(n) != found.get(n)]
+        dtypes = {name: values.dtype for name, values in rows.columns.items()}
+        changed = [n for n in {**known, **dtypes} if known.get(n) != dtypes.get(n)]
         if changed:
             topology, method, _ = rows.cell.key
             raise ValueError(
@@ -169,13 +170,13 @@ class Format:
         values, absent = np.zeros(total, dtype), np.ones(total, dtype=bool)
         row = 0
         for rows in listed:
-            given = rows.columns.get(name)
-            if given is not None:
+            column = rows.columns.get(name)
+            if column is not None:
                 here = slice(row, row + rows.trials)
-                values[here] = given
+                values[here] = column
                 # Of all common types, only float64 for int64 cannot hold every value.
-                if dtype.kind == "f" != given.dtype.kind and not np.array_equal(
-                    values[here].astype(given.dtype), given
+                if dtype.kind == "f" != column.dtype.kind and not np.array_equal(
+                    values[here].astype(column.dtype), column
                 ):
                     raise OverflowError(f"{name} must fit {dtype}, as other combinations have it")
                 absent[here] = False

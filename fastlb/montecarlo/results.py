@@ -11,15 +11,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._version import __version__
-from ..accelerate import extra
+from ..display.cards import card
+from ..display.numbers import with_error
+from ..display.tables import html_table
+from ..extras import extra
 from .collecting import Rows, Tallies
-from .statistic import QUANTILES, Difference, Statistic
+from .statistic import QUANTILES, Difference
 from .stopping import enough
+from .summary import MOST_ROWS, Comparison, Summary
 
 if TYPE_CHECKING:
+    import pandas
+    import pyarrow
     from numpy.typing import NDArray
 
-    from .study import Cell, Study
+    from .grid import Cell
+    from .study import Study
+
+
+# Figures that a notebook shows, where a method has them.
+SHOWN_FIRST = ("difference", "cost", "locality", "sweeps", "steps")
 
 
 class Results:
@@ -30,29 +41,53 @@ class Results:
     Attributes
     ----------
     study : Study
+    missing : int
+        Rows of the run that are not there yet: 0 unless a store was read with ``partial=True``;
+        with a ``target_error``, the most that may still come.
     """
 
-    __slots__ = ("_kept", "study")
+    __slots__ = ("_kept", "missing", "study")
 
     study: Study
+    missing: int
     _kept: Rows | Tallies
 
-    def __init__(self, study: Study, kept: Rows | Tallies) -> None:
+    def __init__(self, study: Study, kept: Rows | Tallies, missing: int = 0) -> None:
         object.__setattr__(self, "study", study)
+        object.__setattr__(self, "missing", missing)
         object.__setattr__(self, "_kept", kept)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"Results are frozen, cannot set {name}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Results, (self.study, self._kept)
+        return Results, (self.study, self._kept, self.missing)
 
     def __len__(self) -> int:
         return sum(self.trials(cell) for cell in self.study.cells)
 
     def __repr__(self) -> str:
         cells = f"{len(self.study.cells)} combinations"
-        return f"<Results of {self.study.name}: {cells}, {self.trials_text} trials each>"
+        left = f", {self.missing:,} rows to come" if self.missing else ""
+        return f"<Results of {self.study.name}: {cells}, {self.trials_text} trials each{left}>"
+
+    def _repr_html_(self) -> str:
+        known = self.figures
+        names = [name for name in SHOWN_FIRST if name in known] or list(known)
+        rows = []
+        for cell in self.study.cells[:MOST_ROWS]:
+            figures = self._kept.figures(cell)
+            means = []
+            for name in names:
+                statistic = self._kept.statistic(cell, name, ()) if name in figures else None
+                pair = statistic and with_error(statistic.mean, statistic.standard_error)
+                means.append(" \N{PLUS-MINUS SIGN} ".join(pair) if pair else "")
+            rows.append([*cell.key, *means])
+        table = html_table(["topology", "method", "loads", *names], rows, names=3)
+        more = f"{len(self.study.cells):,} combinations, {self.trials_text} trials each"
+        left = f"; not complete, {self.missing:,} rows are to come" if self.missing else ""
+        note = f"{more}; mean, s.e.{left}"
+        return card(f"Results of {self.study.name}", {}, table, note=note)
 
     @property
     def has_rows(self) -> bool:
@@ -136,9 +171,7 @@ class Results:
         columns |= {name: self._column(name) for name in self.figures}
         return columns
 
-    def summary(
-        self, levels: Iterable[float] = QUANTILES
-    ) -> dict[tuple[str, str, str], dict[str, Statistic]]:
+    def summary(self, levels: Iterable[float] = QUANTILES) -> Summary:
         """Return mean, standard error, extremes and quantiles of every figure.
 
         Parameters
@@ -148,8 +181,9 @@ class Results:
 
         Returns
         -------
-        dict
-            By (topology, method, loads), each as spelled in the table, then by figure.
+        Summary
+            A dict by (topology, method, loads), each as spelled in the table, then by figure,
+            of :class:`Statistic`. It prints as a table; see its ``to_pandas`` and ``to_xarray``.
 
         Raises
         ------
@@ -160,14 +194,16 @@ class Results:
         if not all(0 <= level <= 1 for level in wanted):
             raise ValueError(f"levels must be between 0 and 1, got {wanted}")
         kept = self._kept
-        return {
-            cell.key: {name: kept.statistic(cell, name, wanted) for name in kept.figures(cell)}
-            for cell in self.study.cells
-        }
+        return Summary(
+            {
+                cell.key: {name: kept.statistic(cell, name, wanted) for name in kept.figures(cell)}
+                for cell in self.study.cells
+            }
+        )
 
     def compare(
         self, *, confidence: float = 0.95, figures: Iterable[str] | None = None
-    ) -> dict[tuple[str, str, str, str], dict[str, Difference]]:
+    ) -> Comparison:
         """Return how methods differ, pair by pair and figure by figure, on the same random loads.
 
         A difference is the first method's figure minus the second's in the same trial, so that
@@ -183,9 +219,10 @@ class Results:
 
         Returns
         -------
-        dict
-            By (topology, loads, first method, second method), methods in the study's order,
-            then by figure.
+        Comparison
+            A dict by (topology, loads, first method, second method), methods in the study's
+            order, then by figure, of :class:`Difference`. It prints as a table; see its
+            ``to_pandas`` and ``to_xarray``.
 
         Raises
         ------
@@ -209,17 +246,19 @@ class Results:
             if name not in known:
                 raise ValueError(f"figures must be among {', '.join(known)}, got {name!r}")
         kept = self._kept
-        return {
-            (topology.spec, loads.spec, first.method, second.method): {
-                name: Difference.of(kept.differences(first, second, name), level)
-                for name in wanted
-                if name in kept.figures(first) and name in kept.figures(second)
+        return Comparison(
+            {
+                (topology.spec, loads.spec, first.method, second.method): {
+                    name: Difference.of(kept.differences(first, second, name), level)
+                    for name in wanted
+                    if name in kept.figures(first) and name in kept.figures(second)
+                }
+                for (topology, loads), cells in self.study.groups.items()
+                for first, second in combinations(cells, 2)
             }
-            for (topology, loads), cells in self.study.groups.items()
-            for first, second in combinations(cells, 2)
-        }
+        )
 
-    def to_arrow(self) -> Any:
+    def to_arrow(self) -> pyarrow.Table:
         """Return :meth:`table` as a ``pyarrow.Table``, with the study in its metadata.
 
         Figures that a method lacks are null.
@@ -240,17 +279,18 @@ class Results:
             described["fastlb.study"] = self.study.to_toml()
         return arrow.table(columns, metadata=described)
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> pandas.DataFrame:
         """Return :meth:`table` as a ``pandas.DataFrame``, with nullable columns where needed."""
-        pandas = extra("pandas")
+        library = extra("pandas")
         columns = {}
         for name, values in self.table().items():
-            columns[name] = pandas.Series(np.ma.getdata(values))
+            columns[name] = library.Series(np.ma.getdata(values))
             if name in ("topology", "method", "loads"):
                 columns[name] = columns[name].astype("category")
             elif np.ma.isMaskedArray(values):
                 columns[name] = columns[name].convert_dtypes().mask(np.ma.getmaskarray(values))
-        return pandas.DataFrame(columns)
+        frame: pandas.DataFrame = library.DataFrame(columns)
+        return frame
 
     def to_parquet(self, path: str | Path) -> None:
         """Write :meth:`to_arrow` to a Parquet file."""

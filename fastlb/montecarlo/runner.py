@@ -109,12 +109,12 @@ def run(
         raise TypeError(f"watch must be a function, got {watch!r}")
     layout = rehearse(study)
     check_targets(study, (name for figures in layout.values() for name in figures))
-    kept = collector(study, layout, rows=with_rows)
+    collected = collector(study, layout, rows=with_rows)
     with (
         open_store(kept_in, study, layout, resume=resumed) as keeper,
         _threads(workers) as own,
     ):
-        return gather(study, kept, keeper, executor or own, size, progress, watch)
+        return gather(study, collected, keeper, executor or own, size, progress, watch)
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..display.cards import Displayed
 from .tally import Column, Histogram, Moments
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 @dataclass(frozen=True)
-class Statistic:
+class Statistic(Displayed):
     """One figure over the trials of one combination.
 
     Attributes
@@ -56,12 +57,12 @@ class Statistic:
         cls, moments: Moments, histogram: Histogram, levels: Sequence[float] = QUANTILES
     ) -> Statistic:
         """Summarise values that were added up and counted."""
-        found, error = histogram.quantiles(levels, moments.minimum, moments.maximum)
-        return cls._with(moments, levels, found, error)
+        quantiles, error = histogram.quantiles(levels, moments.minimum, moments.maximum)
+        return cls._with(moments, levels, quantiles, error)
 
     @classmethod
     def _with(
-        cls, moments: Moments, levels: Sequence[float], found: list[float], error: float = 0.0
+        cls, moments: Moments, levels: Sequence[float], values: list[float], error: float = 0.0
     ) -> Statistic:
         return cls(
             trials=moments.trials,
@@ -69,7 +70,7 @@ class Statistic:
             standard_error=moments.standard_error,
             minimum=moments.minimum,
             maximum=moments.maximum,
-            quantiles=dict(zip(levels, found, strict=True)),
+            quantiles=dict(zip(levels, values, strict=True)),
             quantile_error=error,
         )
 
@@ -80,7 +81,7 @@ class Statistic:
 
 
 @dataclass(frozen=True)
-class Difference:
+class Difference(Displayed):
     """One figure of a first method minus that of a second, on the same loads, trial by trial.
 
     Attributes
@@ -145,5 +146,5 @@ class Difference:
 
 def _told(summary: Statistic | Difference, *of_several: str) -> dict[str, Any]:
     """Return the attributes by name; those that only several trials tell are else None."""
-    found = {field.name: getattr(summary, field.name) for field in fields(summary)}
-    return found if summary.trials > 1 else {**found, **dict.fromkeys(of_several)}
+    values = {field.name: getattr(summary, field.name) for field in fields(summary)}
+    return values if summary.trials > 1 else {**values, **dict.fromkeys(of_several)}

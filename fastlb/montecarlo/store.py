@@ -17,8 +17,8 @@ import numpy as np
 
 from .. import arguments
 from .._version import __version__
-from ..accelerate import extra
 from ..arguments import yes_or_no
+from ..extras import extra
 from ..files.writing import as_json, remove_abandoned, sync_folder
 from .collecting import collector
 from .gathering import gather
@@ -101,11 +101,13 @@ def open_store(
         yield store
 
 
-def read_store(folder: str | Path, study: Study | None = None, *, rows: bool = True) -> Results:
+def read_store(
+    folder: str | Path, study: Study | None = None, *, rows: bool = True, partial: bool = False
+) -> Results:
     """Return the results in a store without running anything.
 
-    Of a run that is not complete, or still goes on, ``pandas.read_parquet(folder)`` reads the rows
-    that are there.
+    Of a run that is not complete, or still goes on, ``partial=True`` returns what is there, and
+    ``pandas.read_parquet(folder)`` reads its rows.
 
     Parameters
     ----------
@@ -114,14 +116,18 @@ def read_store(folder: str | Path, study: Study | None = None, *, rows: bool = T
         Needed only where topologies or loads have no spelling, such as general networks.
     rows : bool
         False keeps no rows, as for :func:`run`: the store may be larger than the memory.
+    partial : bool
+        True takes a store that is not complete: the first trials, as many as all methods of a
+        topology and its loads have. ``Results.missing`` counts the rows that are not there, and
+        topologies with loads of which there is no trial are left out of ``Results.study``.
 
     Raises
     ------
     OSError
         If the folder holds no store or cannot be read.
     ValueError
-        If the run is not complete, a part is damaged, the store is of a newer version, or ``study``
-        is another one.
+        If the run is not complete or a part is damaged, unless ``partial``; if there is no trial,
+        the store is of a newer version, or ``study`` is another one.
     TypeError
         If an argument is of another kind.
     MemoryError
@@ -131,22 +137,37 @@ def read_store(folder: str | Path, study: Study | None = None, *, rows: bool = T
     """
     extra("pyarrow.parquet")
     target, with_rows = arguments.folder("folder", folder), yes_or_no("rows", rows)
+    incomplete = yes_or_no("partial", partial)
     if not (study is None or isinstance(study, Study)):
         raise TypeError(f"study must be a Study, got {study!r}")
     manifest = read_manifest(target)
-    kept = manifest["study"]
-    found = kept_study(target) if study is None else study
-    if changed := differences(kept, describe(found)):
+    described = manifest["study"]
+    stored = stored_study(target) if study is None else study
+    if changed := differences(described, describe(stored)):
         raise ValueError(f"{target} holds another study; {'; '.join(changed)}")
     try:
-        layout = read_layout(manifest["layout"], found)
+        layout = read_layout(manifest["layout"], stored)
     except ValueError as error:
         raise ValueError(f"{target / MANIFEST} is no manifest of a store, its {error}") from None
-    taken = collector(found, layout, rows=with_rows)
-    store = Store(target, Format(found, layout, _identity(kept)), complete=True)
+    store = Store(target, Format(stored, layout, _identity(described)), complete=True)
+    if incomplete:
+        return _partial(stored, layout, store, rows=with_rows)
     if store.damaged:
         raise ValueError(f"{store.damaged[0]} is damaged (--resume runs its trials again)")
-    return gather(found, taken, store)
+    return gather(stored, collector(stored, layout, rows=with_rows), store)
+
+
+def _partial(study: Study, layout: Layout, store: Store, *, rows: bool) -> Results:
+    """Return what a store has of a study, complete or not."""
+    counts = {group: store.trials_from_first(cells) for group, cells in study.groups.items()}
+    begun = [group for group, count in counts.items() if count]
+    if not begun:
+        return gather(study, collector(study, layout, rows=rows), store)  # says what is missing
+    part = study if len(begun) == len(counts) else study.only(begun)
+    absent = sum(len(study.groups[group]) for group, count in counts.items() if not count)
+    collected = collector(part, layout, rows=rows)
+    results = gather(part, collected, store, available=counts)
+    return Results(part, collected, results.missing + absent * study.trials)
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -176,21 +197,21 @@ def read_manifest(folder: Path) -> dict[str, Any]:
             f"{folder} is a store of version {version}, written by fastlb {manifest.get('fastlb')}:"
             f" this is fastlb {__version__}, which knows version {STORE_SCHEMA_VERSION}"
         )
-    kept: dict[str, Any] = manifest
-    checksum = kept.pop("sha256", None)
-    if version > 1 and checksum != _checksum(kept):
+    entries: dict[str, Any] = manifest
+    checksum = entries.pop("sha256", None)
+    if version > 1 and checksum != _checksum(entries):
         raise ValueError(f"{path} is damaged or was edited: its checksum is another")
     for key in ("fastlb", "study", "layout"):
-        if key not in kept:
+        if key not in entries:
             raise ValueError(f"{path} is no manifest of a store, it lacks {key}")
     try:
-        check_said(kept["study"])
+        check_said(entries["study"])
     except ValueError as error:
         raise ValueError(f"{path} is no manifest of a store, its {error}") from None
-    return kept
+    return entries
 
 
-def kept_study(folder: Path) -> Study:
+def stored_study(folder: Path) -> Study:
     """Return the study whose trials a store holds; errors as for :func:`read_manifest`.
 
     Raises
@@ -217,10 +238,10 @@ def _settle(folder: Path, described: dict[str, Any], layout: Layout) -> None:
     }
     if path.exists():
         manifest = read_manifest(folder)
-        kept = manifest["study"]
+        stored = manifest["study"]
         before, after = ({"fastlb": m["fastlb"], **m["study"]} for m in (manifest, now))
         before |= {key: described[key] for key in HOW_MANY}
-        if kept["trials"] < described["trials"]:
+        if stored["trials"] < described["trials"]:
             before["trials"] = described["trials"]
         if changed := differences(before, after):
             raise ValueError(
@@ -229,7 +250,7 @@ def _settle(folder: Path, described: dict[str, Any], layout: Layout) -> None:
             )
         if manifest["layout"] != now["layout"]:
             raise ValueError(f"{folder} holds other figures than the methods give now")
-        if kept == described:
+        if stored == described:
             return
     put(path, as_json({**now, "sha256": _checksum(now)}).encode())
 

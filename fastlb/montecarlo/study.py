@@ -2,80 +2,22 @@
 
 from __future__ import annotations
 
-import difflib
-import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from decimal import Decimal
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING
 
 from ..arguments import integer
+from ..display.cards import card
 from ..random_loads.distributions import Distribution
-from ..random_loads.sampling import MAX_TRIAL, check_seed, read_distribution
-from ..topologies.network import Network
-from ..topologies.parse import parse_topology
+from ..random_loads.sampling import MAX_TRIAL, check_seed
 from ..topologies.topology import Topology
-from .stopping import Target, read_targets
+from . import studyfile
+from .grid import GRID, Cell, Group, Part, normalise
+from .targets import Target, read_targets
 
-if TYPE_CHECKING:
-    from ..reports.report import Report
-    from .results import Results
-
-# Results are long tables of figures: what is recorded, and where it goes, is not a method's option.
-RESERVED_OPTIONS = ("record", "out")
-
-# Options that are orders: a single number is an order of one.
-ORDERS = ("axes", "dims")
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One combination of a study: its trials make up one group of rows of the results."""
-
-    topology: Topology
-    method: str
-    loads: Distribution
-
-    @property
-    def key(self) -> tuple[str, str, str]:
-        """Its spelling, (topology, method, loads)."""
-        return self.topology.spec, self.method, self.loads.spec
-
-
-# What combinations share that balance the same loads.
-Group = tuple[Topology, Distribution]
-
-
-@dataclass(frozen=True)
-class Part:
-    """A grid of topologies x methods x loads; parameters and errors as for :class:`Study`."""
-
-    topologies: tuple[Topology, ...]
-    methods: tuple[str, ...]
-    loads: tuple[Distribution, ...]
-
-    if TYPE_CHECKING:
-
-        def __init__(
-            self,
-            topologies: Iterable[Topology | str],
-            methods: Iterable[str],
-            loads: Distribution | str | Iterable[Distribution | str],
-        ) -> None: ...
-
-    def __post_init__(self) -> None:
-        _normalise(self)
-
-    def cells(self) -> list[Cell]:
-        """Return the combinations of the grid, topologies first and methods last."""
-        return [
-            Cell(topology, method, loads)
-            for topology in self.topologies
-            for loads in self.loads
-            for method in self.methods
-        ]
+__all__ = ["Cell", "Group", "Part", "Study"]
 
 
 @dataclass(frozen=True)
@@ -140,9 +82,6 @@ class Study:
     target_error: tuple[Target, ...] = ()
     minimum_trials: int = 256
 
-    # Optional libraries that the files of the report need.
-    needs: ClassVar[tuple[str, ...]] = ()
-
     if TYPE_CHECKING:
 
         def __init__(
@@ -154,14 +93,14 @@ class Study:
             trials: int = 100,
             seed: int = 0,
             further: Iterable[Part] = (),
-            target_error: Mapping[str, float | str] | Iterable[Target] = (),
+            target_error: Mapping[str, float | str] | Sequence[Target] = (),
             minimum_trials: int = 256,
         ) -> None: ...
 
     def __post_init__(self) -> None:
         if not (isinstance(self.name, str) and self.name.strip() and self.name.isprintable()):
             raise ValueError(f"name must be printable text, got {self.name!r}")
-        _normalise(self)
+        normalise(self)
         further = tuple(self.further)
         if not all(isinstance(part, Part) for part in further):
             raise TypeError(f"further must be parts of a study, got {further!r}")
@@ -195,15 +134,35 @@ class Study:
             groups.setdefault((cell.topology, cell.loads), []).append(cell)
         return {group: tuple(cells) for group, cells in groups.items()}
 
+    def _repr_html_(self) -> str:
+        about = {
+            "topologies": [topology.spec for topology in self.topologies],
+            "methods": self.methods,
+            "loads": [loads.spec for loads in self.loads],
+            "further grids": len(self.further),
+            "combinations": len(self.cells),
+            "trials": self.trials,
+            "seed": self.seed,
+        }
+        if self.target_error:
+            about["stops at"] = [f"{target.figure} {target.spec}" for target in self.target_error]
+        return card(f"Study {self.name}", about)
+
     def covers(self, other: Study) -> bool:
         """Return whether this study has all combinations of another."""
         return set(other.cells) <= set(self.cells)
 
-    def report(self, results: Results) -> Report:
-        """Return the tables that ``fastlb study`` prints of the results of this study."""
-        from ..reports.report import overview
+    def only(self, groups: Iterable[Group]) -> Study:
+        """Return the study of some of the groups of topologies and loads, with all their methods.
 
-        return overview(results)
+        It has a grid a group.
+        """
+        grids = [
+            Part([topology], [cell.method for cell in self.groups[topology, loads]], [loads])
+            for topology, loads in groups
+        ]
+        first = {name: getattr(grids[0], name) for name in GRID}
+        return replace(self, **first, further=tuple(grids[1:]))
 
     def to_toml(self) -> str:
         """Return the study as the text of a TOML file.
@@ -211,11 +170,16 @@ class Study:
         Raises
         ------
         ValueError
-            If a topology has no spelling, such as a general network.
+            If a topology or distribution has no spelling, such as a general network.
         """
-        from .studyfile import written
-
-        return written(self)
+        return studyfile.toml_text(
+            self.name,
+            [Part(self.topologies, self.methods, self.loads), *self.further],
+            trials=self.trials,
+            seed=self.seed,
+            targets=self.target_error,
+            minimum_trials=self.minimum_trials,
+        )
 
     @classmethod
     def from_toml(cls, text: str) -> Study:
@@ -226,9 +190,8 @@ class Study:
         ValueError, TypeError
             If the text is no TOML, a key is missing or unknown, or a value is wrong.
         """
-        from .studyfile import read
-
-        return read(text.removeprefix("\ufeff"), cls)
+        keys = [field.name for field in fields(cls)]
+        return cls(**studyfile.read_keys(text.removeprefix("\ufeff"), keys))
 
     @classmethod
     def read(cls, path: str | Path) -> Study:
@@ -248,95 +211,4 @@ class Study:
         try:
             return cls.from_toml(text)
         except (ValueError, TypeError) as error:
-            from .studyfile import located
-
-            raise located(error, path, text) from error
-
-
-def parse_method(text: str) -> tuple[str, dict[str, Any]]:
-    """Read a method's spelling, ``name:option=value,option=value``, as its name and options.
-
-    Examples
-    --------
-    >>> parse_method("gde:lam=723/1000,order=interleaved")
-    ('gde', {'lam': '723/1000', 'order': 'interleaved'})
-    """
-    if not isinstance(text, str):
-        raise TypeError(f"methods must be spelled like 'gde:lam=0.723', got {text!r}")
-    name, _, listed = text.partition(":")
-    options: dict[str, Any] = {}
-    for part in filter(None, map(str.strip, listed.split(","))):
-        option, equals, value = (piece.strip() for piece in part.partition("="))
-        if not (equals and value and option.isidentifier()) or option in options:
-            raise ValueError(f"methods must be spelled like 'gde:lam=0.723', got {text!r}")
-        if option in RESERVED_OPTIONS:
-            raise ValueError(f"methods of a study cannot set {option}, got {text!r}")
-        options[option] = _value(value)
-        if option in ORDERS and type(options[option]) is int:
-            options[option] = (options[option],)
-    return name.strip(), options
-
-
-def _value(text: str) -> Any:
-    named = {"true": True, "false": False, "none": None}
-    if text.lower() in named:
-        return named[text.lower()]
-    if re.fullmatch(r"[+-]?\d{1,4000}", text, re.ASCII):
-        return int(text)
-    if re.fullmatch(r"\d{1,18}(-\d{1,18})+", text, re.ASCII):
-        return tuple(int(i) for i in text.split("-"))
-    try:
-        nearest = float(text)
-    except ValueError:
-        return text
-    # Rationals are read from text: a decimal that a float would round stays as it is spelled.
-    plain = re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?", text, re.ASCII | re.IGNORECASE)
-    return text if plain and Decimal(text) != Decimal(repr(nearest)) else nearest
-
-
-def _normalise(part: Study | Part) -> None:
-    """Replace spellings by what they mean, and methods by one spelling each."""
-    given = (part.loads,) if isinstance(part.loads, Distribution | str) else part.loads
-    topologies = tuple(read_topology(t) for t in _several("topologies", part.topologies))
-    methods = tuple(read_method(m) for m in _several("methods", part.methods))
-    loads = tuple(read_distribution(distribution) for distribution in _several("loads", given))
-    for name, values in {"topologies": topologies, "methods": methods, "loads": loads}.items():
-        seen: set[object] = set()
-        for value in values:
-            # Two of one spelling would be one column of the results.
-            same = {value, getattr(value, "spec", value)}
-            if seen & same:
-                hint = " (label= tells networks apart)" if isinstance(value, Network) else ""
-                raise ValueError(f"{name} must differ, got {value} twice{hint}")
-            seen |= same
-        object.__setattr__(part, name, values)
-
-
-def _several(name: str, values: Any) -> list[Any]:
-    if isinstance(values, str | Mapping) or not isinstance(values, Iterable):
-        raise TypeError(f"{name} must be a list, got {values!r}")
-    listed = list(values)
-    if not listed:
-        raise ValueError(f"{name} must not be empty")
-    return listed
-
-
-def read_topology(topology: Any) -> Topology:
-    """Return a topology given as such or by its spelling."""
-    if isinstance(topology, Topology):
-        return topology
-    if isinstance(topology, str):
-        return parse_topology(topology)
-    raise TypeError(f"topologies must be topologies or spellings of them, got {topology!r}")
-
-
-def read_method(text: str) -> str:
-    """Return the method's spelling without spaces, once its name is known to exist."""
-    from ..registry import methods
-
-    name, _ = parse_method(text)
-    if name not in methods():
-        close = difflib.get_close_matches(name, methods(), n=1)
-        hint = f"; did you mean {close[0]}?" if close else ""
-        raise ValueError(f"methods must be among {', '.join(methods())}, got {text!r}{hint}")
-    return "".join(text.split())
+            raise studyfile.located(error, path, text) from error

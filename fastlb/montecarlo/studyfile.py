@@ -6,58 +6,76 @@ import difflib
 import json
 import re
 import tomllib
-from collections.abc import Callable, Iterator
-from dataclasses import fields
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..random_loads.distributions import Experiment
 from ..random_loads.sampling import read_distribution
-from ..topologies.parse import parse_topology
-from .study import Part, Study, read_method, read_topology
+from ..topologies.parse import parse_topology, read_topology
+from .grid import GRID, Part
+from .methodtext import read_method
 
 if TYPE_CHECKING:
     from ..topologies.topology import Topology
+    from .targets import Target
 
 MOST_DOTS = 5000
 REQUIRED = ("name", "topologies", "methods", "loads")
 
 # What reads one value of a list.
 READERS: dict[str, Callable[[Any], object]] = {
-    "topologies": read_topology,
+    "topologies": lambda topology: read_topology(topology, "topologies"),
     "methods": read_method,
     "loads": read_distribution,
 }
 
 
-def written(study: Study) -> str:
-    """Return a study as the text of a TOML file; errors as for :meth:`Study.to_toml`."""
+# Stands above the first of them in a file.
+FURTHER = "# [[further]]: one more grid of combinations, with the same trials and seed."
+
+
+def toml_text(
+    name: str,
+    grids: Sequence[Part],
+    *,
+    trials: int,
+    seed: int,
+    targets: Sequence[Target],
+    minimum_trials: int,
+) -> str:
+    """Return a study as the text of a TOML file; errors as for ``Study.to_toml``."""
     lines = [
-        f"name = {json.dumps(study.name, ensure_ascii=False)}",
-        f"trials = {study.trials}",
-        f"seed = {study.seed}",
+        f"name = {json.dumps(name, ensure_ascii=False)}",
+        f"trials = {trials}",
+        f"seed = {seed}",
     ]
-    if study.target_error:
-        listed = [f"{json.dumps(t.figure)} = {json.dumps(t.spec)}" for t in study.target_error]
+    if targets:
+        listed = [f"{json.dumps(t.figure)} = {json.dumps(t.spec)}" for t in targets]
         lines.append(f"target_error = {{ {', '.join(listed)} }}")
-        lines.append(f"minimum_trials = {study.minimum_trials}")
-    lines += _part_lines(Part(study.topologies, study.methods, study.loads))
-    for part in study.further:
-        lines += ["", "[[further]]", *_part_lines(part)]
+        lines.append(f"minimum_trials = {minimum_trials}")
+    first, *further = grids
+    lines += _part_lines(first)
+    for i, part in enumerate(further):
+        lines += ["", *([FURTHER] if i == 0 else []), "[[further]]", *_part_lines(part)]
     return "\n".join(lines) + "\n"
 
 
-def read(text: str, kind: type[Study]) -> Study:
-    """Read a study from the text of a TOML file; errors as for :meth:`Study.from_toml`."""
+def read_keys(text: str, known: Sequence[str]) -> dict[str, Any]:
+    """Return the parameters of a study from the text of a TOML file with these ``known`` keys.
+
+    Errors as for ``Study.from_toml``.
+    """
     try:
         keys = _parsed(f"{text}\n")  # so that errors of the last line have its number
     except (ValueError, RecursionError) as error:  # too many digits, too deep a nesting as well
         raise ValueError(f"study is not valid TOML: {error}") from None
-    _check_keys(keys, [field.name for field in fields(kind)], "study")
+    _check_keys(keys, known, "study")
     further = keys.get("further", [])
     if not isinstance(further, list) or not all(isinstance(part, dict) for part in further):
         raise ValueError(f"further must be tables [[further]], got {further!r}")
     for part in further:
-        _check_keys(part, [field.name for field in fields(Part)], "further")
-    return kind(**{**keys, "further": [Part(**part) for part in further]})
+        _check_keys(part, GRID, "further")
+    return {**keys, "further": [Part(**part) for part in further]}
 
 
 def _parsed(text: str) -> dict[str, Any]:
@@ -73,8 +91,8 @@ def located(error: Exception, path: object, text: str) -> ValueError:
     message = str(error)
     line, key = _Lines(text).of(message)
     where = f"{path}{f' line {line}' if line else ''}"
-    told = key is None or message.startswith((key, "study ", "further "))
-    return ValueError(f"{where}: {message}" if told else f"{where}: {key}: {message}")
+    begins_with_key = key is None or message.startswith((key, "study ", "further "))
+    return ValueError(f"{where}: {message}" if begins_with_key else f"{where}: {key}: {message}")
 
 
 class _Lines:
@@ -96,8 +114,8 @@ class _Lines:
             if re.match(r"\s*\[\[\s*further\s*\]\]", line):
                 self._headers.append(number)
                 section = len(self._headers) - 1
-            elif found := re.match(r"\s*(?:\[\s*(\w+)\s*\]|[\"']?([\w.-]+)[\"']?\s*=)", line):
-                self._keys.append((section, found[1] or found[2], number))
+            elif match := re.match(r"\s*(?:\[\s*(\w+)\s*\]|[\"']?([\w.-]+)[\"']?\s*=)", line):
+                self._keys.append((section, match[1] or match[2], number))
 
     def of(self, message: str) -> tuple[int | None, str | None]:
         """Return the line and the key that an error is about, or None where it is not plain."""
@@ -153,8 +171,8 @@ class _Lines:
     def _values(self) -> Iterator[tuple[int, str, Any]]:
         for section, table in enumerate(self._sections):
             for key in READERS:
-                given = table.get(key)
-                for value in given if isinstance(given, list) else [given]:
+                entry = table.get(key)
+                for value in entry if isinstance(entry, list) else [entry]:
                     yield section, key, value
 
 
@@ -170,6 +188,9 @@ def _refused(reader: Callable[[Any], object], value: Any, message: str) -> bool:
 def _part_lines(part: Part) -> list[str]:
     for topology in part.topologies:
         _check_spelling(topology)
+    for loads in part.loads:
+        if isinstance(loads, Experiment):
+            raise ValueError(f"loads of a TOML file must have a spelling, got {loads!r}")
     spelled = {
         "topologies": [topology.spec for topology in part.topologies],
         "methods": list(part.methods),
@@ -187,7 +208,7 @@ def _check_spelling(topology: Topology) -> None:
         raise ValueError(f"topologies of a TOML file must have a spelling, got {topology!r}")
 
 
-def _check_keys(keys: dict[str, Any], known: list[str], where: str) -> None:
+def _check_keys(keys: dict[str, Any], known: Sequence[str], where: str) -> None:
     for key in keys:
         if key not in known:
             close = difflib.get_close_matches(key, known, n=1)

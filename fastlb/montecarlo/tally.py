@@ -73,13 +73,13 @@ class Column(NamedTuple):
         return cls._of(values, 1)
 
     @classmethod
-    def _of(cls, given: NDArray[Any], times: int) -> Column:
-        column = np.add(given, 0.0, dtype=np.float64)
+    def _of(cls, values: NDArray[Any], times: int) -> Column:
+        column = np.add(values, 0.0, dtype=np.float64)
         measured = [
-            _measure(column[first : first + BLOCK]) for first in range(0, len(given), BLOCK)
+            _measure(column[first : first + BLOCK]) for first in range(0, len(values), BLOCK)
         ]
-        if len({end for block in measured for end in block[:2]}) == 1 < len(given):
-            return cls._of(column[:1], times * len(given))
+        if len({end for block in measured for end in block[:2]}) == 1 < len(values):
+            return cls._of(column[:1], times * len(values))
         return cls(column, times, measured)
 
     def __sub__(self, other: Column) -> Column:
@@ -245,11 +245,11 @@ class Histogram:
     def _take(self, bits: NDArray[np.int64], weights: NDArray[np.int64]) -> None:
         """Count float64 values as they are stored, (n,), with weights (n,) or one for all, (1,)."""
         while len(bits):
-            taken = self._count(bits, weights)
-            if taken == len(bits):
+            counted = self._count(bits, weights)
+            if counted == len(bits):
                 return
-            bits = bits[taken:]
-            weights = weights[taken:] if len(weights) > 1 else weights
+            bits = bits[counted:]
+            weights = weights[counted:] if len(weights) > 1 else weights
             known, full = self._entries(), self._used == DISTINCT
             self._rebuild(self._enough(known[0], bits) if full else self.dropped, known, bits)
 
@@ -333,10 +333,10 @@ class Histogram:
             bins = np.searchsorted(ends, rank, side="right")
             part = (rank - (ends - counts)[bins] + 0.5) / counts[bins]
             width = high[bins] - low[bins]
-            found = low[bins] + part * width
+            quantiles = low[bins] + part * width
             for end, value in ((0, least), (ends[-1] - 1, largest)):  # known exactly
-                found[rank == end], width[rank == end] = value, 0.0
-            return found, width
+                quantiles[rank == end], width[rank == end] = value, 0.0
+            return quantiles, width
 
         position = np.asarray(levels, dtype=np.float64) * (ends[-1] - 1)
         below = np.floor(position).astype(np.int64)
@@ -346,10 +346,10 @@ class Histogram:
             a, wrong_a = ranked(below)
             b, wrong_b = ranked(np.minimum(below + 1, ends[-1] - 1))
             # From the nearer end, as NumPy, whose quantiles these are where values are exact.
-            found = np.where(part < 0.5, a + (b - a) * part, b - (b - a) * (1 - part))
+            quantiles = np.where(part < 0.5, a + (b - a) * part, b - (b - a) * (1 - part))
             beyond = np.isinf(b - a) & np.isfinite(a) & np.isfinite(b)
-            found = np.where(beyond, a * (1 - part) + b * part, found)
-        return found.tolist(), float(max(wrong_a.max(initial=0.0), wrong_b.max(initial=0.0)))
+            quantiles = np.where(beyond, a * (1 - part) + b * part, quantiles)
+        return quantiles.tolist(), float(max(wrong_a.max(initial=0.0), wrong_b.max(initial=0.0)))
 
 
 def _table(size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -17,29 +17,29 @@ from ..accelerate import kernels
 from ..errors import FaultError
 from ..exchange import dimension_exchange, direct_exchange, fault_batches, fault_tolerance
 from ..exchange import generalized_exchange as generalized
+from ..exchange.casting import INT32, INT32_MAX, INT64, INT64_MAX, lane_dtype
 from ..exchange.dde_run import LANES as DDE_LANES
 from ..exchange.dde_run import plan_of
 from ..exchange.fault_passes import plan_passes
 from ..exchange.fault_plans import fault_plan
 from ..exchange.gde_share import integer_factor, read_share
 from ..exchange.loads import check_order
-from ..exchange.result import INT32_MAX, INT64_MAX
 from ..exchange.scratch import scratch
 from ..exchange.tiling import LANES
 from ..hexa_cells.hexa_cell_exchange import hexa_cell
 from ..hexa_cells.hexa_cell_run import STEPS, counters, run_of
 from ..registry import function_of
 from ..topologies.colouring import colouring
+from ..topologies.grids import Grid
 from ..topologies.hexa_cell_topology import HyperHexaCell
 from ..topologies.hypercube import Hypercube
-from ..topologies.topology import Grid, Topology
+from ..topologies.topology import Topology
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-INT16, INT32, INT64 = np.dtype(np.int16), np.dtype(np.int32), np.dtype(np.int64)
 
-Found = dict[str, "NDArray[Any]"]
+Counts = dict[str, "NDArray[Any]"]
 
 
 class TileMethod(ABC):
@@ -66,7 +66,7 @@ class TileMethod(ABC):
         """
 
     @abstractmethod
-    def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
+    def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Counts:
         """Balance tiles (K, N, W) of the dtype asked for; return what was counted.
 
         Arrays have the trials last, (.., B). ``extremes`` (2, B) holds the least and the largest
@@ -74,7 +74,7 @@ class TileMethod(ABC):
         never left; the rest is for ``further``. The tiles may be used up.
         """
 
-    def further(self, B: int, found: Found) -> dict[str, Any]:
+    def further(self, B: int, counts: Counts) -> dict[str, Any]:
         """Return the figures of trials (B,) that not every method has in common."""
         return {"sweeps": same(1, B)}
 
@@ -108,16 +108,16 @@ class Gde(TileMethod):
         T: type[np.generic] = self._factor(total, largest)[1]
         return np.dtype(T)
 
-    def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
+    def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Counts:
         factor, _ = self._factor(total, largest)
-        found = generalized.balance_tiles(
+        counts = generalized.balance_tiles(
             tiles, B, self.links, factor, self.most, None, with_metrics=True
         )
-        named = dict(zip(("moved", "local", "sweeps", "flags"), found, strict=True))
+        named = dict(zip(("moved", "local", "sweeps", "flags"), counts, strict=True))
         return {**named, "extremes": extremes(tiles, B)}
 
-    def further(self, B: int, found: Found) -> dict[str, Any]:
-        counted = generalized.gde_counts(self.links, found["sweeps"], found["flags"])
+    def further(self, B: int, counts: Counts) -> dict[str, Any]:
+        counted = generalized.gde_counts(self.links, counts["sweeps"], counts["flags"])
         return {**counted, "colours": self.links.count}
 
 
@@ -143,7 +143,7 @@ class Dde(TileMethod):
             return None
         return INT32 if total * self.plan.longest <= INT32_MAX else INT64
 
-    def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
+    def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Counts:
         plan, kernel = self.plan, kernels("dde.trials")
         S = len(plan.axes)
         figures = np.empty((kernel.AXES + 2 * S, tiles.shape[0] * tiles.shape[2]), np.int64)
@@ -158,10 +158,10 @@ class Dde(TileMethod):
             "extremes": figures[kernel.LEAST : kernel.MOST + 1],
         }
 
-    def further(self, B: int, found: Found) -> dict[str, Any]:
-        rounds = found["rounds"]
+    def further(self, B: int, counts: Counts) -> dict[str, Any]:
+        rounds = counts["rounds"]
         return {
-            **super().further(B, found),
+            **super().further(B, counts),
             "steps": same(self.plan.steps, B),
             "rounds": rounds,
             "simulated_steps": rounds + self.plan.information,
@@ -181,17 +181,17 @@ class Dem(TileMethod):
         self.faults = dimension_exchange.faulty_bits(topology)
 
     def dtype(self, total: int, largest: int, W: int) -> np.dtype[Any] | None:
-        return _least_dtype(kernels("dem.tiles"), largest, W, total * max(1, len(self.bits)))
+        return lane_dtype(kernels("dem.tiles"), largest, total * max(1, len(self.bits)), W)
 
-    def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
-        found = np.empty((4, B), np.int64)
-        kept = scratch("kept", (tiles[0].size,), tiles.dtype)
+    def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Counts:
+        counts = np.empty((4, B), np.int64)
+        resident_min = scratch("kept", (tiles[0].size,), tiles.dtype)
         sums = np.empty((4, tiles.shape[2]), INT64 if tiles.dtype == INT64 else INT32)
-        kernels("dem.tiles").balance(tiles, kept, sums, self.bits, self.faults, found)
-        return {"moved": found[0], "local": found[1], "extremes": found[2:]}
+        kernels("dem.tiles").balance(tiles, resident_min, sums, self.bits, self.faults, counts)
+        return {"moved": counts[0], "local": counts[1], "extremes": counts[2:]}
 
-    def further(self, B: int, found: Found) -> dict[str, Any]:
-        return {**super().further(B, found), "steps": same(3 * len(self.bits), B)}
+    def further(self, B: int, counts: Counts) -> dict[str, Any]:
+        return {**super().further(B, counts), "steps": same(3 * len(self.bits), B)}
 
 
 class HexaCell(TileMethod):
@@ -210,18 +210,20 @@ class HexaCell(TileMethod):
 
     def dtype(self, total: int, largest: int, W: int) -> np.dtype[Any] | None:
         summed = self.run.summed(total, self.topology.size)
-        return _least_dtype(kernels("hexa_cells.tiles"), largest, W, summed)
+        return lane_dtype(kernels("hexa_cells.tiles"), largest, summed, W)
 
-    def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
-        found = self.run.count_tiles(tiles, B)
-        named = dict(zip(("moved", "local", "time", "load", "polled", "ends"), found, strict=False))
-        return {**named, "extremes": found[6:]}
+    def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Counts:
+        counts = self.run.count_tiles(tiles, B)
+        named = dict(
+            zip(("moved", "local", "time", "load", "polled", "ends"), counts, strict=False)
+        )
+        return {**named, "extremes": counts[6:]}
 
-    def further(self, B: int, found: Found) -> dict[str, Any]:
+    def further(self, B: int, counts: Counts) -> dict[str, Any]:
         algorithm = self.run.algorithm
-        counted = (found[name] for name in ("load", "polled", "ends", "time"))
+        counted = (counts[name] for name in ("load", "polled", "ends", "time"))
         return {
-            **super().further(B, found),
+            **super().further(B, counts),
             "steps": same(3 * self.run.d + STEPS[algorithm], B),
             "counts": counters(self.topology, algorithm, *counted),
         }
@@ -248,13 +250,13 @@ class FaultTolerantDem(TileMethod):
             return INT32
         return INT64 if total * self.plan.steps <= INT64_MAX else None
 
-    def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Found:
+    def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Counts:
         moved, local = np.empty((2, B), np.int64)
         fault_batches.carry_out(self.plan, self.passes, tiles, True, total, moved, local)
         return {"moved": moved, "local": local, "extremes": extremes(tiles, B)}
 
-    def further(self, B: int, found: Found) -> dict[str, Any]:
-        return {**super().further(B, found), "steps": same(self.plan.steps, B)}
+    def further(self, B: int, counts: Counts) -> dict[str, Any]:
+        return {**super().further(B, counts), "steps": same(self.plan.steps, B)}
 
 
 def same(value: int, B: int) -> NDArray[np.int64]:
@@ -264,9 +266,9 @@ def same(value: int, B: int) -> NDArray[np.int64]:
 
 def extremes(tiles: NDArray[Any], B: int) -> NDArray[np.int64]:
     """Return the least and the largest load of each of B trials, (2, B)."""
-    found = np.empty((3, B), np.int64)
-    kernels("layout.figures").survey(tiles, found)
-    return found[1:]
+    counts = np.empty((3, B), np.int64)
+    kernels("layout.figures").survey(tiles, counts)
+    return counts[1:]
 
 
 _PREPARED = (Gde, Dde, Dem, HexaCell, FaultTolerantDem)
@@ -279,7 +281,7 @@ def tile_method(topology: Topology, method: str) -> TileMethod | None:
     That is where it is not one of the library's own, an option is none of tiles' or not legal,
     or the topology does not fit: what is wrong, the public function says.
     """
-    from .study import parse_method
+    from .methodtext import parse_method
 
     name, options = parse_method(method)
     function = function_of(name)
@@ -292,10 +294,3 @@ def tile_method(topology: Topology, method: str) -> TileMethod | None:
                 return None
             return prepared
     return None
-
-
-def _least_dtype(kernel: Any, largest: int, W: int, summed: int) -> np.dtype[Any] | None:
-    """Return the narrowest dtype that a kernel takes of loads and of whatever they add up to."""
-    if largest <= kernel.NARROW and W % kernel.NARROW_LANES == 0 and summed <= INT32_MAX:
-        return INT16
-    return INT32 if summed <= INT32_MAX else INT64 if summed <= INT64_MAX else None

@@ -14,17 +14,18 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from ..accelerate import kernels
-from ..exchange.result import INT64_MAX, FigureColumns, figures_in, room_for_figures
+from ..exchange.casting import INT16, INT32, INT64, INT64_MAX
+from ..exchange.figures import FigureColumns, figures_in, room_for_figures
 from ..exchange.scratch import scratch, with_own_scratch
 from ..exchange.tiling import VECTOR
 from ..random_loads.distributions import Distribution, Drawn
-from .tile_methods import INT16, INT32, INT64, tile_method
+from .tile_methods import tile_method
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ..topologies.topology import Topology
-    from .tile_methods import Found, TileMethod
+    from .tile_methods import Counts, TileMethod
 
 # Bytes of a tile at most; with what the nodes keep it stays within an L2 cache of 1 MiB. Half of it
 # takes 10 % longer on the 16x16x16 mesh, for want of lanes.
@@ -72,15 +73,15 @@ def measure_in_tiles(chunk: Trials) -> dict[str, dict[str, Any]]:
         if method is not None and lanes >= VECTOR:
             width = VECTOR * (min(method.lanes, lanes, chunk.trials + VECTOR - 1) // VECTOR)
             by_width.setdefault(width, {})[name] = method
-    found: dict[str, dict[str, Any]] = {}
+    figures: dict[str, dict[str, Any]] = {}
     for width, methods in by_width.items():
         # In 16 bits where nothing else will ever be asked for: to copy them takes 0.05 ns a load.
         asked = {m.dtype(N * law.largest, law.largest, width) for m in methods.values()}
         drawn_as = INT16 if asked == {INT16} else dtype
         tiles = min(TILES_BYTES // (N * width * drawn_as.itemsize), -(-chunk.trials // width))
         drawn = scratch("drawn", (tiles, N, width), drawn_as)
-        found |= _measured(chunk, law, methods, drawn)
-    return found
+        figures |= _measured(chunk, law, methods, drawn)
+    return figures
 
 
 def _measured(
@@ -89,7 +90,7 @@ def _measured(
     """Draw into the same tiles again and again, and let each method balance them."""
     W, lanes = drawn.shape[2], kernels("layout.figures")
     columns = {name: room_for_figures(chunk.trials) for name in methods}
-    others: dict[str, list[Found]] = {name: [] for name in methods}
+    others: dict[str, list[Counts]] = {name: [] for name in methods}
     for first in range(0, chunk.trials, len(drawn) * W):
         count = min(len(drawn) * W, chunk.trials - first)
         fresh = drawn[: -(-count // W)]
@@ -108,22 +109,22 @@ def _measured(
             if dtype != fresh.dtype or len(others) > 1:
                 tiles = scratch("work", fresh.shape, dtype)
                 np.copyto(tiles, fresh, casting="unsafe")
-            found = method.balance(tiles, count, total, largest)
-            after, moved, local = (found.pop(key) for key in ("extremes", "moved", "local"))
+            counts = method.balance(tiles, count, total, largest)
+            after, moved, local = (counts.pop(key) for key in ("extremes", "moved", "local"))
             whole, real = columns[name]
             lanes.figures(before, after, moved, local, chunk.topology.size, first, whole, real)
-            parts.append(found)
+            parts.append(counts)
     return {
         name: _figures(methods[name], columns[name], _joined(parts))
         for name, parts in others.items()
     }
 
 
-def _figures(method: TileMethod, columns: FigureColumns, found: Found) -> dict[str, Any]:
-    return {**figures_in(columns), **method.further(columns[0].shape[1], found)}
+def _figures(method: TileMethod, columns: FigureColumns, counts: Counts) -> dict[str, Any]:
+    return {**figures_in(columns), **method.further(columns[0].shape[1], counts)}
 
 
-def _joined(parts: list[Found]) -> Found:
+def _joined(parts: list[Counts]) -> Counts:
     if len(parts) == 1:
         return parts[0]
     return {name: np.concatenate([part[name] for part in parts], axis=-1) for name in parts[0]}

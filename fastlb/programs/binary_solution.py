@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..display.cards import Displayed
 from .outcome import STATUSES
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ STATUS_NAMES = np.array(STATUSES)
 
 
 @dataclass(frozen=True, eq=False)
-class BinarySolution:
+class BinarySolution(Displayed):
     """What was found of 0-1 programs; with a batch every field has its shape.
 
     Attributes

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..accelerate import kernels
 from ..arguments import one_of
+from ..display.cards import Displayed
 from ..memory import require_memory
 from .layout import read_programs
 
@@ -21,7 +22,7 @@ LARGEST_N = 32
 
 
 @dataclass(frozen=True, eq=False)
-class Counters:
+class Counters(Displayed):
     """What the sequential search found and tested; with a batch every field has its shape.
 
     Attributes

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arguments import written
+from ..arguments import refused_dtype, written
 from ..memory import require_memory
 from ..rational import LONGEST_EXPONENT, has_long_exponent
 from .program import Programs, check_sums
@@ -157,7 +157,8 @@ def _numbers(name: str, values: ArrayLike) -> NDArray[Any]:
     if kind == "O":
         array = _exact_numbers(name, array)
     elif kind not in "iu" and not (kind == "f" and width in (4, 8)):
-        raise TypeError(f"{name} must hold integers, float32 or float64, got dtype {array.dtype}")
+        got = refused_dtype(name, array.dtype)
+        raise TypeError(f"{name} must hold integers, float32 or float64, got {got}")
     if kind == "f":
         bad = array[~np.isfinite(array)]
         if bad.size:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..accelerate import extra
+from ..extras import extra
 from .lp_check import check_lp
 from .mps_check import Contents, check_mps
 from .silence import silent_stdout

@@ -9,9 +9,12 @@ import numpy as np
 
 from ..accelerate import kernels
 from ..arguments import cost, one_of, whole_number, yes_or_no
-from ..exchange.fault_plans import DONORS, ORDERS, fault_plan
+from ..display.cards import Displayed, card
+from ..exchange.fault_planning import DONORS, ORDERS
+from ..exchange.fault_plans import fault_plan
 from ..memory import require_memory
 from ..topologies.hypercube import Hypercube
+from ..topologies.parse import read_topology
 from .layout import read_programs
 
 if TYPE_CHECKING:
@@ -26,7 +29,7 @@ LARGEST_N = 24
 
 
 @dataclass(frozen=True, eq=False)
-class SearchRun:
+class SearchRun(Displayed):
     """A simulated search; with a batch every field has its shape in front.
 
     Attributes
@@ -67,6 +70,14 @@ class SearchSpeedup:
     without: SearchRun
     with_balancing: SearchRun
 
+    def _repr_html_(self) -> str:
+        about = {
+            "speedup": self.speedup,
+            "time without balancing": self.without.time,
+            "time with balancing": self.with_balancing.time,
+        }
+        return card(type(self).__name__, about)
+
     @property
     def speedup(self) -> Any:
         """Time without balancing over time with; batch, float64."""
@@ -77,7 +88,7 @@ def simulate_search(
     c: ArrayLike,
     A: ArrayLike,
     b: ArrayLike,
-    topology: Hypercube,
+    topology: Hypercube | str,
     *,
     balance: bool = True,
     trigger: str = "idle",
@@ -107,7 +118,7 @@ def simulate_search(
         All n <= 24.
     A : array_like, shape (*batch, m, n)
     b : array_like, shape (*batch, m)
-    topology : Hypercube
+    topology : Hypercube or str
         Processor p starts with the sequences that end in the bits of p, in increasing order.
     balance : bool
     trigger : {"idle", "always", "period"}
@@ -150,8 +161,9 @@ def simulate_search(
     one_of("order", order, ORDERS)
     one_of("donor", donor, DONORS)
     yes_or_no("balance", balance)
-    if not isinstance(topology, Hypercube):
-        raise TypeError(f"topology must be a Hypercube, got {topology!r}")
+    cube = read_topology(topology)
+    if not isinstance(cube, Hypercube):
+        raise TypeError(f"topology must be a Hypercube, got {cube!r}")
     period = whole_number("period", period, 1)
     round_cost, unit_cost = cost("round_cost", round_cost), cost("unit_cost", unit_cost)
     given = read_programs(c, A, b)
@@ -159,14 +171,14 @@ def simulate_search(
     if n > LARGEST_N:
         raise ValueError(f"c must have at most {LARGEST_N} variables to simulate, got {n}")
     # Three items of work of eight numbers for every sequence, and what processors do.
-    needed = 200 * 2**n + 8 * topology.size * (len(given.c) + 13)
-    require_memory(needed, f"the simulation of {n} variables on {topology!r}")
+    needed = 200 * 2**n + 8 * cube.size * (len(given.c) + 13)
+    require_memory(needed, f"the simulation of {n} variables on {cube!r}")
     kernel = kernels("programs.simulation")
     triggers = {"idle": kernel.IDLE, "always": kernel.ALWAYS, "period": kernel.PERIOD}
     pairs = np.empty((0, 3), dtype=np.int64)
     if balance:
-        pairs = fault_plan(topology, order=order, donor=donor).pairs
-    B, P, items = len(given.c), topology.size, 3 * 2**n + topology.size + len(pairs)
+        pairs = fault_plan(cube, order=order, donor=donor).pairs
+    B, P, items = len(given.c), cube.size, 3 * 2**n + cube.size + len(pairs)
     time = np.empty(B)
     units, moved, balances, argmin = np.empty((4, B), dtype=np.int64)
     work = np.empty((B, P), dtype=np.int64)
@@ -187,7 +199,7 @@ def simulate_search(
 
 
 def search_speedup(
-    c: ArrayLike, A: ArrayLike, b: ArrayLike, topology: Hypercube, **options: Any
+    c: ArrayLike, A: ArrayLike, b: ArrayLike, topology: Hypercube | str, **options: Any
 ) -> SearchSpeedup:
     """Simulate the search without and with balancing (More-Wu section 5).
 

@@ -62,18 +62,18 @@ class Distribution(ABC):
         """
         parameters = dataclasses.fields(cls)
         known = [parameter.name for parameter in parameters]
-        found: dict[str, Any] = {}
+        arguments: dict[str, Any] = {}
         for position, part in enumerate(filter(None, values.split(","))):
             key, equals, value = part.rpartition("=")
             key = key.strip() if equals else known[position] if position < len(known) else ""
-            if key not in known or key in found:
+            if key not in known or key in arguments:
                 raise ValueError(f"{cls.name} takes {', '.join(known)}")
-            found[key] = _read_number(value)
+            arguments[key] = _read_number(value)
         optional = [p.name for p in parameters if p.default is not dataclasses.MISSING]
-        missing = [key for key in known if key not in found and key not in optional]
+        missing = [key for key in known if key not in arguments and key not in optional]
         if missing:
             raise ValueError(f"{cls.name} needs {', '.join(missing)}")
-        return cls(**found)
+        return cls(**arguments)
 
     @abstractmethod
     def fill(self, rows: NDArray[np.int64], *, seed: int, start: int) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ..accelerate import kernels
-from ..exchange.result import INT64_MAX
+from ..exchange.casting import INT64_MAX
 from .bounds import whole
 from .distributions import Drawn, round_keys, scaled
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ..exchange.result import INT64_MAX
+from ..exchange.casting import INT64_MAX
 from .distributions import Independent, scaled
 
 if TYPE_CHECKING:
@@ -73,8 +73,8 @@ class Resampled(Independent):
         def __init__(self, values: ArrayLike | None = None, file: str = "") -> None: ...
 
     def __post_init__(self) -> None:
-        given: Any = self.values
-        values = _frozen(_whole(_from_file(self.file) if given is None else given))
+        listed: Any = self.values
+        values = _frozen(_whole(_from_file(self.file) if listed is None else listed))
         digest = hashlib.sha256(values.astype("<i8").tobytes()).hexdigest()
         for name, value in {"values": values, "file": str(self.file), "sha256": digest}.items():
             object.__setattr__(self, name, value)
@@ -104,13 +104,13 @@ class Resampled(Independent):
         file, marked, digest = values.partition(",sha256=")
         if re.fullmatch(r"\d+ values", file.strip()) or not file.strip():
             raise ValueError(f"resampled needs values such as 3-1-4 or a file, got {values!r}")
-        found = cls(None, file.strip())
-        if marked and not (digest and found.sha256.startswith(digest.strip().lower())):
+        law = cls(None, file.strip())
+        if marked and not (digest and law.sha256.startswith(digest.strip().lower())):
             raise ValueError(
                 f"loads must be the {file.strip()} of sha256 {digest}, got other values, "
-                f"of sha256 {found.sha256[:HASH_DIGITS]}"
+                f"of sha256 {law.sha256[:HASH_DIGITS]}"
             )
-        return found
+        return law
 
     @property
     def _narrow(self) -> np.dtype[Any]:
@@ -140,9 +140,9 @@ def _frozen(values: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.frombuffer(values.tobytes(), dtype=np.int64)
 
 
-def _whole(given: Any) -> NDArray[np.int64]:
+def _whole(loads: Any) -> NDArray[np.int64]:
     """Return values as a flat array of int64, or raise."""
-    array = np.asarray(given)
+    array = np.asarray(loads)
     if array.size == 0:
         raise ValueError("values must not be empty, got none")
     if array.dtype.kind == "O" and all(type(value) is int for value in array.flat):

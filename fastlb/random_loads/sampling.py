@@ -8,13 +8,14 @@ import numpy as np
 
 from ..arguments import integer, written
 from ..memory import require_memory
-from ..topologies.parse import parse_topology
-from ..topologies.topology import Topology
+from ..topologies.parse import read_topology
 from .distributions import Distribution
 from .parse import parse_distribution
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from ..topologies.topology import Topology
 
 MAX_TRIAL = 2**63 - 1
 
@@ -69,9 +70,7 @@ def sample_loads(
     True
     """
     law = read_distribution(distribution)
-    network = parse_topology(topology) if isinstance(topology, str) else topology
-    if not isinstance(network, Topology):
-        raise TypeError(f"topology must be a Topology or a spelling of one, got {topology!r}")
+    network = read_topology(topology)
     count, first = integer("trials", trials), integer("start", start)
     if not 0 <= count <= MAX_TRIAL:
         raise ValueError(f"trials must be between 0 and 2**63 - 1, got {written(count)}")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ..accelerate import kernels
-from ..exchange.result import INT64_MAX
+from ..exchange.casting import INT64_MAX
 from ..rational import read_rational
 from . import tables
 from .bounds import above, bounds_of, whole, within

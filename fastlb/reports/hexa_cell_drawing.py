@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..accelerate import extra
 from ..exchange.loads import batch_shape
-from ..topologies.hexa_cell_topology import INTERIOR
+from ..extras import extra
 from .plotting import BLUE, GREY, ORANGE, STYLE, new_figure
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from numpy.typing import ArrayLike, NDArray
 
-    from ..topologies.hexa_cell_topology import HyperHexaCell
+    from ..topologies.topology import Topology
 
 MOST_CELLS = 64
 # A cell seen as a prism: the upper triangle, and the lower one to its right.
@@ -29,23 +30,43 @@ _MARGIN = 0.55
 _SCALE, _LEAST_WIDTH = 0.75, 4.0
 
 
-def positions(topology: HyperHexaCell) -> NDArray[np.float64]:
-    """Return where the nodes are drawn, shape (N, 2): even bits of s to the right, odd ones up."""
-    cell = np.arange(topology.cells)
-    corner = np.zeros((topology.cells, 2))
-    for bit in range(topology.d - 1):
+def positions(bits: int) -> NDArray[np.float64]:
+    """Return where the nodes of ``2**bits`` cells are drawn, shape (N, 2).
+
+    Even bits of the cell number lead to the right, odd ones up.
+    """
+    cell = np.arange(1 << bits)
+    corner = np.zeros((1 << bits, 2))
+    for bit in range(bits):
         corner[:, bit % 2] += (cell >> bit & 1) * _PITCH[bit % 2] * 2 ** (bit // 2)
     at: NDArray[np.float64] = (corner[:, None, :] + _CELL).reshape(-1, 2)
     return at
 
 
-def draw(topology: HyperHexaCell, loads: ArrayLike | None = None) -> Any:
-    """Return a figure of the network: triangles blue, prisms grey, dimensions orange."""
-    if topology.cells > MOST_CELLS:
-        raise ValueError(f"a drawing holds at most {MOST_CELLS} cells, got {topology!r}")
-    texts = list(INTERIOR) * topology.cells if loads is None else _written(topology, loads)
-    at = positions(topology)
-    longest = max(_PITCH) * 2 ** ((topology.d - 2) // 2) if topology.d > 1 else 0.0
+def draw(
+    topology: Topology,
+    labels: Sequence[str],
+    links: Iterable[tuple[int, NDArray[np.int64]]],
+    names: Sequence[str],
+    loads: ArrayLike | None = None,
+) -> Any:
+    """Return a figure of the network: triangles blue, prisms grey, dimensions orange.
+
+    Parameters
+    ----------
+    topology : Topology
+        The network, of at most ``MOST_CELLS`` cells of six nodes.
+    labels : sequence of str, one a node
+        Written into the nodes where there are no loads.
+    links : iterable of (offset, lower ends)
+        By the distance of their ends: 1 and 2 in triangles, 3 in prisms, above in dimensions.
+    names : sequence of str, one a cell
+    loads : array_like, optional
+    """
+    bits = len(names).bit_length() - 1
+    texts = labels if loads is None else _written(topology, loads)
+    at = positions(bits)
+    longest = max(_PITCH) * 2 ** ((bits - 1) // 2) if bits > 0 else 0.0
     bent = _BEND / 2 * longest * np.array([1, -1])
     low = at.min(axis=0) - _MARGIN + np.minimum(bent, 0)
     high = at.max(axis=0) + _MARGIN + np.maximum(bent, 0)
@@ -55,20 +76,20 @@ def draw(topology: HyperHexaCell, loads: ArrayLike | None = None) -> Any:
         axes = page.add_subplot(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
         axes.set_aspect("equal")
         axes.axis("off")
-        for offset, lower, _ in topology.links_by_offset():
+        for offset, lower in links:
             colour = BLUE if offset < 3 else GREY if offset == 3 else ORANGE
             for u in lower.tolist():
                 _line(axes, at[u], at[u + offset], 0.0 if offset <= 3 else _BEND, colour)
         for place, text in zip(at, texts, strict=True):
             _node(axes, place, text)
-        for cell in range(topology.cells):
-            _name(axes, at[6 * cell] + (-0.25, 0.2), topology.label(6 * cell))
+        for coordinator, name in zip(at[::6], names, strict=True):
+            _name(axes, coordinator + np.array([-0.25, 0.2]), name)
         title = f"{topology!r}: {topology.size} nodes, {topology.edge_count} links"
         page.suptitle(title, x=0.02, ha="left")
     return page
 
 
-def _written(topology: HyperHexaCell, loads: ArrayLike) -> list[str]:
+def _written(topology: Topology, loads: ArrayLike) -> list[str]:
     """Return each load in about nine characters: integers in full up to six digits."""
     try:
         values = np.asarray(loads)
@@ -108,11 +129,11 @@ def _node(axes: Any, place: Any, text: str) -> None:
     )
 
 
-def _name(axes: Any, place: Any, coordinator: str) -> None:
-    """Write a cell's name, that of its coordinator with ``g`` for the interior address."""
+def _name(axes: Any, place: Any, name: str) -> None:
+    """Write a cell's name."""
     axes.text(
         *place,
-        coordinator.removesuffix("000)") + "g)",
+        name,
         ha="right",
         va="center",
         fontsize=7,

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .overview import main_figures, varied
 from .plotting import BLUE, GREEN, GREY, ORANGE, new_figure
-from .report import Plot, main_figures, varied
+from .report import Plot
 
 if TYPE_CHECKING:
     from ..montecarlo.results import Results
@@ -35,20 +36,23 @@ def mean_plots(results: Results) -> list[Plot]:
             label = "  ".join((topology, loads)[i] for i in differ) or topology
             if name in figures:
                 lines.setdefault(label, {})[method] = figures[name]
-        if len(lines) * len({method for found in lines.values() for method in found}) <= MOST_LINES:
+        if (
+            len(lines) * len({method for by_method in lines.values() for method in by_method})
+            <= MOST_LINES
+        ):
             about = f"Mean {name} with two standard errors, by topology, loads and method."
             plots.append(Plot(f"mean-{name}", partial(_draw, name, lines), about))
     return plots
 
 
 def _draw(name: str, lines: Lines) -> Any:
-    methods = list(dict.fromkeys(method for found in lines.values() for method in found))
+    methods = list(dict.fromkeys(method for by_method in lines.values() for method in by_method))
     step = 0.8 / len(methods)
     page = new_figure(figsize=(6.4, 1.1 + 0.24 * len(methods) + 0.24 * len(lines) * len(methods)))
     axes = page.add_subplot()
     for m, method in enumerate(methods):
-        at = [i for i, found in enumerate(lines.values()) if method in found]
-        shown = [found[method] for found in lines.values() if method in found]
+        at = [i for i, by_method in enumerate(lines.values()) if method in by_method]
+        shown = [by_method[method] for by_method in lines.values() if method in by_method]
         axes.errorbar(
             [statistic.mean for statistic in shown],
             np.array(at) + (m - (len(methods) - 1) / 2) * step,
@@ -59,7 +63,7 @@ def _draw(name: str, lines: Lines) -> Any:
             capsize=3,
             label=_plain(method),
         )
-    means = [statistic.mean for found in lines.values() for statistic in found.values()]
+    means = [statistic.mean for by_method in lines.values() for statistic in by_method.values()]
     if min(means) > 0 and max(means) > 30 * min(means):
         axes.set_xscale("log")
     elif min(means) >= 0:

@@ -12,10 +12,10 @@ from rich.color import Color
 from rich.style import Style
 from rich.text import Text
 
+from ..topologies.grids import Grid
 from ..topologies.hexa_cell_topology import HyperHexaCell
 from ..topologies.hypercube import Hypercube
 from ..topologies.network import Network
-from ..topologies.topology import Grid
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..accelerate import extra
+from ..extras import extra
 from .plotting import BLUE, GREEN, GREY, ORANGE, image, new_figure
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import io
 from collections.abc import Callable
 from typing import Any
 
-from ..accelerate import extra
+from ..extras import extra
 
 # Okabe and Ito's colours, told apart by all kinds of colour vision and in grey.
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#E69F00", "#009E73", "#777777"

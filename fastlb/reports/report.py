@@ -1,37 +1,29 @@
-"""What a study has to say: tables, statements put to the test, plots, and the files of these."""
+"""What a study has to say: tables, statements put to the test, plots and worked examples."""
 
 from __future__ import annotations
 
 import csv
 import io
-import math
-import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._version import __version__
-from ..files.writing import as_json, check_target, filling, replacing
+from .mean import Mean, number_text
 
 if TYPE_CHECKING:
     from ..montecarlo.results import Results
-    from ..montecarlo.statistic import Difference
 
 REPORT_SCHEMA = "fastlb.study"
 REPORT_SCHEMA_VERSION = 1
 
-# A folder with the first and without the last is not complete.
-FIRST, LAST = "study.toml", "report.json"
+# What runs the rest of a run that is not complete.
+RESUME = "fastlb study --store DIR --resume"
 
 # Settings named whose standard errors were not reached.
 MISSED = 6
 
-# Figures of the general overview, where a method has them.
-OVERVIEW = ("difference", "cost", "locality", "sweeps", "steps")
-
-Value = str | int | float | None
+Value = str | int | float | Mean | None
 
 
 @dataclass(frozen=True)
@@ -47,8 +39,10 @@ class Table:
     columns : one heading a column
         A heading of several lines stands in one line in files.
     rows : one value a column in each; None where there is none
+        A :class:`Mean` is printed with its standard error; in CSV and JSON that has a column of
+        its own, ``COLUMN s.e.``.
     decimals : one number a column
-        Places printed of numbers that are not whole.
+        Places printed of numbers that are neither whole nor means.
     long : bool
         Too long to be printed: it goes to files and JSON alone.
     """
@@ -61,27 +55,47 @@ class Table:
     note: str = ""
     long: bool = False
 
-    def printed(self) -> list[list[str]]:
-        """Return the headings and rows as they are printed."""
+    def printed(self, *, stacked: bool = False) -> list[list[str]]:
+        """Return the headings and rows as they are printed.
+
+        With ``stacked`` standard errors stand below their means, which takes less width.
+        """
+        between, decimals = ("\n" if stacked else " "), self.decimals
         return [
-            [_text(value, places) for value, places in zip(row, self.decimals, strict=True)]
+            [_text(value, places, between) for value, places in zip(row, decimals, strict=True)]
             for row in (self.columns, *self.rows)
         ]
 
     def to_csv(self) -> str:
         """Return the table as CSV, numbers in full."""
         text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows([self._headings(), *self.rows])
+        csv.writer(text, lineterminator="\n").writerows(self._plain())
         return text.getvalue()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the table JSON-ready."""
-        rows = [list(row) for row in self.rows]
-        columns = self._headings()
+        columns, *rows = self._plain()
         return {"name": self.name, "title": self.title, "columns": columns, "rows": rows}
 
-    def _headings(self) -> list[Value]:
-        return [" ".join(c.split("\n")) if isinstance(c, str) else c for c in self.columns]
+    def _plain(self) -> Iterator[list[str | int | float | None]]:
+        """Yield the headings and rows without means: a mean becomes two columns."""
+        means = [
+            any(isinstance(row[i], Mean) for row in self.rows) for i in range(len(self.columns))
+        ]
+        headings: list[str | int | float | None] = []
+        for column, is_mean in zip(self.columns, means, strict=True):
+            assert not isinstance(column, Mean)
+            heading = " ".join(column.split("\n")) if isinstance(column, str) else column
+            headings += [heading, f"{heading} s.e."] if is_mean else [heading]
+        yield headings
+        for row in self.rows:
+            plain: list[str | int | float | None] = []
+            for value, is_mean in zip(row, means, strict=True):
+                if isinstance(value, Mean):
+                    plain += [value.mean, value.standard_error if value.has_error else None]
+                else:
+                    plain += [value, None] if is_mean else [value]
+            yield plain
 
 
 @dataclass(frozen=True)
@@ -136,6 +150,10 @@ class Report:
     tables, statements, plots
     examples : sequence of str
         Worked examples, as text.
+    about : str
+        What question the study answers, and what its methods are.
+    command : sequence of str
+        What runs the study again, word by word; empty where it takes a file.
     """
 
     results: Results
@@ -143,11 +161,32 @@ class Report:
     statements: Sequence[Statement] = ()
     plots: Sequence[Plot] = ()
     examples: Sequence[str] = ()
+    about: str = ""
+    command: Sequence[str] = ()
+
+    @property
+    def heading(self) -> str:
+        """How much was run of what, as text."""
+        results = self.results
+        study = results.study
+        several = results.trials_text != "1"
+        return (
+            f"{results.trials_text} trial{'s' if several else ''} of each of "
+            f"{len(study.cells):,} combinations, seed {study.seed}"
+        )
 
     @property
     def ended(self) -> str:
-        """At which standard errors trials ended, and where these were not reached; or nothing."""
-        targets = self.results.study.target_error
+        """Why there are no more trials: the run is not complete, or means are certain enough.
+
+        Nothing where all trials were run that were asked for.
+        """
+        results = self.results
+        targets = results.study.target_error
+        if results.missing:
+            rows = f"{len(results):,} of {'up to ' if targets else ''}"
+            rows += f"{len(results) + results.missing:,} rows"
+            return f"NOT COMPLETE: what follows is of {rows}; {RESUME} runs the rest."
         if not targets:
             return ""
         listed = ", ".join(f"{target.figure} {target.spec}" for target in targets)
@@ -175,6 +214,9 @@ class Report:
             "version": REPORT_SCHEMA_VERSION,
             "fastlb": __version__,
             "study": study.name,
+            "about": self.about,
+            "complete": not self.results.missing,
+            "rows": len(self.results),
             "trials": study.trials,
             "seed": study.seed,
             "target_error": {target.figure: target.spec for target in study.target_error},
@@ -184,192 +226,12 @@ class Report:
             "differences": differences,
         }
 
-    def to_html(self) -> str:
-        """Return the report as one page that needs nothing else: tables, plots and settings.
 
-        A report without plots gets those of the main figures' means.
-
-        Raises
-        ------
-        MissingExtraError
-            If matplotlib is not installed.
-        """
-        from .webpage import page
-
-        return page(self)
-
-    def write_html(self, path: str | Path, *, force: bool = False) -> Path:
-        """Write :meth:`to_html` to a file, which appears whole or not at all.
-
-        Raises
-        ------
-        ValueError
-            If the path does not end in ``.html``.
-        OSError
-            If the file is there and ``force`` is not given, or it cannot be written.
-        """
-        target = check_target(path, force=force, suffixes=(".html",))
-        text = self.to_html()
-        with replacing(target, force=force) as stream:
-            stream.write(text.encode())
-        return target
-
-    def write(self, folder: str | Path, *, force: bool = False) -> list[Path]:
-        """Write the report to a folder, which is made if need be, and return the files.
-
-        ``report.json`` (:meth:`to_dict`), ``study.toml``, ``NAME.csv`` of every table,
-        ``NAME.png`` and ``NAME.svg`` of every plot, ``examples.txt``. A new folder appears with
-        all its files; in one that is there already, ``report.json`` comes last.
-
-        Raises
-        ------
-        OSError
-            As for :func:`check_folder`.
-        MissingExtraError
-            If there are plots to draw and matplotlib is not installed.
-        """
-        target = check_folder(folder, force=force)
-        contents = dict(self._files())
-        if target.is_dir():
-            for name in sorted(contents, key=LAST.__eq__):
-                with replacing(target / name, force=force) as stream:
-                    stream.write(contents[name])
-        else:
-            with filling(target) as partial:
-                for name, content in contents.items():
-                    (partial / name).write_bytes(content)
-        return [target / name for name in contents]
-
-    def _files(self) -> Iterator[tuple[str, bytes]]:
-        yield LAST, as_json(self.to_dict()).encode()
-        with suppress(ValueError):  # general networks have no spelling
-            yield FIRST, self.results.study.to_toml().encode()
-        for table in self.tables:
-            yield f"{table.name}.csv", table.to_csv().encode()
-        if self.examples:
-            yield "examples.txt", "\n\n".join(self.examples).encode() + b"\n"
-        if self.plots:
-            from .plotting import image
-
-            for plot in self.plots:
-                for suffix in ("png", "svg"):
-                    yield f"{plot.name}.{suffix}", image(plot.draw, suffix)
-
-
-def _text(value: Value, places: int) -> str:
+def _text(value: Value, places: int, between: str) -> str:
+    if isinstance(value, Mean):
+        return value.text(places, between)
     if value is None:
         return ""
     if isinstance(value, float):
-        return f"{value:,.{places}f}"
+        return number_text(value, places)
     return f"{value:,}" if isinstance(value, int) else value
-
-
-def check_folder(folder: str | Path, *, force: bool = False) -> Path:
-    """Return the folder to write to, before any work is done for it.
-
-    Raises
-    ------
-    OSError
-        If it holds files and ``force`` is not given, is no folder, has no parent, or cannot be
-        written to.
-    """
-    target = Path(folder)
-    if os.path.lexists(target) and not target.is_dir():
-        raise NotADirectoryError(20, "is no folder", str(target))
-    names = {path.name for path in target.iterdir()} if target.is_dir() else set()
-    if names and not force:
-        part = "part of a report" if FIRST in names and LAST not in names else "files already"
-        raise FileExistsError(17, f"holds {part} (--force overwrites them)", str(target))
-    parent = target.resolve().parent
-    if not parent.is_dir():
-        raise FileNotFoundError(2, "no such folder", str(parent))
-    written = target if target.is_dir() else parent
-    if not os.access(written, os.W_OK | os.X_OK):
-        raise PermissionError(13, "folder is not writable", str(written))
-    return target
-
-
-def overview(results: Results) -> Report:
-    """Return the report of a study in general: means of the main figures, and how methods differ.
-
-    What is the same in all lines, such as the only distribution, stands in the title alone.
-    """
-    return Report(results, [_means(results), *_differences(results)])
-
-
-def main_figures(results: Results) -> list[str]:
-    """Return the figures that a general report shows: the main ones, or all there are."""
-    found = results.figures
-    return [name for name in OVERVIEW if name in found] or list(found)
-
-
-def varied(keys: Iterable[tuple[str, ...]], kinds: Sequence[str]) -> tuple[list[int], list[str]]:
-    """Return which parts of the keys differ among them, and the others as text."""
-    listed = list(keys)
-    differ = [i for i in range(len(kinds)) if len({key[i] for key in listed}) > 1]
-    same = [f"{kind} {listed[0][i]}" for i, kind in enumerate(kinds) if i not in differ]
-    return differ, same
-
-
-def _means(results: Results) -> Table:
-    summary, names = results.summary(), main_figures(results)
-    kinds = ("topology", "method", "loads")
-    differ, same = varied(summary, kinds)
-    trials = [results.trials(cell) for cell in results.study.cells]
-    counted = ["trials"] if len(set(trials)) > 1 else []
-    rows: list[list[Value]] = []
-    for count, (key, figures) in zip(trials, summary.items(), strict=True):
-        means = [figures[name].mean if name in figures else None for name in names]
-        rows.append([*(key[i] for i in differ), *(count for _ in counted), *means])
-    title = f"Means of {results.trials_text} trial{'s' if max(trials) > 1 else ''}"
-    return Table(
-        "overview",
-        "; ".join([title, *same]),
-        [*(kinds[i] for i in differ), *counted, *names],
-        rows,
-        [*(0 for _ in (*differ, *counted)), *(2 for _ in names)],
-    )
-
-
-def _differences(results: Results) -> Iterator[Table]:
-    """Yield the paired differences, a table a main figure and a line a pair of methods."""
-    compared = results.compare(figures=main_figures(results))
-    kinds = ("topology", "loads", "first", "second")
-    note = (
-        "The mean's 95 % confidence interval (Student's t) for each line by itself, and in how "
-        "many trials the first method has less, as much, and more."
-    )
-    for name in main_figures(results):
-        found = {key: figures[name] for key, figures in compared.items() if name in figures}
-        if not found:
-            continue
-        differ, same = varied(found, kinds)
-        if 2 not in differ and 3 not in differ:
-            _, _, first, second = next(iter(found))
-            same = [*same[:-2], f"{first} minus {second}"]
-        else:
-            same.append("first method minus second")
-        rows: list[list[Value]] = []
-        for key, difference in found.items():
-            told = difference.to_dict()
-            shares = [100 * told[part] for part in ("less", "equal", "greater")]
-            spread = [told[part] for part in ("mean", "standard_error", "low", "high")]
-            rows.append([*(key[i] for i in differ), *spread, *shares])
-        yield Table(
-            f"differences-{name}",
-            "; ".join([f"Paired differences in {name}", *same]),
-            [
-                *(kinds[i] for i in differ),
-                *("mean", "s.e.", "from", "to", "less %", "equal %", "more %"),
-            ],
-            rows,
-            [*(0 for _ in differ), *[_places(found.values())] * 4, 1, 1, 1],
-            note,
-        )
-        note = ""
-
-
-def _places(found: Iterable[Difference]) -> int:
-    """Return the decimal places that show two digits of the least standard error."""
-    errors = [x.standard_error for x in found if 0 < x.standard_error < math.inf]
-    return min(9, max(0, 1 - math.floor(math.log10(min(errors))))) if errors else 2

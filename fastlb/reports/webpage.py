@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import base64
-import dataclasses
 import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from .. import studies
 from .._version import __version__
+from ..display.html import Markup, tag
 from .meanplots import mean_plots
 from .plotting import image
+from .report import RESUME
 
 if TYPE_CHECKING:
     from ..montecarlo.results import Results
-    from ..montecarlo.study import Study
     from .report import Plot, Report, Statement, Table
 
 # Of long lists of topologies, methods or loads, only so many are named.
@@ -26,30 +24,6 @@ NAMED = 12
 
 # A browser that is told so fetches nothing and runs nothing, whatever the page holds.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-
-
-class Markup(str):
-    """Text that is HTML already; all other text is escaped by :func:`tag`."""
-
-    __slots__ = ()
-
-
-def tag(name: str, /, *children: str, **attributes: str) -> Markup:
-    """Return an element; ``class_`` and ``http_equiv`` become ``class`` and ``http-equiv``."""
-    told = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{escape(value)}"'
-        for key, value in attributes.items()
-    )
-    inside = joined(*children)
-    return Markup(f"<{name}{told}>" if name in _VOID else f"<{name}{told}>{inside}</{name}>")
-
-
-def joined(*children: str) -> Markup:
-    """Return children one after another, escaped unless they are HTML already."""
-    return Markup("".join(c if isinstance(c, Markup) else escape(c) for c in children))
-
-
-_VOID = ("meta", "img")
 
 
 def page(report: Report) -> str:
@@ -79,14 +53,11 @@ def _header(report: Report) -> Iterator[Markup]:
     results = report.results
     study = results.study
     yield tag("h1", study.name)
-    yield tag(
-        "p",
-        f"{results.trials_text} trials of each of {len(study.cells):,} combinations, "
-        f"seed {study.seed}. fastlb {__version__}.",
-        class_="lead",
-    )
+    if report.about:
+        yield tag("p", report.about)
+    yield tag("p", f"{report.heading}. fastlb {__version__}.", class_="lead")
     if report.ended:
-        yield tag("p", report.ended)
+        yield tag("p", report.ended, class_="ended")
     listed = [
         *([("statements", "The paper’s sentences")] if report.statements else []),
         *((f"table-{i}", table.title.partition("; ")[0]) for i, table in enumerate(report.tables)),
@@ -106,7 +77,7 @@ def _sections(report: Report) -> Iterator[Markup]:
         texts = [tag("pre", example, tabindex="0") for example in report.examples]
         yield tag("section", tag("h2", "Worked examples"), *texts, id="examples")
     yield tag("section", tag("h2", "Settings"), _settings(report.results), id="settings")
-    yield tag("section", tag("h2", "Running it again"), *_again(report.results), id="again")
+    yield tag("section", tag("h2", "Running it again"), *_again(report), id="again")
 
 
 def _statements(statements: Sequence[Statement]) -> Iterator[Markup]:
@@ -221,14 +192,12 @@ def _listed(texts: Sequence[str]) -> str:
     return ", ".join(names[:NAMED]) + more
 
 
-def _again(results: Results) -> Iterator[Markup]:
-    study = results.study
-    if _is_bundled(study):
-        command = ["fastlb", "study", study.name]
-        command += ["--trials", str(study.trials), "--seed", str(study.seed)]
-        for target in study.target_error:
-            command += ["--target-error", f"{target.figure}={target.spec}"]
-        yield tag("pre", shlex.join([*command, "--report", "report.html"]), tabindex="0")
+def _again(report: Report) -> Iterator[Markup]:
+    study = report.results.study
+    if report.results.missing:
+        yield tag("p", "The rest of it: ", tag("code", RESUME), ".")
+    elif report.command:
+        yield tag("pre", shlex.join([*report.command, "--report", "report.html"]), tabindex="0")
     else:
         with suppress(ValueError):  # general networks and experiments have no spelling
             text = study.to_toml()
@@ -245,18 +214,11 @@ def _again(results: Results) -> Iterator[Markup]:
     )
 
 
-def _is_bundled(study: Study) -> bool:
-    if study.name not in studies.names():
-        return False
-    changed = {name: getattr(study, name) for name in ("trials", "seed", "target_error")}
-    bundled: Study = dataclasses.replace(studies.load(study.name), **changed)
-    return bundled == study
-
-
 def _footer() -> Iterator[Markup]:
     yield tag(
         "p",
-        "s.e.: standard error of a mean. All methods of a study balance the same random loads, so "
-        "that they are compared trial by trial. Intervals hold one by one, not all at once; a mean "
-        "that was stopped at a target error is slightly less certain than its standard error says.",
+        "±, s.e.: standard error of a mean. All methods of a study balance the same random loads, "
+        "so that they are compared trial by trial. Intervals hold one by one, not all at once; a "
+        "mean that was stopped at a target error is slightly less certain than its standard error "
+        "says.",
     )

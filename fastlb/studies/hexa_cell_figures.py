@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ..reports.mean import Mean
 from ..reports.report import Table, Value
-from .hexa_cell_found import Found, formula, one_loaded
+from .hexa_cell_measured import Measured, formula, one_loaded
 from .hexa_cell_settings import DIMENSIONS, FIXED_UNITS, NETWORKS, UNITS
 
 if TYPE_CHECKING:
     from ..montecarlo.statistic import Statistic
+
+NOTE = "random, mean: of all trials ± standard error."
+
+STEPS = "Steps, busiest node"
 
 # Kinds of curves.
 PRINTED, CORRECTED, MOST, LEAST, RANDOM = "printed", "corrected", "most", "least", "random"
@@ -26,6 +32,15 @@ class Series:
     kind: str
     values: Sequence[Value]
     errors: Sequence[float | None] | None = None
+
+    def means(self) -> list[Value]:
+        """Return the values, with their errors where they are means."""
+        if self.errors is None:
+            return list(self.values)
+        return [
+            Mean(value, math.nan if error is None else error) if isinstance(value, float) else value
+            for value, error in zip(self.values, self.errors, strict=True)
+        ]
 
 
 @dataclass(frozen=True)
@@ -63,58 +78,50 @@ class Figure:
         several = len(self.algorithms) > 1
         rows: list[list[Value]] = []
         for name in self.algorithms:
-            values = [series.values for series in self.series if series.algorithm == name]
+            values = [series.means() for series in self.series if series.algorithm == name]
             lines = [list(line) for line in zip(self.at, *values, strict=True)]
             rows += [[name, *line] if several else line for line in lines]
         first = ["alg", self.by] if several else [self.by]
         columns = [*first, *(label.replace(", ", ",\n") for label in labels)]
         title = f"{self.title} ({self.unit})"
+        note = NOTE if any(series.errors is not None for series in self.series) else ""
         places = 0 if self.by == "M" else 1
-        return Table(self.name, title, columns, rows, [places] * len(columns), self._note())
-
-    def _note(self) -> str:
-        relative = [
-            error / value
-            for series in self.series
-            for value, error in zip(series.values, series.errors or (), strict=False)
-            if error is not None and isinstance(value, float)
-        ]
-        if not relative:
-            return ""
-        return (
-            f"Standard errors of random loads are at most {100 * max(relative):.1f}% of the mean."
-        )
+        return Table(self.name, title, columns, rows, [places] * len(columns), note)
 
 
-def figures(found: Found) -> list[Figure]:
+def figures(measured: Measured) -> list[Figure]:
     """Return Figures 3-11 in the paper's order, and the steps of C, which it does not draw."""
     return [
-        _time_by_units(found, 3, "AB", 96),
-        _time_by_units(found, 4, "AB", 768),
-        _time_by_dimension(found, 5, "AB"),
-        _steps(found, "figure-6", "Figure 6: Steps, busiest node, A; the paper's speed / 250", "A"),
-        _steps(found, "figure-7", "Figure 7: Steps, busiest node, B; the paper's speed / 250", "B"),
-        _time_by_units(found, 8, "C", 96),
-        _time_by_units(found, 9, "C", 768),
-        _time_by_dimension(found, 10, "C"),
-        _messages(found),
-        _steps(found, "steps-of-c", "Steps, busiest node, C; none printed", "C"),
+        _time_by_units(measured, 3, "AB", 96),
+        _time_by_units(measured, 4, "AB", 768),
+        _time_by_dimension(measured, 5, "AB"),
+        _steps(
+            measured, "figure-6", "Figure 6: Steps, busiest node, A; the paper's speed / 250", "A"
+        ),
+        _steps(
+            measured, "figure-7", "Figure 7: Steps, busiest node, B; the paper's speed / 250", "B"
+        ),
+        _time_by_units(measured, 8, "C", 96),
+        _time_by_units(measured, 9, "C", 768),
+        _time_by_dimension(measured, 10, "C"),
+        _messages(measured),
+        _steps(measured, "steps-of-c", f"{STEPS}, C; none printed", "C"),
     ]
 
 
-def _time_by_units(found: Found, number: int, algorithms: str, processors: int) -> Figure:
+def _time_by_units(measured: Measured, number: int, algorithms: str, processors: int) -> Figure:
     points = [(NETWORKS[processors].d, M) for M in UNITS]
     where = f"{processors} processors"
-    return _time(found, number, algorithms, where, "M", UNITS, points)
+    return _time(measured, number, algorithms, where, "M", UNITS, points)
 
 
-def _time_by_dimension(found: Found, number: int, algorithms: str) -> Figure:
+def _time_by_dimension(measured: Measured, number: int, algorithms: str) -> Figure:
     points = [(d, FIXED_UNITS) for d in DIMENSIONS]
-    return _time(found, number, algorithms, f"M = {FIXED_UNITS}", "d", DIMENSIONS, points)
+    return _time(measured, number, algorithms, f"M = {FIXED_UNITS}", "d", DIMENSIONS, points)
 
 
 def _time(
-    found: Found,
+    measured: Measured,
     number: int,
     algorithms: str,
     where: str,
@@ -125,7 +132,7 @@ def _time(
     series = []
     for name in algorithms:
         one = [one_loaded("counts.time", name, d, M) for d, M in points]
-        drawn = [found.statistic("counts.time", name, d, M) for d, M in points]
+        drawn = [measured.statistic("counts.time", name, d, M) for d, M in points]
         series += [
             Series(name, "printed", PRINTED, [formula("time", name, *at) for at in points]),
             Series(
@@ -148,10 +155,10 @@ def _random(name: str, label: str, drawn: Sequence[Statistic]) -> Series:
     return Series(name, label, RANDOM, [s.mean for s in drawn], errors)
 
 
-def _steps(found: Found, file: str, title: str, name: str) -> Figure:
+def _steps(measured: Measured, file: str, title: str, name: str) -> Figure:
     """Return Figure 6 or 7, which the paper draws multiplied by 250 Mb/s, or that of C."""
     points = [(d, FIXED_UNITS) for d in DIMENSIONS]
-    drawn = [found.statistic("counts.endpoint_max", name, d, M) for d, M in points]
+    drawn = [measured.statistic("counts.endpoint_max", name, d, M) for d, M in points]
     one = [one_loaded("counts.endpoint_max", name, d, M) for d, M in points]
     printed = [formula("max_steps", name, d, M) for d, M in points]
     corrected = [formula("corrected_max_steps", name, d, M) for d, M in points]
@@ -166,10 +173,10 @@ def _steps(found: Found, file: str, title: str, name: str) -> Figure:
     return Figure(file, title, "sends and receives", "d", DIMENSIONS, known, log=False)
 
 
-def _messages(found: Found) -> Figure:
+def _messages(measured: Measured) -> Figure:
     """Return Figure 11: C's messages in all, printed as a speed when multiplied by 250 Mb/s."""
     points = [(d, FIXED_UNITS) for d in DIMENSIONS]
-    drawn = [found.statistic("counts.messages", "C", d, M) for d, M in points]
+    drawn = [measured.statistic("counts.messages", "C", d, M) for d, M in points]
     one = [one_loaded("counts.messages", "C", d, M) for d, M in points]
     # A message is one send and one receive.
     corrected = [int(formula("corrected_total_steps", "C", *at) or 0) // 2 for at in points]

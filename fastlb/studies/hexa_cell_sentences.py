@@ -12,7 +12,7 @@ from ..hexa_cells.erratum import least
 from ..hexa_cells.hexa_cell_exchange import hexa_cell
 from ..reports.report import Statement
 from ..topologies.hexa_cell_topology import HyperHexaCell
-from .hexa_cell_found import METRICS, Found, formula, one_loaded, popcount_shaped
+from .hexa_cell_measured import METRICS, Measured, formula, one_loaded, popcount_shaped
 from .hexa_cell_settings import ALL_UNITS, DIMENSIONS, FIXED_UNITS, NETWORKS, UNITS
 
 if TYPE_CHECKING:
@@ -24,18 +24,18 @@ SETTINGS = tuple(product(DIMENSIONS, ALL_UNITS))
 CLEARLY = 4
 
 
-def statements(found: Found) -> list[Statement]:
+def statements(measured: Measured) -> list[Statement]:
     """Return the paper's sentences, each with its test and what was found."""
     return [
         _b_is_faster_at_worst(),
-        _b_is_faster(found),
-        _error_bound(found),
-        _most_steps(found),
+        _b_is_faster(measured),
+        _error_bound(measured),
+        _most_steps(measured),
         _best_by_formula(),
-        _best_in_simulation(found),
+        _best_in_simulation(measured),
         _linear(),
-        _more_dimensions(found),
-        _analytical_is_more(found),
+        _more_dimensions(measured),
+        _analytical_is_more(measured),
     ]
 
 
@@ -56,7 +56,7 @@ def _b_is_faster_at_worst() -> Statement:
     )
 
 
-def _b_is_faster(found: Found) -> Statement:
+def _b_is_faster(measured: Measured) -> Statement:
     """Test the end of 3.2.1 without that condition, on the same loads."""
     same = sum(
         a == b
@@ -65,7 +65,7 @@ def _b_is_faster(found: Found) -> Statement:
             one_loaded("counts.time", "A", d, M), one_loaded("counts.time", "B", d, M), strict=True
         )
     )
-    longer = [found.more_than_b("counts.time", "A", d, M) for d, M in SETTINGS]
+    longer = [measured.more_than_b("counts.time", "A", d, M) for d, M in SETTINGS]
     faster = sum(round(more.greater * more.trials) for more in longer)
     trials = sum(more.trials for more in longer)
 
@@ -85,10 +85,11 @@ def _b_is_faster(found: Found) -> Statement:
     )
 
 
-def _error_bound(found: Found) -> Statement:
+def _error_bound(measured: Measured) -> Statement:
     worst = [hexa_cell(popcount_shaped(d), HyperHexaCell(d), "B").difference for d in DIMENSIONS]
     drawn = [
-        max(found.largest("difference", name, d, ALL_UNITS) for name in "ABC") for d in DIMENSIONS
+        max(measured.largest("difference", name, d, ALL_UNITS) for name in "ABC")
+        for d in DIMENSIONS
     ]
     return Statement(
         "Total error (e) <= 1 + d.",
@@ -99,12 +100,12 @@ def _error_bound(found: Found) -> Statement:
     )
 
 
-def _most_steps(found: Found) -> Statement:
+def _most_steps(measured: Measured) -> Statement:
     figure = "counts.endpoint_max"
     most = [
         max(
             *(max(one_loaded(figure, "A", d, M)) for M in ALL_UNITS),
-            found.largest(figure, "A", d, ALL_UNITS),
+            measured.largest(figure, "A", d, ALL_UNITS),
         )
         for d in DIMENSIONS
     ]
@@ -119,14 +120,14 @@ def _most_steps(found: Found) -> Statement:
 def _best_by_formula() -> Statement:
     """Test section 4 on the analysis: printed formulas, and corrected ones for comparison."""
     beaten = {kind: _beaten_by_formula(kind) for kind in ("", "corrected_")}
-    told = [f"{name} by {_span_of(less)}" for name, less in beaten[""].items()]
+    texts = [f"{name} by {_span_of(less)}" for name, less in beaten[""].items()]
     corrected = beaten["corrected_"]
     return Statement(
         "The analytical analysis showed that algorithm B has the best metrics over the other two.",
         "no printed time, error, steps or total of A or C is less than B's for any d (speed is "
         "steps times 250)",
-        f"less than B's: {'; '.join(told) or 'nothing'}. C's printed total counts messages and B's "
-        f"counts both ends; of the corrected formulas less than B's: "
+        f"less than B's: {'; '.join(texts) or 'nothing'}. C's printed total counts messages and "
+        f"B's counts both ends; of the corrected formulas less than B's: "
         f"{_listed(corrected) or 'nothing'}",
         not beaten[""],
     )
@@ -143,16 +144,16 @@ def _beaten_by_formula(kind: str) -> dict[str, list[tuple[float, float]]]:
     return less
 
 
-def _best_in_simulation(found: Found) -> Statement:
+def _best_in_simulation(measured: Measured) -> Statement:
     """Test section 4 on the experiments: means of random loads, and the worst loaded node."""
-    told, beaten = [], 0
+    texts, beaten = [], 0
     for metric, (figure, _) in METRICS.items():
         parts = []
         for other in "AC":
-            signs = [_compared(found, figure, other, d, M) for d, M in SETTINGS]
+            signs = [_compared(measured, figure, other, d, M) for d, M in SETTINGS]
             beaten += signs.count(-1)
             parts.append(f"{other} {signs.count(1)}, {signs.count(0)}, {signs.count(-1)}")
-        told.append(f"{metric} {' and '.join(parts)}")
+        texts.append(f"{metric} {' and '.join(parts)}")
     worst = sum(
         max(one_loaded(figure, "B", d, M)) > max(one_loaded(figure, other, d, M))
         for figure, _ in METRICS.values()
@@ -165,15 +166,15 @@ def _best_in_simulation(found: Found) -> Statement:
         f"and total, A's or C's in no setting less than B's by {CLEARLY} standard errors of the "
         "difference; nor that of the dearest of six loaded nodes",
         f"settings of {len(SETTINGS)} in which B needs less, about the same, and more than the "
-        f"other: {'; '.join(told)}. With one loaded node more in {worst} of "
+        f"other: {'; '.join(texts)}. With one loaded node more in {worst} of "
         f"{8 * len(SETTINGS)}",
         beaten == 0 and worst == 0,
     )
 
 
-def _compared(found: Found, figure: str, other: str, d: int, M: int) -> int:
+def _compared(measured: Measured, figure: str, other: str, d: int, M: int) -> int:
     """Return 1 if the other's mean is clearly above B's, -1 if below, 0 if neither."""
-    more = found.more_than_b(figure, other, d, M)
+    more = measured.more_than_b(figure, other, d, M)
     # Of a single trial the error is NaN, and nothing is clear.
     clearly = abs(more.mean) > CLEARLY * more.standard_error
     return int(np.sign(more.mean)) if clearly else 0
@@ -195,9 +196,9 @@ def _linear() -> Statement:
     )
 
 
-def _more_dimensions(found: Found) -> Statement:
+def _more_dimensions(measured: Measured) -> Statement:
     one = [max(one_loaded("counts.time", "C", d, FIXED_UNITS)) for d in DIMENSIONS]
-    drawn = [found.statistic("counts.time", "C", d, FIXED_UNITS).mean for d in DIMENSIONS]
+    drawn = [measured.statistic("counts.time", "C", d, FIXED_UNITS).mean for d in DIMENSIONS]
     return Statement(
         "Increasing the dimension of the HHC network, the execution time shall also increase.",
         f"C's time never falls with d for M = {FIXED_UNITS}, with the dearest loaded node and "
@@ -207,11 +208,11 @@ def _more_dimensions(found: Found) -> Statement:
     )
 
 
-def _analytical_is_more(found: Found) -> Statement:
+def _analytical_is_more(measured: Measured) -> Statement:
     figure = "counts.messages"
     printed = [int(formula("total_steps", "C", d, FIXED_UNITS) or 0) for d in DIMENSIONS]
     one = [max(max(one_loaded(figure, "C", d, M)) for M in ALL_UNITS) for d in DIMENSIONS]
-    drawn = [found.largest(figure, "C", d, ALL_UNITS) for d in DIMENSIONS]
+    drawn = [measured.largest(figure, "C", d, ALL_UNITS) for d in DIMENSIONS]
     return Statement(
         "A slight increase is noticed in the analytical model since it is based on the worst case.",
         "C's printed total at least its messages with one loaded node and with random loads, "

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from ..hexa_cells.errata import hexa_cell_errata
 from ..hexa_cells.hexa_cell_exchange import hexa_cell
+from ..reports.mean import mean_of
 from ..reports.report import Table, Value
 from ..topologies.hexa_cell_topology import INTERIOR, HyperHexaCell
-from .hexa_cell_found import METRICS, Found, formula, one_loaded, popcount_shaped
+from .hexa_cell_measured import METRICS, Measured, formula, one_loaded, popcount_shaped
 from .hexa_cell_settings import ALL_UNITS, DIMENSIONS, EVEN_UNITS, METHODS, UNITS
 
 # The loads of the printed tables; all of them are in the table of every setting.
@@ -26,17 +27,17 @@ NOTES = {
 }
 
 
-def tables(found: Found) -> list[Table]:
+def tables(measured: Measured) -> list[Table]:
     """Return for each metric a table by position and one by load, then every setting."""
     by_metric = [
         table
         for metric in METRICS
-        for table in (_by_position(found, metric), _by_units(found, metric))
+        for table in (_by_position(measured, metric), _by_units(measured, metric))
     ]
-    return [*by_metric, _settings(found)]
+    return [*by_metric, _settings(measured)]
 
 
-def _by_position(found: Found, metric: str) -> Table:
+def _by_position(measured: Measured, metric: str) -> Table:
     """Return what one loaded node costs in each of the six positions, and random loads."""
     figure, name = METRICS[metric]
     # Time is exact where M divides evenly; all else is the largest of all M.
@@ -49,7 +50,7 @@ def _by_position(found: Found, metric: str) -> Table:
             row += [formula(what, algorithm, d, units[-1]) for what in (name, f"corrected_{name}")]
             row += [max(values) for values in nodes]
             if metric != "time":
-                row.append(found.largest(figure, algorithm, d, ALL_UNITS))
+                row.append(measured.largest(figure, algorithm, d, ALL_UNITS))
             if metric == "error":
                 loads, topology = popcount_shaped(d), HyperHexaCell(d)
                 row.append(hexa_cell(loads, topology, algorithm).difference)
@@ -66,7 +67,7 @@ def _by_position(found: Found, metric: str) -> Table:
     )
 
 
-def _by_units(found: Found, metric: str) -> Table:
+def _by_units(measured: Measured, metric: str) -> Table:
     """Return the most of the six positions and random loads by M; time in units of M."""
     figure, name = METRICS[metric]
     timed = metric == "time"
@@ -81,8 +82,8 @@ def _by_units(found: Found, metric: str) -> Table:
                 most = max(one_loaded(figure, algorithm, d, M))
                 row.append(most / M if timed else most)
             for M in SHOWN_UNITS:
-                drawn = found.statistic(figure, algorithm, d, M)
-                row.append(drawn.mean / M if timed else round(drawn.maximum))
+                drawn = measured.statistic(figure, algorithm, d, M)
+                row.append(mean_of(drawn).scaled(1 / M) if timed else round(drawn.maximum))
             rows.append(row)
     heads = [f"{M:,}" for M in SHOWN_UNITS]
     return Table(
@@ -99,11 +100,11 @@ def _by_units(found: Found, metric: str) -> Table:
         rows,
         [0, 0, *[2] * 8] if timed else [0] * 10,
         "One loaded node with M units: the most of the six positions; random loads 0 .. M: the "
-        f"{'mean' if timed else 'most'} of all trials.",
+        f"{'mean ± standard error' if timed else 'most'} of all trials.",
     )
 
 
-def _settings(found: Found) -> Table:
+def _settings(measured: Measured) -> Table:
     """Return every figure of every algorithm, dimension, load and position."""
     columns: list[Value] = ["algorithm", "d", "M", "loads"]
     for metric in METRICS:
@@ -112,7 +113,7 @@ def _settings(found: Found) -> Table:
     for algorithm in METHODS:
         for d in DIMENSIONS:
             for M in ALL_UNITS:
-                rows += _setting(found, algorithm, d, M)
+                rows += _setting(measured, algorithm, d, M)
     return Table(
         "settings",
         "Every setting: one node by position, and random loads (mean and most)",
@@ -123,14 +124,14 @@ def _settings(found: Found) -> Table:
     )
 
 
-def _setting(found: Found, algorithm: str, d: int, M: int) -> list[list[Value]]:
+def _setting(measured: Measured, algorithm: str, d: int, M: int) -> list[list[Value]]:
     rows: list[list[Value]] = [[algorithm, d, M, loads] for loads in (*INTERIOR, "random")]
     for figure, name in METRICS.values():
         formulas = [formula(what, algorithm, d, M) for what in (name, f"corrected_{name}")]
-        drawn = found.statistic(figure, algorithm, d, M)
+        drawn = measured.statistic(figure, algorithm, d, M)
         for row, value in zip(rows, one_loaded(figure, algorithm, d, M), strict=False):
             row += [value, value, *formulas]
-        rows[-1] += [drawn.mean, round(drawn.maximum), *formulas]
+        rows[-1] += [mean_of(drawn), round(drawn.maximum), *formulas]
     return rows
 
 

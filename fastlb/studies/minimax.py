@@ -5,15 +5,15 @@ The Minimax paper has no measurements; these are the library's own.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from ..montecarlo.study import Study
 from ..random_loads.distributions import Uniform
 from ..reports.report import Plot, Report
+from ..topologies.grids import Mesh, Torus
 from ..topologies.hypercube import Hypercube
-from ..topologies.topology import Mesh, Topology, Torus
+from ..topologies.topology import Topology
 
 if TYPE_CHECKING:
     from ..montecarlo.results import Results
@@ -33,39 +33,33 @@ NETWORKS: dict[str, Topology] = {
 }
 
 
-@dataclass(frozen=True)
-class MinimaxStudy(Study):
-    """Trials of minimax flow on cubes, meshes, tori and two networks of the real world."""
-
-    needs: ClassVar[tuple[str, ...]] = ("matplotlib",)
-
-    def report(self, results: Results) -> Report:
-        """Return contention, routing prices, traffic and entities, beside what DDE moves."""
-        from . import minimax_tables, minimax_trials
-
-        found = minimax_trials.measure(self, NETWORKS)
-        real = minimax_trials.measure_real(self)
-        return Report(
-            results,
-            tables=minimax_tables.tables(found, real),
-            plots=[
-                Plot(
-                    "routing",
-                    partial(minimax_tables.routing_plot, found),
-                    "Contention under e-cube and dimension-order routing over the least, a point "
-                    "a trial, for each network.",
-                )
-            ],
-        )
-
-
-def study() -> MinimaxStudy:
+def study() -> Study:
     """Return the study: 20 trials of loads uniform on 0 .. 2000 on every network."""
-    return MinimaxStudy(
+    return Study(
         name="minimax",
         topologies=tuple(NETWORKS.values()),
         methods=("dde",),
         loads=(Uniform(MEAN),),
         trials=TRIALS,
         seed=1995,
+    )
+
+
+def report(results: Results) -> Report:
+    """Return contention, routing prices, traffic and entities, beside what DDE moves."""
+    from . import minimax_tables, minimax_trials
+
+    measured = minimax_trials.measure(results.study, NETWORKS)
+    real = minimax_trials.measure_real(results.study)
+    return Report(
+        results,
+        tables=minimax_tables.tables(measured, real),
+        plots=[
+            Plot(
+                "routing",
+                partial(minimax_tables.routing_plot, measured),
+                "Contention under e-cube and dimension-order routing over the least, a point "
+                "a trial, for each network.",
+            )
+        ],
     )

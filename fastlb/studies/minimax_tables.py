@@ -7,22 +7,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..reports.mean import Mean
 from ..reports.plotting import BLUE, ORANGE, new_figure
 from ..reports.report import Table, Value
 
 if TYPE_CHECKING:
-    from .minimax_trials import Found, Trial
+    from .minimax_trials import Measured, Trial
+
+NOTE = "Means of the trials ± standard error."
 
 Figure = Callable[["Trial"], float | None]
 
 
-def tables(found: Found, real: dict[str, list[Trial]]) -> list[Table]:
+def tables(measured: Measured, real: dict[str, list[Trial]]) -> list[Table]:
     """Return all tables of the study."""
     return [
         _by_network(
             "contention",
             "Least contention beta*, the mean flow on a link without a limit, and DDE's contention",
-            found.trials,
+            measured.trials,
             {
                 "beta*": lambda t: t.contention,
                 "mean flow": lambda t: t.mean_flow,
@@ -30,11 +33,11 @@ def tables(found: Found, real: dict[str, list[Trial]]) -> list[Table]:
                 "DDE/beta*": lambda t: _over(t.exchange_contention, t.contention),
             },
         ),
-        _spread("routing", "Price of routing: beta* under the scheme over beta*", found.trials),
+        _spread("routing", "Price of routing: beta* under the scheme over beta*", measured.trials),
         _by_network(
             "traffic",
             "Traffic over the least without a limit (free): least and short plan at beta*, and DDE",
-            found.trials,
+            measured.trials,
             {
                 "free": lambda t: t.free_traffic,
                 "least": lambda t: t.least_traffic / t.free_traffic,
@@ -43,8 +46,8 @@ def tables(found: Found, real: dict[str, list[Trial]]) -> list[Table]:
                 "DDE": lambda t: _over(t.exchanged, t.free_traffic),
             },
         ),
-        _entities(found),
-        _small(found),
+        _entities(measured),
+        _small(measured),
         _by_network(
             "real",
             "Measured loads of 16 processors; random loads on networks that were built",
@@ -56,25 +59,25 @@ def tables(found: Found, real: dict[str, list[Trial]]) -> list[Table]:
                 "short/least": lambda t: t.short_traffic / t.least_traffic,
             },
         ),
-        _expected(found, real),
+        _expected(measured, real),
     ]
 
 
-def _expected(found: Found, real: dict[str, list[Trial]]) -> Table:
+def _expected(measured: Measured, real: dict[str, list[Trial]]) -> Table:
     """Return what was to be expected, tested; the paper itself measured nothing."""
-    every = [t for trials in (*found.trials.values(), *real.values()) for t in trials]
+    every = [t for trials in (*measured.trials.values(), *real.values()) for t in trials]
     short = max(t.short_traffic / t.least_traffic for t in every)
-    over = [trial.ratio["budget"] for trials in found.entities.values() for trial in trials]
-    cubes, meshes = _prices(found, "cube"), _prices(found, "mesh")
+    over = [trial.ratio["budget"] for trials in measured.entities.values() for trial in trials]
+    cubes, meshes = _prices(measured, "cube"), _prices(measured, "mesh")
     rows: list[Sequence[Value]] = [
-        ["price of e-cube, means of cubes", "1.1 .. 2.0", min(cubes), max(cubes)],
-        ["price of dimension order, means of meshes", "1.0 .. 1.6", min(meshes), max(meshes)],
+        ["price of e-cube, means of cubes", "1.1 .. 2.0", cubes[0], cubes[-1]],
+        ["price of dimension order, means of meshes", "1.0 .. 1.6", meshes[0], meshes[-1]],
         ["short over least traffic, all trials", "<= 1.2", 1.0, short],
         ["budget method over the bound, all trials", "<= 1.05 mean", min(over), max(over)],
     ]
     holds = [
-        min(cubes) >= 1.1 and max(cubes) <= 2.0,
-        min(meshes) >= 1.0 and max(meshes) <= 1.6,
+        cubes[0].mean >= 1.1 and cubes[-1].mean <= 2.0,
+        meshes[0].mean >= 1.0 and meshes[-1].mean <= 1.6,
         short <= 1.2,
         float(np.mean(over)) <= 1.05,
     ]
@@ -87,11 +90,11 @@ def _expected(found: Found, real: dict[str, list[Trial]]) -> Table:
     )
 
 
-def routing_plot(found: Found) -> Any:
+def routing_plot(measured: Measured) -> Any:
     """Draw the price of routing schemes: one point a trial, the mean as a bar."""
     figure = new_figure()
     axes = figure.add_subplot()
-    priced = {name: prices for name in found.trials if (prices := _price(found.trials[name]))}
+    priced = {name: prices for name in measured.trials if (prices := _price(measured.trials[name]))}
     for i, (name, prices) in enumerate(priced.items()):
         colour = BLUE if "cube" in name else ORANGE
         axes.plot([i] * len(prices), prices, "o", color=colour, alpha=0.35, markersize=4)
@@ -111,10 +114,10 @@ def _by_network(
         means: list[Value] = []
         for figure in figures.values():
             values = [value for trial in each if (value := figure(trial)) is not None]
-            means.append(float(np.mean(values)) if values else None)
+            means.append(Mean.of(values) if values else None)
         rows.append([network, len(each), *means])
     columns = ["network", "trials", *figures]
-    return Table(name, title, columns, rows, [0, 0, *[2] * len(figures)], "Means of the trials.")
+    return Table(name, title, columns, rows, [0, 0, *[2] * len(figures)], NOTE)
 
 
 def _spread(name: str, title: str, trials: dict[str, list[Trial]]) -> Table:
@@ -122,42 +125,41 @@ def _spread(name: str, title: str, trials: dict[str, list[Trial]]) -> Table:
     for network, each in trials.items():
         prices = _price(each)
         if prices:
-            rows.append([network, len(prices), float(np.mean(prices)), min(prices), max(prices)])
+            rows.append([network, len(prices), Mean.of(prices), min(prices), max(prices)])
     columns = ["network", "trials", "mean", "least", "largest"]
-    return Table(name, title, columns, rows, [0, 0, 3, 3, 3])
+    return Table(name, title, columns, rows, [0, 0, 3, 3, 3], NOTE)
 
 
-def _entities(found: Found) -> Table:
+def _entities(measured: Measured) -> Table:
     rows: list[Sequence[Value]] = []
-    for network, trials in found.entities.items():
+    for network, trials in measured.entities.items():
         for method in ("budget", "odfs"):
             ratios = [trial.ratio[method] for trial in trials]
             share = [trial.share[method] for trial in trials]
-            rows.append(
-                [network, method, float(np.mean(ratios)), max(ratios), float(np.mean(share))]
-            )
+            rows.append([network, method, Mean.of(ratios), max(ratios), Mean.of(share)])
     return Table(
         "entities",
         "Indivisible entities: contention over the bound, and the share that was routed",
         ["network", "method", "mean", "largest", "routed"],
         rows,
         [0, 0, 3, 3, 3],
+        NOTE,
     )
 
 
-def _small(found: Found) -> Table:
+def _small(measured: Measured) -> Table:
     rows: list[Sequence[Value]] = []
     for what in ("budget", "odfs", "bound"):
-        ratios = [trial[what] for trial in found.small]
+        ratios = [trial[what] for trial in measured.small]
         exact = sum(ratio == 1 for ratio in ratios) / len(ratios)
-        rows.append([what, float(np.mean(ratios)), min(ratios), max(ratios), exact])
+        rows.append([what, Mean.of(ratios), min(ratios), max(ratios), exact])
     return Table(
         "optimum",
         "Five entities on a 2-cube: contention over the exact optimum",
         ["method", "mean", "least", "largest", "exact"],
         rows,
         [0, 3, 3, 3, 2],
-        "exact: share of trials that reach the optimum.",
+        f"{NOTE} exact: share of trials that reach the optimum.",
     )
 
 
@@ -165,9 +167,10 @@ def _price(trials: list[Trial]) -> list[float]:
     return [t.routed / t.contention for t in trials if t.routed is not None and t.contention]
 
 
-def _prices(found: Found, kind: str) -> list[float]:
-    prices = [_price(trials) for name, trials in found.trials.items() if kind in name]
-    return [float(np.mean(each)) for each in prices if each]
+def _prices(measured: Measured, kind: str) -> list[Mean]:
+    """Return the least and the largest mean price of the networks of a kind."""
+    prices = [_price(trials) for name, trials in measured.trials.items() if kind in name]
+    return sorted((Mean.of(each) for each in prices if each), key=lambda mean: mean.mean)
 
 
 def _over(value: float | None, base: float) -> float | None:

@@ -17,9 +17,10 @@ from ..flows.excess import excess_load
 from ..flows.minimax import minimax_flow
 from ..flows.plan import MinimaxPlan
 from ..random_loads.sampling import sample_loads
+from ..topologies.grids import Grid, Mesh, Torus
 from ..topologies.hypercube import Hypercube
 from ..topologies.network import Network
-from ..topologies.topology import Grid, Mesh, Topology, Torus
+from ..topologies.topology import Topology
 from .minimax_exact import best_routing
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class EntityTrial:
 
 
 @dataclass(frozen=True)
-class Found:
+class Measured:
     """All trials by network; entities by network; small instances against the exact optimum."""
 
     trials: dict[str, list[Trial]]
@@ -79,7 +80,7 @@ class Found:
     small: list[dict[str, float]]
 
 
-def measure(study: Study, networks: dict[str, Topology]) -> Found:
+def measure(study: Study, networks: dict[str, Topology]) -> Measured:
     """Run the trials on the loads that the study's own methods balance."""
     trials: dict[str, list[Trial]] = {}
     entities: dict[str, list[EntityTrial]] = {}
@@ -94,7 +95,7 @@ def measure(study: Study, networks: dict[str, Topology]) -> Found:
                 _entity_trial(network, row, study.seed + t) for t, row in enumerate(loads)
             ]
     small = [_small(study.seed + t) for t in range(min(study.trials, SMALL_TRIALS))]
-    return Found(trials, entities, small)
+    return Measured(trials, entities, small)
 
 
 def measure_real(study: Study) -> dict[str, list[Trial]]:
@@ -198,8 +199,8 @@ def _small(seed: int) -> dict[str, float]:
     entities = [(int(draws.integers(2)), int(draws.integers(1, 10))) for _ in range(5)]
     room = [0, 0, 40, 40]
     _, optimum = best_routing(network, entities, room)
-    found = {}
+    ratios = {}
     for method in ("budget", "odfs"):
         routes = route_entities(network, entities, room, method=method, orders=ORDERS)
-        found[method] = float(routes.contention) / optimum
-    return {**found, "bound": float(routes.bound) / optimum}
+        ratios[method] = float(routes.contention) / optimum
+    return {**ratios, "bound": float(routes.bound) / optimum}

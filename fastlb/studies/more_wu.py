@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
-from ..montecarlo.study import Part, Study
+from ..montecarlo.grid import Part
+from ..montecarlo.study import Study
+from ..reports.overview import overview
 from ..reports.report import Plot, Report
 from ..topologies.hypercube import Hypercube
 from .more_wu_programs import FAMILIES, FREE
@@ -25,45 +26,10 @@ if TYPE_CHECKING:
     from ..montecarlo.results import Results
 
 
-@dataclass(frozen=True)
-class MoreWu(Study):
-    """The study of More-Wu section 5, with the three observations tested."""
-
-    needs: ClassVar[tuple[str, ...]] = ("matplotlib",)
-
-    def report(self, results: Results) -> Report:
-        """Return speedups over dimension, rows, columns and faults, and the observations."""
-        # Trials are set against each other: all must be there, and as many of each setting.
-        whole = results.has_rows and not results.study.target_error
-        if not (whole and results.study.covers(study())):
-            return super().report(results)
-        from . import more_wu_plots
-        from .more_wu_tables import Found
-
-        found = Found(results)
-        return Report(
-            results,
-            tables=found.tables(),
-            statements=found.statements(),
-            plots=[
-                Plot(
-                    f"speedup-over-{over}",
-                    partial(more_wu_plots.over, found, over),
-                    f"Mean speedup over {over}, with two standard errors, for both families.",
-                )
-                for over in ("dimension", "columns", "rows", "faults", "variants")
-            ],
-        )
-
-    def to_toml(self) -> str:
-        """Raise ``ValueError``: experiments have no spelling in a study's file."""
-        raise ValueError(f"{self.name} is no study of loads and has no TOML form")
-
-
-def study() -> MoreWu:
+def study() -> Study:
     """Return the study as the paper ran it: 100 problems of every setting."""
     varied = [f(VARIED_ROWS, n) for f in FAMILIES for n in COLUMNS]
-    return MoreWu(
+    return Study(
         name="more-wu",
         topologies=tuple(faulty_cube(n, faults) for n in DIMENSIONS for faults in range(n)),
         methods=(FREE,),
@@ -71,4 +37,29 @@ def study() -> MoreWu:
         trials=PRINTED_TRIALS,
         seed=1993,
         further=(Part([Hypercube(VARIED_DIMENSION)], list(VARIANTS), varied),),
+    )
+
+
+def report(results: Results) -> Report:
+    """Return speedups over dimension, rows, columns and faults, and the observations."""
+    # Trials are set against each other: all must be there, and as many of each setting.
+    whole = results.has_rows and not results.study.target_error and not results.missing
+    if not whole:
+        return overview(results)
+    from . import more_wu_plots
+    from .more_wu_tables import Measured
+
+    measured = Measured(results)
+    return Report(
+        results,
+        tables=measured.tables(),
+        statements=measured.statements(),
+        plots=[
+            Plot(
+                f"speedup-over-{over}",
+                partial(more_wu_plots.over, measured, over),
+                f"Mean speedup over {over}, with two standard errors, for both families.",
+            )
+            for over in ("dimension", "columns", "rows", "faults", "variants")
+        ],
     )

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..montecarlo.study import Part, Study
+from ..montecarlo.grid import Part
+from ..montecarlo.study import Study
 from ..random_loads.distributions import Uniform
+from ..reports.mean import Mean
+from ..reports.overview import overview
 from ..reports.report import Plot, Report, Statement, Table, Value
 from ..topologies.hypercube import Hypercube
 
@@ -41,15 +45,15 @@ def fault_sets(n: int, faults: int) -> tuple[Hypercube, ...]:
     if faults == 0:
         return (Hypercube(n),)
     words = np.random.Philox(key=SETS_KEY, counter=[0, 0, n, faults])
-    found: dict[Hypercube, None] = {}
-    while len(found) < SETS:
+    cubes: dict[Hypercube, None] = {}
+    while len(cubes) < SETS:
         links: set[tuple[int, int]] = set()
         while len(links) < faults:
             word = int(words.random_raw())
             node, bit = (word >> 8) % 2**n, word % 256 * n >> 8
             links.add((node & ~(1 << bit), node | 1 << bit))
-        found[Hypercube(n, faults=sorted(links))] = None
-    return tuple(found)
+        cubes[Hypercube(n, faults=sorted(links))] = None
+    return tuple(cubes)
 
 
 @cache
@@ -59,38 +63,10 @@ def pairs_of_faults() -> tuple[Hypercube, ...]:
     return tuple(Hypercube(3, faults=pair) for pair in itertools.combinations(links, 2))
 
 
-@dataclass(frozen=True)
-class MoreWuFaults(Study):
-    """Difference and traffic of both, n = 3..10 with 0..n-1 faults."""
-
-    needs: ClassVar[tuple[str, ...]] = ("matplotlib",)
-
-    def report(self, results: Results) -> Report:
-        """Return the tables, the paper's sentences tested, and the plots."""
-        # Trials are set against each other: all must be there, and as many of each setting.
-        whole = results.has_rows and not results.study.target_error
-        if not (whole and results.study.covers(study())):
-            return super().report(results)
-        found = Found(results)
-        return Report(
-            results,
-            tables=[found.figure_1(), *(found.table(m, f) for f in FIGURES for m in LABELS)],
-            statements=found.statements(),
-            plots=[
-                Plot(
-                    f.name,
-                    partial(found.draw, f),
-                    f"{f.title} of both methods over the number of faulty links, by dimension.",
-                )
-                for f in FIGURES
-            ],
-        )
-
-
-def study() -> MoreWuFaults:
+def study() -> Study:
     """Return the study: 12 random sets of faults a setting, 100 trials each."""
     cubes = [cube for n in DIMENSIONS for f in range(n) for cube in fault_sets(n, f)]
-    return MoreWuFaults(
+    return Study(
         name="more-wu-faults",
         topologies=tuple(cubes),
         methods=(SKIPPING, TOLERANT),
@@ -98,6 +74,28 @@ def study() -> MoreWuFaults:
         trials=100,
         seed=1993,
         further=(Part(pairs_of_faults(), (SKIPPING, TOLERANT), (LOADS,)),),
+    )
+
+
+def report(results: Results) -> Report:
+    """Return the tables, the paper's sentences tested, and the plots."""
+    # Trials are set against each other: all must be there, and as many of each setting.
+    whole = results.has_rows and not results.study.target_error and not results.missing
+    if not whole:
+        return overview(results)
+    measured = Measured(results)
+    return Report(
+        results,
+        tables=[measured.figure_1(), *(measured.table(m, f) for f in FIGURES for m in LABELS)],
+        statements=measured.statements(),
+        plots=[
+            Plot(
+                f.name,
+                partial(measured.draw, f),
+                f"{f.title} of both methods over the number of faulty links, by dimension.",
+            )
+            for f in FIGURES
+        ],
     )
 
 
@@ -117,8 +115,8 @@ FIGURES = (
 )
 
 
-class Found:
-    """What the trials found. A trial's loads are the same for every set of faults of a cube."""
+class Measured:
+    """What the trials measured. A trial's loads are the same for every set of faults of a cube."""
 
     def __init__(self, results: Results) -> None:
         self.trials = results.study.trials
@@ -134,11 +132,11 @@ class Found:
 
     def values(self, cubes: Cubes, method: str, attribute: str) -> NDArray[Any]:
         """Return one figure of one method, shape (sets of faults, trials)."""
-        found = self._values[attribute]
-        return np.array([found[cube.spec, method] for cube in cubes], dtype=np.float64)
+        by_cell = self._values[attribute]
+        return np.array([by_cell[cube.spec, method] for cube in cubes], dtype=np.float64)
 
-    def mean(self, cubes: Cubes, method: str, attribute: str) -> tuple[float, float]:
-        """Return the mean over sets and trials, and its standard error.
+    def mean(self, cubes: Cubes, method: str, attribute: str) -> Mean:
+        """Return the mean over sets and trials.
 
         Trials vary, and so do sets where they are a sample; the two variances add up.
         """
@@ -148,7 +146,8 @@ class Found:
             variance += values.mean(axis=0).var(ddof=1) / self.trials
         if len(cubes) == SETS:
             variance += values.mean(axis=1).var(ddof=1) / SETS
-        return float(values.mean()), float(variance**0.5)
+        known = self.trials > 1 or len(cubes) == SETS
+        return Mean(float(values.mean()), float(variance**0.5) if known else math.nan)
 
     def figure_1(self) -> Table:
         """Return the mean differences of Figure 1's cube."""
@@ -157,18 +156,15 @@ class Found:
             ("links {0, 4} and {5, 7}, as printed", (Hypercube(3, faults=PAPER_SET),)),
             ("all pairs of links", pairs_of_faults()),
         ):
-            row: list[Value] = [label]
-            for method in LABELS:
-                row += self.mean(cubes, method, "difference")
-            rows.append(row)
-        heading = [text for label in LABELS.values() for text in (label, "s.e.")]
+            rows.append([label, *(self.mean(cubes, method, "difference") for method in LABELS)])
         return Table(
             "figure-1",
             "Figure 1: load difference on a 3-cube with 2 faulty links, loads 0..1000",
-            ["faulty links", *heading],
+            ["faulty links", *LABELS.values()],
             rows,
-            [0, 2, 2, 2, 2],
-            note=f"Long-run means over all pairs: {LONG_RUN[SKIPPING]} and {LONG_RUN[TOLERANT]}.",
+            [0, 2, 2],
+            note=f"Means ± standard error. Long-run means over all pairs: {LONG_RUN[SKIPPING]} and "
+            f"{LONG_RUN[TOLERANT]}.",
         )
 
     def table(self, method: str, figure: Figure) -> Table:
@@ -176,7 +172,7 @@ class Found:
         most = max(DIMENSIONS)
         rows: list[list[Value]] = []
         for n in DIMENSIONS:
-            means = [self.mean(fault_sets(n, f), method, figure.attribute)[0] for f in range(n)]
+            means = [self.mean(fault_sets(n, f), method, figure.attribute) for f in range(n)]
             rows.append([n, *means, *[None] * (most - n)])
         name = "skipping" if method == SKIPPING else "tolerant"
         return Table(
@@ -185,6 +181,7 @@ class Found:
             ["n", *range(most)],
             rows,
             [0] + [2] * most,
+            "Means ± standard error.",
         )
 
     def statements(self) -> list[Statement]:
@@ -193,12 +190,12 @@ class Found:
 
     def _printed(self) -> Statement:
         means = {m: self.mean(pairs_of_faults(), m, "difference") for m in LABELS}
-        near = [abs(mean - LONG_RUN[m]) <= 4 * error for m, (mean, error) in means.items()]
+        near = [abs(x.mean - LONG_RUN[m]) <= 4 * x.standard_error for m, x in means.items()]
         return Statement(
             "Since the links between processor pairs {0, 4} and {5, 7} are faulty, dimension "
             "exchange results in incomplete balance.",
             "mean difference over all pairs of links within 4 standard errors of 187.1 and 1.585",
-            " and ".join(f"{mean:.2f}" for mean, _ in means.values()),
+            " and ".join(mean.text() for mean in means.values()),
             all(near),
         )
 
@@ -210,10 +207,11 @@ class Found:
         clear = []
         for n, faults in self._settings():
             cubes = fault_sets(n, faults)
-            skipping, error = self.mean(cubes, SKIPPING, "difference")
-            tolerant, other = self.mean(cubes, TOLERANT, "difference")
-            ratios.append(skipping / tolerant)
-            clear.append(bool(skipping - tolerant > 2 * (error**2 + other**2) ** 0.5))
+            skipping = self.mean(cubes, SKIPPING, "difference")
+            tolerant = self.mean(cubes, TOLERANT, "difference")
+            error = math.hypot(skipping.standard_error, tolerant.standard_error)
+            ratios.append(skipping.mean / tolerant.mean)
+            clear.append(skipping.mean - tolerant.mean > 2 * error)
         return Statement(
             "When the links of a hypercube are broken, the dimension exchange algorithm is not "
             "very effective.",
@@ -255,8 +253,8 @@ class Found:
                 means = [self.mean(fault_sets(n, f), method, figure.attribute) for f in range(n)]
                 axes.errorbar(
                     range(n),
-                    [mean for mean, _ in means],
-                    yerr=[2 * error for _, error in means],
+                    [mean.mean for mean in means],
+                    yerr=[2 * mean.standard_error if mean.has_error else 0 for mean in means],
                     marker="o",
                     markersize=3,
                     linewidth=1,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ..montecarlo.study import parse_method
+from ..montecarlo.methodtext import parse_method
 from ..programs.families import random_binary
 from ..programs.simulation import simulate_search
 from ..random_loads.distributions import Experiment

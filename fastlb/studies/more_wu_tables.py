@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..montecarlo.study import Cell
+from ..montecarlo.grid import Cell
+from ..reports.mean import Mean
 from ..reports.report import Statement, Table, Value
 from ..topologies.hypercube import Hypercube
 from .more_wu_programs import FAMILIES, FREE, Programs
@@ -48,20 +49,6 @@ THIRD = (
 
 
 @dataclass(frozen=True)
-class Mean:
-    """A mean over trials with its standard error; NaN with a single trial."""
-
-    mean: float
-    standard_error: float
-
-    @classmethod
-    def of(cls, values: NDArray[np.float64]) -> Mean:
-        """Take one value a trial."""
-        error = values.std(ddof=1) / len(values) ** 0.5 if len(values) > 1 else np.nan
-        return cls(float(values.mean()), float(error))
-
-
-@dataclass(frozen=True)
 class Line:
     """A line of a table or plot: the value or name it is for, and a mean for each heading."""
 
@@ -69,8 +56,8 @@ class Line:
     means: list[Mean]
 
 
-class Found:
-    """What the trials found."""
+class Measured:
+    """What the trials measured."""
 
     def __init__(self, results: Results) -> None:
         self.trials = results.study.trials
@@ -111,15 +98,15 @@ class Found:
             ]
         if over == "dimension":
             return [Line(m, [self._free(family, [d], [m]) for d in DIMENSIONS]) for m in ROWS]
-        found = []
+        lines = []
         for d in DIMENSIONS:
             means = {
                 "columns": lambda d=d: [self._free(family, [d], ROWS, [n]) for n in COLUMNS],
                 "rows": lambda d=d: [self._free(family, [d], [m]) for m in ROWS],
                 "faults": lambda d=d: [self._free(family, [d], faults=[f]) for f in range(d)],
             }[over]()
-            found.append(Line(d, means))
-        return found
+            lines.append(Line(d, means))
+        return lines
 
     def tables(self) -> list[Table]:
         """Return the speedups over each attribute, a table a family."""
@@ -151,11 +138,9 @@ class Found:
         headings = self.headings(over)
         lines = self.lines(over, family)
         rows: list[list[Value]] = [
-            [line.label, *(mean.mean for mean in line.means), *[None] * _missing(line, headings)]
-            for line in lines
+            [line.label, *line.means, *[None] * _missing(line, headings)] for line in lines
         ]
-        worst = max(mean.standard_error for line in lines for mean in line.means)
-        note = f"Standard errors are at most {worst:.3f}." if self.trials > 1 else ""
+        note = "Means ± standard error." if self.trials > 1 else ""
         if over == "variants":
             note = f"{VARIANTS_NOTE} {note}".strip()
         columns = [self.kind(over), *headings]
@@ -164,26 +149,27 @@ class Found:
 
     def _every_problem(self) -> Statement:
         speedups = np.concatenate(self._settings)
-        slower, equal = (speedups < 1).mean(), (speedups == 1).mean()
+        slower, equal = int((speedups < 1).sum()), int((speedups == 1).sum())
         return Statement(
             FIRST,
             "speedup above 1 in every problem",
-            f"{100 * (1 - slower - equal):.3f} % faster, {100 * equal:.3f} % the same, "
-            f"{100 * slower:.3f} % slower of {speedups.size:,}; least speedup {speedups.min():.3f}",
+            f"of {speedups.size:,} problems {speedups.size - slower - equal:,} faster, {equal:,} "
+            f"the same, {slower:,} slower; least speedup {speedups.min():.3f}",
             bool((speedups > 1).all()),
         )
 
     def _on_average(self) -> Statement:
-        means = [values.mean() for values in self._settings]
+        means = [Mean.of(values) for values in self._settings]
+        least, largest = (f(means, key=lambda mean: mean.mean) for f in (min, max))
         shares = [(values < 1).mean() for values in self._settings]
         slower = float(np.mean(shares))
         return Statement(
             FIRST,
             f"on average: mean speedup at least 1 in every setting, at most "
             f"{100 * SHARE_SLOWER:g} % of all problems slower",
-            f"means from {min(means):.3f} to {max(means):.2f} over {len(means)} settings; "
-            f"{100 * slower:.3f} % slower in all, at most {100 * max(shares):.2f} % in one setting",
-            min(means) >= 1 and slower <= SHARE_SLOWER,
+            f"means from {least.text()} to {largest.text()} over {len(means)} settings; "
+            f"{100 * slower:.3g} % slower in all, at most {100 * max(shares):.3g} % in one setting",
+            least.mean >= 1 and slower <= SHARE_SLOWER,
         )
 
     def _dimension(self) -> Statement:
@@ -197,19 +183,19 @@ class Found:
                         rises += z > CERTAIN
                         falls += z < -CERTAIN
         pairs = len(FAMILIES) * len(ROWS) * len(COLUMNS) * (len(DIMENSIONS) - 1)
-        means = [[self._free(f, [d], faults=[0]).mean for d in DIMENSIONS] for f in FAMILIES]
+        means = [[self._free(f, [d], faults=[0]) for d in DIMENSIONS] for f in FAMILIES]
         return Statement(
             SECOND,
             "the mean over rows and columns, without faults, rises with every dimension in both "
             "families",
             f"{_by_family(means)}; of {pairs} single steps {rises} rise and {falls} fall by more "
             f"than {CERTAIN:g} standard errors",
-            all(a < b for line in means for a, b in pairwise(line)),
+            all(a.mean < b.mean for line in means for a, b in pairwise(line)),
         )
 
     def _columns(self) -> Statement:
         ends = [
-            [self._free(f, [d], ROWS, [n]).mean for n in (COLUMNS[0], COLUMNS[-1])]
+            [self._free(f, [d], ROWS, [n]) for n in (COLUMNS[0], COLUMNS[-1])]
             for f in FAMILIES
             for d in DIMENSIONS
         ]
@@ -219,17 +205,16 @@ class Found:
             "dimension in both families",
             "; ".join(
                 f"{f.name} "
-                + ", ".join(f"{a:.2f} to {b:.2f}" for a, b in ends[i * len(DIMENSIONS) :][:5])
+                + ", ".join(f"{a.text()} to {b.text()}" for a, b in ends[i * len(DIMENSIONS) :][:5])
                 for i, f in enumerate(FAMILIES)
             ),
-            all(a < b for a, b in ends),
+            all(a.mean < b.mean for a, b in ends),
         )
 
     def _variant(self, method: str) -> Statement:
         cube = Hypercube(VARIED_DIMENSION)
         ends = [
-            [self._mean([Cell(cube, method, f(VARIED_ROWS, n))]).mean for n in COLUMNS]
-            for f in FAMILIES
+            [self._mean([Cell(cube, method, f(VARIED_ROWS, n))]) for n in COLUMNS] for f in FAMILIES
         ]
         return Statement(
             THIRD,
@@ -237,7 +222,7 @@ class Found:
             f"{COLUMNS[0]}, at dimension {VARIED_DIMENSION} with {VARIED_ROWS} rows, in both "
             "families",
             _by_family([[line[0], line[-1]] for line in ends]),
-            all(max(1.0, line[0]) < line[-1] for line in ends),
+            all(max(1.0, line[0].mean) < line[-1].mean for line in ends),
         )
 
     def _free(
@@ -248,11 +233,11 @@ class Found:
         columns: Iterable[int] = COLUMNS,
         faults: Iterable[int] | None = None,
     ) -> Mean:
-        wanted = [(m, n) for m in rows for n in columns]
+        sizes = [(m, n) for m in rows for n in columns]
         cubes = [
             self._cubes[d, f] for d in dimensions for f in (range(d) if faults is None else faults)
         ]
-        return self._mean([Cell(cube, FREE, family(m, n)) for cube in cubes for m, n in wanted])
+        return self._mean([Cell(cube, FREE, family(m, n)) for cube in cubes for m, n in sizes])
 
     def _mean(self, cells: list[Cell]) -> Mean:
         """Average the cells trial by trial: a trial's programs share their random numbers."""
@@ -264,12 +249,12 @@ def _missing(line: Line, headings: list[Value]) -> int:
 
 
 def _z(differences: NDArray[np.float64]) -> float:
-    found = Mean.of(differences)
-    return found.mean / found.standard_error if found.standard_error > 0 else 0.0
+    mean = Mean.of(differences)
+    return mean.mean / mean.standard_error if mean.standard_error > 0 else 0.0
 
 
-def _by_family(means: list[list[float]]) -> str:
+def _by_family(means: list[list[Mean]]) -> str:
     return "; ".join(
-        f"{f.name} {', '.join(f'{mean:.2f}' for mean in line)}"
+        f"{f.name} {', '.join(mean.text() for mean in line)}"
         for f, line in zip(FAMILIES, means, strict=True)
     )

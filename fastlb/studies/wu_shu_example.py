@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..exchange.direct_exchange import dde
-from ..topologies.topology import Torus
+from ..topologies.grids import Torus
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..accelerate import extra
+from ..extras import extra
 from ..reports.plotting import BLUE, GREEN, GREY, ORANGE, new_figure
 from .wu_shu_example import LOADS
 from .wu_shu_settings import LONG_RUN_SWEEPS, MEANS, NETWORKS, PRINTED_SWEEPS
@@ -14,19 +14,19 @@ from .wu_shu_tables import run_of
 
 if TYPE_CHECKING:
     from ..exchange.result import Balance
-    from .wu_shu_tables import Figure, Found
+    from .wu_shu_tables import Figure, Measured
 
 COLOURS = (BLUE, ORANGE, GREEN)
 DOWN, RIGHT = (1, 0), (0, 1)
 
 
-def bars(found: Found, figure: Figure) -> Any:
+def bars(measured: Measured, figure: Figure) -> Any:
     """Draw one of Figures 12-16: a group of bars a network, with two standard errors."""
     page = new_figure()
     axes = page.add_subplot()
     width = 0.8 / len(figure.series)
     for i, series in enumerate(figure.series):
-        statistics = found.statistics(series)
+        statistics = measured.statistics(series)
         heights = np.array([figure.scale * statistic.mean for statistic in statistics])
         errors = [2 * figure.scale * statistic.standard_error for statistic in statistics]
         drawn = axes.bar(
@@ -46,17 +46,17 @@ def bars(found: Found, figure: Figure) -> Any:
     axes.set_ylabel(figure.unit)
     axes.margins(y=0.1)
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=len(COLOURS), borderaxespad=0.2)
-    trials = run_of(s for series in figure.series for s in found.statistics(series))
+    trials = run_of(s for series in figure.series for s in measured.statistics(series))
     averaged = f"mean of {trials} trials ± 2 s.e."
     page.suptitle(f"Figure {figure.number}: {figure.title}, {averaged}")
     return page
 
 
-def table_1(found: Found) -> Any:
+def table_1(measured: Measured) -> Any:
     """Draw Table I: sweeps of GDE on the 8x8 mesh over the average load."""
     page = new_figure()
     axes = page.add_subplot()
-    statistics = found.sweeps_by_mean()
+    statistics = measured.sweeps_by_mean()
     means = [statistic.mean for statistic in statistics]
     errors = [2 * statistic.standard_error for statistic in statistics]
     axes.errorbar(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..topologies.topology import Grid, Mesh, Torus
+from ..topologies.grids import Grid, Mesh, Torus
 
 GDE, DDE = "gde:lam=0.723", "dde"
 MEAN = 1000

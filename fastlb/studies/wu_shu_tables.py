@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..exchange.gde_share import optimal_lambda
 from ..montecarlo.results import span
+from ..reports.mean import Mean, mean_of, ratio
 from ..reports.report import Statement, Table, Value
 from . import wu_shu_settings as paper
 from .wu_shu_settings import (
@@ -25,6 +26,9 @@ from .wu_shu_settings import (
 if TYPE_CHECKING:
     from ..montecarlo.results import Results
     from ..montecarlo.statistic import Statistic
+
+
+NOTE = "Means ± standard error."
 
 
 @dataclass(frozen=True)
@@ -48,7 +52,7 @@ class Figure:
     series : the bars of each network
     scale : float
         By which the figures are multiplied.
-    compared : heading and function of the means of the first two series, optional
+    compared : heading, and function of the first two series and their difference, optional
     decimals : int
     """
 
@@ -57,7 +61,7 @@ class Figure:
     unit: str
     series: tuple[Series, ...]
     scale: float = 1.0
-    compared: tuple[str, Callable[[float, float], float]] | None = None
+    compared: tuple[str, Callable[[Mean, Mean, Mean], Mean]] | None = None
     decimals: int = 2
 
     @property
@@ -70,9 +74,10 @@ def _both(figure: str) -> tuple[Series, ...]:
     return Series("GDE", GDE, figure), Series("DDE", DDE, figure)
 
 
-def _more(a: float, b: float) -> float:
+def _more(a: Mean, b: Mean, difference: Mean) -> Mean:
     """Return by how many per cent ``a`` is more than ``b``."""
-    return 100 * (a / b - 1)
+    times = ratio(a, b, difference)
+    return Mean(100 * (times.mean - 1), 100 * times.standard_error)
 
 
 FIGURES = (
@@ -81,7 +86,7 @@ FIGURES = (
         "Load difference",
         "max - min, units",
         _both("difference"),
-        compared=("GDE / DDE", lambda gde, dde: gde / dde),
+        compared=("GDE / DDE", ratio),
     ),
     Figure(
         13,
@@ -113,17 +118,18 @@ FIGURES = (
         "% of all tasks",
         _both("locality"),
         scale=100,
-        compared=("DDE more by, %", lambda gde, dde: _more(dde, gde)),
+        compared=("DDE more by, %", lambda gde, dde, apart: _more(dde, gde, apart)),
         decimals=1,
     ),
 )
 
 
-class Found:
-    """What the trials found, in the paper's arrangement."""
+class Measured:
+    """What the trials measured, in the paper's arrangement."""
 
     def __init__(self, results: Results) -> None:
         self._summary = results.summary()
+        self._differences = results.compare(figures=["difference", "cost", "locality", "steps"])
 
     def statistic(
         self, figure: str, topology: str, method: str = GDE, mean: int = MEAN
@@ -138,16 +144,18 @@ class Found:
 
     def table_1(self) -> Table:
         """Return Table I: sweeps of GDE on the 8x8 mesh by average load."""
-        found = self.sweeps_by_mean()
-        means = [statistic.mean for statistic in found]
+        statistics = self.sweeps_by_mean()
+        means = [mean_of(statistic) for statistic in statistics]
         rows: list[list[Value]] = [
             ["Average Number of Sweeps: paper", *PRINTED_SWEEPS],
             ["long run (20,000 trials)", *LONG_RUN_SWEEPS],
-            [f"this run ({run_of(found)} trials)", *means],
-            ["its standard error", *(_error(statistic) for statistic in found)],
+            [f"this run ({run_of(statistics)} trials)", *means],
             [
                 "this run - long run",
-                *(mean - known for mean, known in zip(means, LONG_RUN_SWEEPS, strict=True)),
+                *(
+                    Mean(statistic.mean - known, statistic.standard_error)
+                    for statistic, known in zip(statistics, LONG_RUN_SWEEPS, strict=True)
+                ),
             ],
         ]
         return Table(
@@ -156,7 +164,8 @@ class Found:
             ["Average Number of Tasks", *MEANS],
             rows,
             [2] * (1 + len(MEANS)),
-            note="GDE with lambda = 0.723 on the 8x8 mesh; the paper's are means of 100 trials.",
+            note="GDE with lambda = 0.723 on the 8x8 mesh; the paper's are means of 100 trials. "
+            f"This run: {NOTE.lower()}",
         )
 
     def sweeps_by_mean(self) -> list[Statistic]:
@@ -168,30 +177,32 @@ class Found:
         columns: list[Value] = ["network"]
         by_series: list[list[Value]] = []
         for series in figure.series:
-            found = self.statistics(series)
+            statistics = self.statistics(series)
             columns.append(series.label)
-            if not series.measured:
-                by_series.append([round(figure.scale * statistic.mean) for statistic in found])
-                continue
-            by_series.append([figure.scale * statistic.mean for statistic in found])
-            columns.append("s.e.")
-            errors = [_error(statistic) for statistic in found]
-            by_series.append([None if e is None else figure.scale * e for e in errors])
+            if series.measured:
+                by_series.append(
+                    [mean_of(statistic).scaled(figure.scale) for statistic in statistics]
+                )
+            else:
+                by_series.append([round(figure.scale * statistic.mean) for statistic in statistics])
         if figure.compared is not None:
             heading, compare = figure.compared
             columns.append(heading)
-            by_series.append(self._compared(figure, compare))
+            by_series.append(list(self._compared(figure.series[0].figure, compare)))
         rows = [list(row) for row in zip(NETWORKS, *by_series, strict=True)]
         title = f"Figure {figure.number}: {figure.title} ({figure.unit})"
-        special = {"s.e.": figure.decimals + 1}
-        if figure.compared is not None:
-            special[heading] = 1
-        decimals = [special.get(str(column), figure.decimals) for column in columns]
-        return Table(figure.name, title, columns, rows, decimals)
+        decimals = [figure.decimals] * len(columns)
+        return Table(figure.name, title, columns, rows, decimals, NOTE)
 
-    def _compared(self, figure: Figure, compare: Callable[[float, float], float]) -> list[Value]:
-        first, second = (self.statistics(series) for series in figure.series[:2])
-        return [compare(a.mean, b.mean) for a, b in zip(first, second, strict=True)]
+    def _compared(self, figure: str, compare: Callable[[Mean, Mean, Mean], Mean]) -> list[Mean]:
+        """Return how the means of GDE and DDE compare on the four networks."""
+        gde, dde = (self.statistics(series) for series in _both(figure))
+        apart = [
+            self._differences[topology.spec, f"uniform:{MEAN}", GDE, DDE][figure]
+            for topology in NETWORKS.values()
+        ]
+        means = ([mean_of(summary) for summary in each] for each in (gde, dde, apart))
+        return [compare(*each) for each in zip(*means, strict=True)]
 
     def statements(self) -> list[Statement]:
         """Return the sentences of section 6, each with its test and what was found."""
@@ -212,9 +223,9 @@ class Found:
     def _printed_table(self) -> Statement:
         pairs = zip(PRINTED_SWEEPS, self.sweeps_by_mean(), strict=True)
         apart = [
-            (printed - found.mean)
-            / (paper.PRINTED_DEVIATION * (1 + paper.PRINTED_TRIALS / found.trials) ** 0.5)
-            for printed, found in pairs
+            (printed - statistic.mean)
+            / (paper.PRINTED_DEVIATION * (1 + paper.PRINTED_TRIALS / statistic.trials) ** 0.5)
+            for printed, statistic in pairs
         ]
         return Statement(
             "Average Number of Sweeps: 7.28, 9.20, 11.08, 13.02, 14.67.",
@@ -252,8 +263,8 @@ class Found:
         return Statement(
             "The load difference of GDE is four to six times larger than that of DDE.",
             "ratio of the means between 4 and 6 on all four networks",
-            f"{_listed(ratios, '.1f')} times",
-            all(4 <= ratio <= 6 for ratio in ratios),
+            f"{_listed(ratios)} times",
+            all(4 <= times.mean <= 6 for times in ratios),
         )
 
     def _one_sweep(self) -> Statement:
@@ -261,30 +272,30 @@ class Found:
         return Statement(
             "DDE completes load balancing in one sweep but GDE needs many sweeps.",
             "DDE 1 and GDE more than 1 in every trial",
-            f"GDE {_listed([s.mean for s in gde], '.1f')} on average, "
+            f"GDE {_listed(map(mean_of, gde))} on average, "
             f"at least {_listed([s.minimum for s in gde], '.0f')}",
             all(s.maximum == 1 for s in dde) and all(s.minimum > 1 for s in gde),
         )
 
     def _sweeps_and_k(self) -> Statement:
-        means = [self.statistic("sweeps", f"mesh:{k}x{k}", "gde").mean for k in GROWING]
-        per_k = [mean / k for mean, k in zip(means, GROWING, strict=True)]
-        average = sum(per_k) / len(per_k)
-        grows = "grows" if all(a < b for a, b in pairwise(means)) else "does not grow"
+        means = [mean_of(self.statistic("sweeps", f"mesh:{k}x{k}", "gde")) for k in GROWING]
+        per_k = [mean.scaled(1 / k) for mean, k in zip(means, GROWING, strict=True)]
+        average = sum(each.mean for each in per_k) / len(per_k)
+        grows = "grows" if all(a.mean < b.mean for a, b in pairwise(means)) else "does not grow"
         return Statement(
             "The value of s is proportional to k.",
             f"s/k on meshes k x k, k = {_listed(GROWING)}, within a tenth of their mean",
-            f"s = {_listed(means, '.1f')} {grows} with k; s/k = {_listed(per_k, '.2f')}",
-            all(0.9 * average <= ratio <= 1.1 * average for ratio in per_k),
+            f"s = {_listed(means)} {grows} with k; s/k = {_listed(per_k)}",
+            all(0.9 * average <= each.mean <= 1.1 * average for each in per_k),
         )
 
     def _sweeps_and_weight(self) -> Statement:
-        means = [statistic.mean for statistic in self.sweeps_by_mean()]
+        means = [mean_of(statistic) for statistic in self.sweeps_by_mean()]
         return Statement(
             "s increases with the average weight.",
             f"sweeps rise from each mean of {_listed(MEANS)} to the next",
-            _listed(means, ".2f"),
-            all(a < b for a, b in pairwise(means)),
+            _listed(means),
+            all(a.mean < b.mean for a, b in pairwise(means)),
         )
 
     def _steps(self) -> Statement:
@@ -292,8 +303,8 @@ class Found:
         return Statement(
             "DDE can reduce the number of communication steps significantly.",
             "GDE's 6sn at least twice DDE's 2kn or 3kn/2 on all four networks",
-            f"{_listed(ratios, '.1f')} times",
-            all(ratio >= 2 for ratio in ratios),
+            f"{_listed(ratios)} times",
+            all(times.mean >= 2 for times in ratios),
         )
 
     def _analysis(self) -> Statement:
@@ -304,33 +315,32 @@ class Found:
             "2kn or 3kn/2 communication steps in total are required. The analysis has been "
             "confirmed by the experiment.",
             "simulated DDE needs no more in any trial",
-            f"{_listed([s.mean for s in simulated], '.0f')} steps on average, "
+            f"{_listed(map(mean_of, simulated))} steps on average, "
             f"at most {_listed([s.maximum for s in simulated], '.0f')}, "
             f"by the formulas {_listed([s.mean for s in formula], '.0f')}",
             all(s.maximum <= f.minimum for s, f in zip(simulated, formula, strict=True)),
         )
 
     def _cost(self) -> Statement:
-        more = [100 * (ratio - 1) for ratio in self._ratios("cost")]
+        more = self._compared("cost", _more)
         return Statement(
             "The communication cost of GDE is about 50% larger than that of DDE.",
             "means larger by 40% to 70% on all four networks",
-            f"{_listed(more, '.0f')}% larger",
-            all(40 <= percent <= 70 for percent in more),
+            f"{_listed(more)} % larger",
+            all(40 <= percent.mean <= 70 for percent in more),
         )
 
     def _locality(self) -> Statement:
-        more = [100 * (1 / ratio - 1) for ratio in self._ratios("locality")]
+        more = self._compared("locality", lambda gde, dde, apart: _more(dde, gde, apart))
         return Statement(
             "DDE keeps 20% to 50% more tasks in local.",
             "means more by 20% to 50% on all four networks",
-            f"{_listed(more, '.0f')}% more",
-            all(20 <= percent <= 50 for percent in more),
+            f"{_listed(more)} % more",
+            all(20 <= percent.mean <= 50 for percent in more),
         )
 
-    def _ratios(self, figure: str) -> list[float]:
-        gde, dde = (self.statistics(series) for series in _both(figure))
-        return [a.mean / b.mean for a, b in zip(gde, dde, strict=True)]
+    def _ratios(self, figure: str) -> list[Mean]:
+        return self._compared(figure, ratio)
 
 
 def run_of(statistics: Iterable[Statistic]) -> str:
@@ -338,9 +348,7 @@ def run_of(statistics: Iterable[Statistic]) -> str:
     return span(statistic.trials for statistic in statistics)
 
 
-def _error(statistic: Statistic) -> float | None:
-    return statistic.standard_error if statistic.trials > 1 else None
-
-
 def _listed(values: Iterable[object], form: str = "") -> str:
-    return ", ".join(format(value, form) for value in values)
+    return ", ".join(
+        value.text() if isinstance(value, Mean) else format(value, form) for value in values
+    )

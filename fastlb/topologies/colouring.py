@@ -11,9 +11,10 @@ import numpy as np
 from ..accelerate import kernels
 from ..arguments import one_of
 from ..memory import require_memory
+from .grids import Grid
 from .hypercube import Hypercube
 from .network import Network
-from .topology import Grid, Topology
+from .topology import Topology
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -96,26 +97,26 @@ def _colouring(topology: Topology, order: str) -> Colouring:
 def _grid_colouring(shape: tuple[int, ...], wrap: tuple[bool, ...], order: str) -> Colouring:
     size = int(np.prod(shape, dtype=np.int64))
     nodes = np.arange(size, dtype=np.int64).reshape(shape)
-    found = []
+    by_colour = []
     for axis, (k, wrapped) in enumerate(zip(shape, wrap, strict=True)):
         along = np.moveaxis(nodes, axis, 0)
         for rank, places in enumerate(_line_colours(k, wrapped)):
             u, v = along[places].ravel(), along[(places + 1) % k].ravel()
-            found.append((rank, axis, u, v))
+            by_colour.append((rank, axis, u, v))
     if order == "interleaved":
-        found.sort(key=lambda colour: colour[:2])
+        by_colour.sort(key=lambda colour: colour[:2])
     # Without any link there would be nothing to join.
     empty = [np.empty(0, np.int64)]
     links = _without_lines(
-        np.concatenate(empty + [u for _, _, u, _ in found]),
-        np.concatenate(empty + [v for _, _, _, v in found]),
-        np.concatenate(empty + [axis * size + u for _, axis, u, _ in found]),
-        np.cumsum([0] + [len(u) for _, _, u, _ in found]),
+        np.concatenate(empty + [u for _, _, u, _ in by_colour]),
+        np.concatenate(empty + [v for _, _, _, v in by_colour]),
+        np.concatenate(empty + [axis * size + u for _, axis, u, _ in by_colour]),
+        np.cumsum([0] + [len(u) for _, _, u, _ in by_colour]),
         len(shape) * size,
     )
     if order == "interleaved":
         return links
-    colours = np.bincount([axis for _, axis, _, _ in found], minlength=len(shape))
+    colours = np.bincount([axis for _, axis, _, _ in by_colour], minlength=len(shape))
     lines, axes = _grid_lines(nodes, wrap, colours)
     return replace(links, lines=lines, axes=axes)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arguments import integer
 from ..memory import require_memory
-from .topology import Topology
+from .undirected import Undirected
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 INTERIOR = ("000", "001", "010", "100", "101", "110")
 
 
-class HyperHexaCell(Topology):
+class HyperHexaCell(Undirected):
     """The d-dimensional HHC: ``2**(d-1)`` cells of six nodes (Hexa-Cell 1.1, 1.2).
 
     A cell is an upper and a lower triangle (coordinator, left, right), joined node to node.
@@ -130,9 +130,15 @@ class HyperHexaCell(Topology):
             If there are more than 64 cells, or the loads are not one number a node, finite and
             not negative.
         """
-        from ..reports.hexa_cell_drawing import draw
+        from ..reports.hexa_cell_drawing import MOST_CELLS, draw
 
-        return draw(self, loads)
+        if self.cells > MOST_CELLS:
+            raise ValueError(f"a drawing holds at most {MOST_CELLS} cells, got {self!r}")
+        labels = list(INTERIOR) * self.cells
+        links = ((offset, lower) for offset, lower, _ in self.links_by_offset())
+        # A cell is named as its coordinator, with g for the interior address.
+        names = [self.label(6 * cell).removesuffix("000)") + "g)" for cell in range(self.cells)]
+        return draw(self, labels, links, names, loads)
 
     def label(self, index: int) -> str:
         """Return the paper's address of a node, such as ``P(10,110)``.
@@ -155,13 +161,16 @@ class HyperHexaCell(Topology):
         """
         if not isinstance(label, str):
             raise TypeError(f"label must be text such as {self.label(0)}, got {label!r}")
-        found = re.fullmatch(r"\s*P\(\s*([01]*)\s*,\s*([01]{3})\s*\)\s*", label)
-        if not found or len(found[1]) != self.d - 1 or found[2] not in INTERIOR:
+        match = re.fullmatch(r"\s*P\(\s*([01]*)\s*,\s*([01]{3})\s*\)\s*", label)
+        if not match or len(match[1]) != self.d - 1 or match[2] not in INTERIOR:
             raise ValueError(
                 f"label must be P(s,g) with {self.d - 1} bits s and g among "
                 f"{', '.join(INTERIOR)} on {self!r}, got {label!r}"
             )
-        return 6 * int(found[1] or "0", 2) + INTERIOR.index(found[2])
+        return 6 * int(match[1] or "0", 2) + INTERIOR.index(match[2])
+
+    def _labels(self) -> list[str]:
+        return [self.label(node) for node in range(self.size)]
 
     def __repr__(self) -> str:
         return f"HyperHexaCell({self.d})"

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..arguments import integer
+from ..display.drawings import grid_places
 from ..memory import require_memory
-from .topology import Topology
+from .undirected import Undirected
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class Hypercube(Topology):
+class Hypercube(Undirected):
     """The n-cube: ``2**n`` nodes, linked where their numbers differ in one bit.
 
     Bit 0, the least significant, is the last array axis: bit ``b`` is axis ``n - 1 - b``.
@@ -67,14 +68,18 @@ class Hypercube(Topology):
         require_memory(64 * self.size * self.n, f"the links of {self!r}")
         nodes = np.arange(self.size, dtype=np.int64)
         lower = [nodes[(nodes >> bit & 1) == 0] for bit in range(self.n)]
-        found = [np.empty((0, 2), np.int64)]
-        found += [np.stack([low, low | 1 << bit], axis=1) for bit, low in enumerate(lower)]
-        links = np.concatenate(found)
+        by_bit = [np.empty((0, 2), np.int64)]
+        by_bit += [np.stack([low, low | 1 << bit], axis=1) for bit, low in enumerate(lower)]
+        links = np.concatenate(by_bit)
         if not self.faults:
             return links
         broken = np.array(self.faults, dtype=np.int64)
         codes = links @ np.array([self.size, 1])
         return links[~np.isin(codes, broken @ np.array([self.size, 1]))]
+
+    def _places(self, links: NDArray[np.int64]) -> NDArray[np.float64]:
+        places = grid_places(self.shape)
+        return super()._places(links) if places is None else places
 
     def __repr__(self) -> str:
         return f"Hypercube({self.n}" + (f", faults={list(self.faults)})" if self.faults else ")")

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..accelerate import extra, kernels
+from ..accelerate import kernels
 from ..arguments import integer
+from ..extras import extra
 from ..quantities import Quantities, read_quantities
 from .linkattributes import warn_of_unread
 from .topology import MAX_NODES, Topology, ordered_links
@@ -337,6 +338,12 @@ class Network(Topology):
     def _key(self) -> tuple[object, ...]:
         columns = (self.capacities.key, self.traffics.key)
         return ("network", self.size, self.edges.tobytes(), *columns)
+
+    def _labels(self) -> list[str]:
+        return [str(name) for name in self.names]
+
+    def _places(self, links: NDArray[np.int64]) -> NDArray[np.float64]:
+        return super()._places(links) if self.topology is None else self.topology._places(links)
 
     def __repr__(self) -> str:
         if self.topology is not None:

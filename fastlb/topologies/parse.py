@@ -6,12 +6,16 @@ import difflib
 import re
 import warnings
 from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
 
 from ..files.graphfiles import READERS, is_graph_file
 from ..files.namednetwork import read_network_file
+from .grids import Chain, Grid, Mesh, Ring, Torus
 from .hexa_cell_topology import HyperHexaCell
 from .hypercube import Hypercube
-from .topology import Chain, Grid, Mesh, Ring, Topology, Torus
+from .network import Network
+from .topology import Topology
 
 SPELLINGS = {
     "hypercube": "hypercube:10, with faulty links hypercube:3:faults=0-4,5-7",
@@ -85,6 +89,39 @@ def parse_topology(text: str) -> Topology:
         raise ValueError(f"topology must have sizes below 10**18, got {text!r:.200}") from None
 
 
+def read_topology(topology: Any, name: str = "topology") -> Topology:
+    """Return a topology, which may be spelled as a string; ``name`` is the argument to blame.
+
+    Raises
+    ------
+    TypeError
+        If it is neither a topology nor a string.
+    ValueError
+        As :func:`parse_topology`.
+    """
+    if isinstance(topology, Topology):
+        return topology
+    if isinstance(topology, str):
+        is_spelled = topology.partition(":")[0] in _READERS
+        return (_spelled if is_spelled else parse_topology)(topology)
+    raise TypeError(
+        f"{name} must be a Topology such as Mesh(8, 8) or a spelling such as 'mesh:8x8', "
+        f"got {topology!r}"
+    )
+
+
+def network_of(network: Any) -> Network:
+    """Return a network; of another topology, which may be spelled, both directions of its links.
+
+    Errors are those of :func:`read_topology`.
+    """
+    topology = read_topology(network, "network")
+    return topology if isinstance(topology, Network) else topology.network()
+
+
+# Repeated calls are fast with spellings, too; few, as a topology holds its links once asked for.
+_spelled = lru_cache(maxsize=16)(parse_topology)
+
 # What else people may call them.
 _OTHER_NAMES = {"hyperhexacell": "hhc", "hexacell": "hhc"}
 
@@ -121,8 +158,8 @@ def _grid(sizes: str) -> Grid:
     axes = [re.fullmatch(r"(\d+)(w?)", axis, re.ASCII) for axis in sizes.split("x")]
     if not all(axes):
         raise _SpellingError
-    found = [axis.groups() for axis in axes if axis]
-    return Grid([_number(k) for k, _ in found], wrap=[bool(w) for _, w in found])
+    lengths = [axis.groups() for axis in axes if axis]
+    return Grid([_number(k) for k, _ in lengths], wrap=[bool(w) for _, w in lengths])
 
 
 def _hypercube(sizes: str) -> Hypercube:

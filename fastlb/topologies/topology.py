@@ -1,4 +1,4 @@
-"""Topologies whose nodes are array addresses, and the grids among them: meshes, tori, rings."""
+"""Topologies: networks whose nodes are array addresses."""
 
 from __future__ import annotations
 
@@ -11,19 +11,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..accelerate import extra
 from ..arguments import integer
+from ..display.cards import card
+from ..display.drawings import (
+    MOST_LINKS,
+    MOST_NODES,
+    network_drawing,
+    network_places,
+)
+from ..extras import extra
 from ..memory import require_memory
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
-    from .network import Network
+    from ..display.html import Markup
 
 MAX_NODES = 2**62
-# NumPy's own limit, less one axis for batches and one for flows.
-MAX_AXES = 62
 
 
 class Topology(ABC):
@@ -66,6 +71,11 @@ class Topology(ABC):
         return ordered_links(self._links())
 
     @property
+    def links(self) -> NDArray[np.int64]:
+        """Undirected links, shape (L, 2): ``edges``, which only in a Network are directed."""
+        return self.edges
+
+    @property
     def edge_count(self) -> int:
         """Number of undirected healthy links."""
         return len(self.edges)
@@ -78,19 +88,9 @@ class Topology(ABC):
         ones = np.ones(len(ends), dtype=np.int64)
         return csr_array((ones, (ends[:, 0], ends[:, 1])), shape=(self.size, self.size))
 
-    def network(self, *, capacity: Any = None, traffic: Any = None) -> Network:
-        """Return both directions of every healthy link as a :class:`Network`.
-
-        Parameters
-        ----------
-        capacity, traffic
-            As for :class:`Network`: a scalar or one value a directed link. The links are the
-            rows of ``edges`` followed by the same rows reversed.
-        """
-        from .network import Network
-
-        ends = np.concatenate([self.edges, self.edges[:, ::-1]])
-        return Network(ends, n=self.size, capacity=capacity, traffic=traffic, topology=self)
+    @abstractmethod
+    def network(self, *, capacity: Any = None, traffic: Any = None) -> Any:
+        """Return the links as a :class:`Network`, with capacities and existing traffic."""
 
     def to_networkx(self) -> Any:
         """Return the links as a ``networkx.Graph`` on the nodes ``0 .. size-1``."""
@@ -137,6 +137,26 @@ class Topology(ABC):
             )
         return int(np.ravel_multi_index(coordinates, self.shape)) if coordinates else 0
 
+    def _repr_html_(self) -> str:
+        about = {"spelled": self.spec, "nodes": self.size, "links": self.edge_count}
+        return card(repr(self), about, *self._drawing())
+
+    def _drawing(self) -> list[Markup]:
+        """Return a drawing of the nodes and links, or nothing if there are too many."""
+        if self.size > MOST_NODES or self.edge_count > MOST_LINKS:
+            return []
+        links = ordered_links(self._links())
+        about = f"{self.size} nodes and {len(links)} links"
+        return [network_drawing(self._places(links), links, about=about, names=self._labels())]
+
+    def _labels(self) -> list[str]:
+        """Return what nodes are called in drawings and tables, one text a node."""
+        return [str(node) for node in range(self.size)]
+
+    def _places(self, links: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return where nodes are drawn, shape (N, 2)."""
+        return network_places(self.size, links)
+
     def __eq__(self, other: object) -> bool:
         return self._key == other._key if isinstance(other, Topology) else NotImplemented
 
@@ -168,139 +188,6 @@ class Topology(ABC):
         raise AttributeError(f"{type(self).__name__} is immutable, cannot delete {name}")
 
 
-class Grid(Topology):
-    """A grid with one wrap flag per axis: meshes, tori and everything between.
-
-    Neighbours differ by one along one axis. A wrapped axis also links its last coordinate to
-    its first (Wu-Shu section 5); of length 2 it has one link a pair, of length 1 none.
-
-    Parameters
-    ----------
-    shape : iterable of int
-        Length of every axis, each at least 1.
-    wrap : bool or iterable of bool
-        Whether an axis wraps; one value serves all axes.
-
-    Raises
-    ------
-    ValueError
-        If an axis is shorter than 1, there is none, or ``wrap`` has another length.
-
-    Examples
-    --------
-    >>> Grid((4, 6), wrap=(True, False)).edge_count
-    44
-    """
-
-    wrap: tuple[bool, ...]
-
-    def __init__(self, shape: Iterable[int], wrap: bool | Iterable[bool] = False) -> None:
-        lengths = _axis_lengths(type(self).__name__, shape)
-        one_flag = isinstance(wrap, bool | np.bool_)
-        listed = wrap if isinstance(wrap, Iterable) else ()
-        flags = (wrap,) * len(lengths) if one_flag else tuple(listed)
-        if len(flags) != len(lengths) or not all(isinstance(f, bool | np.bool_) for f in flags):
-            raise ValueError(
-                f"wrap must be a bool or one for each of {len(lengths)} axes, got {wrap}"
-            )
-        self._init(lengths, wrap=tuple(bool(f) for f in flags))
-
-    @property
-    def _key(self) -> tuple[object, ...]:
-        return ("grid", self.shape, self.wrap)
-
-    @property
-    def spec(self) -> str:
-        lengths = [f"{k}w" if w else str(k) for k, w in zip(self.shape, self.wrap, strict=True)]
-        return "grid:" + "x".join(lengths)
-
-    def _links(self) -> NDArray[np.int64]:
-        require_memory(64 * self.size * self.ndim, f"the links of {self!r}")
-        nodes = np.arange(self.size, dtype=np.int64).reshape(self.shape)
-        found = [np.empty((0, 2), np.int64)]
-        for axis, (k, wrap) in enumerate(zip(self.shape, self.wrap, strict=True)):
-            along = np.moveaxis(nodes, axis, 0)
-            found.append(_pairs(along[:-1], along[1:]))
-            if wrap and k > 2:
-                found.append(_pairs(along[:1], along[-1:]))
-        return np.concatenate(found)
-
-    @property
-    def edge_count(self) -> int:
-        per_axis = zip(self.shape, self.wrap, strict=True)
-        return sum(self.size // k * axis_links(k, wrap) for k, wrap in per_axis)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.shape}, wrap={self.wrap})"
-
-
-class Mesh(Grid):
-    """A mesh ``k1 x .. x kd``: neighbours along every axis, no wrap.
-
-    Examples
-    --------
-    >>> Mesh(8, 8).size
-    64
-    """
-
-    def __init__(self, *shape: int) -> None:
-        super().__init__(_unpacked(shape), False)
-
-    @property
-    def spec(self) -> str:
-        return _spelled("mesh", self.shape)
-
-    def __repr__(self) -> str:
-        return _call(self)
-
-
-class Torus(Grid):
-    """A torus (k-ary n-cube) ``k1 x .. x kd``: every axis wraps.
-
-    Examples
-    --------
-    >>> Torus(4, 4).edge_count
-    32
-    """
-
-    def __init__(self, *shape: int) -> None:
-        super().__init__(_unpacked(shape), True)
-
-    @property
-    def spec(self) -> str:
-        return _spelled("torus", self.shape)
-
-    def __repr__(self) -> str:
-        return _call(self)
-
-
-class Chain(Mesh):
-    """A chain of ``k`` nodes, ``Mesh(k)``."""
-
-    def __init__(self, k: int) -> None:
-        super().__init__(integer("k", k))
-
-    @property
-    def spec(self) -> str:
-        return _spelled("chain", self.shape)
-
-
-class Ring(Torus):
-    """A ring of ``k`` nodes, ``Torus(k)``."""
-
-    def __init__(self, k: int) -> None:
-        super().__init__(integer("k", k))
-
-    @property
-    def spec(self) -> str:
-        return _spelled("ring", self.shape)
-
-
-def axis_links(k: int, wrap: bool) -> int:
-    """Return the number of links of one line of ``k`` nodes: a ring of 2 has one, of 1 none."""
-    return k if wrap and k > 2 else k - 1
-
-
 def ordered_links(links: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return undirected links once each, u < v, in lexicographic order, without self-loops."""
     ends = np.sort(links[links[:, 0] != links[:, 1]], axis=1)
@@ -311,35 +198,3 @@ def ordered_links(links: NDArray[np.int64]) -> NDArray[np.int64]:
     ends = np.ascontiguousarray(ends[~repeated])
     ends.flags.writeable = False
     return ends
-
-
-def _pairs(lower: NDArray[np.int64], upper: NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.stack([lower.ravel(), upper.ravel()], axis=1)
-
-
-def _unpacked(shape: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Let ``Mesh((8, 8))`` mean ``Mesh(8, 8)``."""
-    one_sequence = len(shape) == 1 and isinstance(shape[0], tuple | list)
-    return tuple(shape[0]) if one_sequence else shape
-
-
-def _axis_lengths(name: str, shape: Iterable[int]) -> tuple[int, ...]:
-    try:
-        lengths = tuple(integer("shape", k) for k in shape)
-    except TypeError:
-        raise TypeError(f"shape of a {name} must be integers, got {shape!r}") from None
-    if not lengths or min(lengths) < 1:
-        raise ValueError(f"shape of a {name} must be axis lengths of at least 1, got {lengths}")
-    if len(lengths) > MAX_AXES:
-        raise ValueError(f"shape of a {name} must have at most {MAX_AXES} axes, got {len(lengths)}")
-    if math.prod(lengths) > MAX_NODES:
-        raise ValueError(f"shape of a {name} must have at most 2**62 nodes, got {lengths}")
-    return lengths
-
-
-def _spelled(name: str, shape: tuple[int, ...]) -> str:
-    return f"{name}:" + "x".join(map(str, shape))
-
-
-def _call(topology: Topology) -> str:
-    return f"{type(topology).__name__}({', '.join(map(str, topology.shape))})"

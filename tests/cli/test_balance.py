@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import fastlb as lb
-from fastlb.cli.fitting import suitable
+from fastlb.topologies.kinds import suitable
 
 from .conftest import Run
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import numba
 import pytest
 
-from fastlb.accelerate import EXTRAS
 from fastlb.cli import answers
 from fastlb.cli import doctor as module
 from fastlb.cli.cachefolder import cache_folder
+from fastlb.extras import EXTRAS
 
 from .conftest import Run
 

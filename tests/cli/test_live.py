@@ -96,5 +96,5 @@ def test_it_is_shown_on_a_terminal_and_leaves_no_trace_in_the_output(tmp_path: P
     os.close(main)
     assert process.returncode == 0
     assert re.search(rb"mesh:4x4 +gde:lam=0.7 +uniform:100 +difference +[\d,]+", shown)
-    assert out.startswith(b"mine: 40,000 trials of each of 4 combinations")
+    assert b"\n\nmine: 40,000 trials of each of 4 combinations" in out
     assert b"\x1b" not in out

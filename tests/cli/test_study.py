@@ -12,6 +12,7 @@ import pytest
 import fastlb as lb
 from fastlb.random_loads.bounds import bounds_of
 from fastlb.random_loads.parse import by_name
+from fastlb.studies.questions import QUESTIONS
 
 from .conftest import Run
 
@@ -92,7 +93,7 @@ def test_json_is_the_report(run: Run, mine: Path) -> None:
     document = json.loads(run("study", mine, "--json", "--trials", 5, "--seed", 7).out)
     assert (document["trials"], document["seed"]) == (5, 7)
     study = lb.Study("mine", ["mesh:4x4", "ring:8"], ["gde:lam=0.7", "dde"], "uniform:100", 5, 7)
-    assert document == study.report(lb.run(study)).to_dict()
+    assert document == lb.studies.report(lb.run(study)).to_dict()
 
 
 def test_threads_change_nothing(run: Run, mine: Path) -> None:
@@ -146,7 +147,7 @@ def test_a_bundled_study_that_stops_early_has_its_own_report(run: Run, name: str
     targets = ("--target-error", "difference=0.8", "--minimum-trials", 2)
     done = run("study", name, "--trials", 4, *targets, "--no-rows")
     assert done.code == (1 if "Not reached" in done.out else 0)
-    lines = done.out.splitlines()
+    lines = done.out.partition("\n\n")[2].splitlines()
     assert lines[0].startswith(f"{name}: 2 to 4 trials of each of ")
     assert lines[1].startswith("Trials ended at standard errors of at most: difference 0.8.")
     assert "The paper's sentences" in done.out
@@ -240,7 +241,8 @@ def test_large_numbers_are_never_cut(run: Run, mine: Path) -> None:
     assert done.code == 0
     assert "…" not in done.out
     means = done.out.partition("Paired differences")[0]
-    assert len([line for line in means.splitlines() if line.count(",") >= 5]) == 4
+    lines = [line for line in means.splitlines() if "±" not in line]
+    assert len([line for line in lines if line.count(",") >= 5]) == 4
 
 
 def test_too_many_trials_are_refused_at_once(run: Run, tmp_path: Path) -> None:
@@ -261,3 +263,31 @@ def test_wrong_studies_write_nothing(run: Run, mine: Path, tmp_path: Path) -> No
         assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
         assert message in done.err
         assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("name", lb.studies.names())
+def test_help_begins_with_the_question_of_the_study(run: Run, name: str) -> None:
+    lines = run("study", name, "--help").out.splitlines()
+    assert lines[2].startswith(f"  {name}: How ")
+    expected = "".join(f"{name}: {QUESTIONS[name]}".split())
+    assert "".join("".join(lines[2:]).split()).startswith(expected)
+    assert expected in "".join(run("study", "--help").out.split())
+    known = {"DEM": "dimension exchange", "DDE": "direct dimension exchange"}
+    known |= {"GDE": "generalized dimension exchange"}
+    for word, meaning in known.items():
+        assert word not in QUESTIONS[name] or f"{word} ({meaning})" in QUESTIONS[name]
+
+
+def test_further_grids_are_explained_where_they_are_looked_for(run: Run) -> None:
+    text = " ".join(run("study", "--help").out.split())
+    assert "A table [[further]] adds one more such grid" in text
+    study = lb.studies.load("wu-shu").to_toml()
+    assert study.count("# [[further]]: one more grid of combinations") == 1
+    assert lb.Study.from_toml(study) == lb.studies.load("wu-shu")
+
+
+def test_no_mean_stands_without_its_error(run: Run, mine: Path) -> None:
+    done = run("study", mine)
+    means = done.out.partition("standard error")[2].partition("Paired")[0]
+    assert means.count("±") >= 4 * 3
+    assert not re.search(r"\b0\.0+\b", means)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -17,7 +18,7 @@ import pytest
 import fastlb as lb
 from fastlb.montecarlo import store
 
-from ..montecarlo.stores import parts, same
+from ..montecarlo.stores import broken_off, parts, same
 from .conftest import Run
 
 pytest.importorskip("pyarrow")
@@ -235,3 +236,23 @@ def test_a_damaged_part_is_told_in_a_line(run: Run, mine: Path, tmp_path: Path) 
     done = run("study", "--store", folder, "--resume")
     assert (done.code, done.out) == (0, first.out)
     assert done.err == f"fastlb: {part} is damaged: its trials are run again\n"
+
+
+@pytest.mark.usefixtures("often")
+def test_a_store_that_is_not_complete_shows_what_it_has(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "cut"
+    study = lb.Study.from_toml(TOML.replace("60000", "40"))
+    broken_off(folder, 1, study, chunk=20)
+    done = run("study", "--store", folder)
+    assert (done.code, done.err) == (1, "")
+    has = re.search(r"NOT COMPLETE: what follows is of (\d+) of 320 rows", done.out)
+    assert has is not None
+    assert "--resume runs the rest" in " ".join(done.out.split())
+    assert "Means of " in done.out
+    document = json.loads(run("study", "--store", folder, "--json").out)
+    assert document["complete"] is False
+    assert document["rows"] == int(has[1]) == 320 - lb.read_store(folder, partial=True).missing
+    assert run("study", "--store", folder, "--resume").code == 0
+    again = run("study", "--store", folder)
+    assert again.code == 0
+    assert "NOT COMPLETE" not in again.out

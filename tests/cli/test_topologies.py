@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 import fastlb as lb
-from fastlb.cli.fitting import describe_fits, fitting, squarest, suitable
+from fastlb.cli.fitting import describe_fits, fitting, squarest
+from fastlb.topologies.kinds import suitable
 from fastlb.topologies.parse import SPELLINGS
 
 from .conftest import Run
@@ -119,3 +121,41 @@ def test_bad_input(run: Run, arguments: list[str]) -> None:
     done = run("topologies", *arguments)
     assert (done.code, done.out) == (2, "")
     assert done.err.count("\n") == 1
+
+
+def test_the_table_of_methods(run: Run) -> None:
+    done = run("topologies", "--methods")
+    assert (done.code, done.err) == (0, "")
+    lines = done.out.splitlines()
+    assert lines[0].split("  ")[-1] == "network"
+    marks = {line.split()[0]: line.split()[1:] for line in lines[1:7]}
+    assert marks["dde"] == ["yes", "-", "usual", "-", "-"]
+    assert marks["gde"] == ["yes", "yes", "yes", "yes", "usual"]
+    assert marks["minimax_flow"] == ["yes"] * 5
+    assert set(marks) == {*lb.methods(), "minimax_flow"}
+    assert max(map(len, lines)) <= 80
+    found = json.loads(run("topologies", "--methods", "--json").out)
+    assert found[-1] == {
+        "kind": "network",
+        "examples": "any other graph: links.csv, net.graphml, lb.Network(..)",
+        "methods": ["gde", "minimax_flow"],
+    }
+    assert run("topologies", "ring:8", "--methods").code == 2
+
+
+def test_a_network_of_ones_own_is_described(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "links.csv").write_text("source,target\na,b\nb,c\n")
+    done = run("topologies", tmp_path / "links.csv")
+    assert done.code == 0
+    assert "gde        sweeps until neighbours are within 1; lambda 1/2 by default" in done.out
+    assert "shape (3,), any batch axes before" in done.out
+
+
+def test_a_method_that_does_not_fit_names_those_that_do(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("9,0,0,0,0,3\n")
+    done = run("balance", tmp_path / "a.csv", "-t", "hhc:1", "-m", "dde")
+    assert done.code == 2
+    assert "on a hyper hexa-cell use hexa_cell, gde or minimax_flow" in done.err
+    assert "gde on hhc:1 (9 links), lam 1/2" in (
+        run("balance", tmp_path / "a.csv", "-t", "hhc:1", "-m", "gde").out
+    )

@@ -188,7 +188,7 @@ def test_memory_is_handed_out_again_once_nobody_holds_it() -> None:
     last = place(again)
     del again
     assert place(scratch.handed_out(size // 2)) == last
-    assert scratch.handed_out(scratch.LARGEST_KEPT + 1).size == scratch.LARGEST_KEPT + 1
+    assert scratch.handed_out(scratch.MOST_REUSED_BYTES + 1).size == scratch.MOST_REUSED_BYTES + 1
     assert place(scratch.handed_out(size)) == last
 
 

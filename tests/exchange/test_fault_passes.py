@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 import fastlb as lb
 from fastlb.exchange.fault_passes import EXCHANGE, GROUPED, LEVEL, plan_passes
-from fastlb.exchange.fault_plans import EXCHANGE as PAIR
-from fastlb.exchange.fault_plans import Subcube
+from fastlb.exchange.fault_schedule import EXCHANGE as PAIR
+from fastlb.exchange.fault_schedule import Subcube
 from tests.exchange.test_fault_plans import CHOICES, cubes
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastlb as lb
-from fastlb.exchange.fault_plans import (
+from fastlb.exchange.fault_schedule import (
     EXCHANGE,
     REGISTER,
     REPAIR,

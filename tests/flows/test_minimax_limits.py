@@ -214,8 +214,8 @@ def test_bad_excess(excess: Any, error: type[Exception]) -> None:
 def test_integral_needs_integers() -> None:
     with pytest.raises(ValueError, match="integral=True needs integer data, got float"):
         lb.minimax_flow(lb.Network(TRIANGLE), [1.5, -1.5, 0], integral=True)
-    with pytest.raises(TypeError, match="network must be a Network"):
-        lb.minimax_flow(lb.Mesh(2, 2), [1, -1, 0, 0])  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="network must be a Topology"):
+        lb.minimax_flow(4, [1, -1, 0, 0])  # type: ignore[arg-type]
 
 
 def test_excess_is_counted_before_a_network_is_laid_out() -> None:

@@ -130,7 +130,7 @@ def test_a_scheduler_elsewhere(client: Any, run: Run, tmp_path: Path) -> None:
     path.write_text(STUDY.to_toml())
     address = client.scheduler.address
     found = run("study", path, "--json", "--dask", address, "--store", tmp_path / "store")
-    assert json.loads(found.out) == STUDY.report(lb.run(STUDY)).to_dict()
+    assert json.loads(found.out) == lb.studies.report(lb.run(STUDY)).to_dict()
     assert (found.code, found.err) == (0, "")
 
 

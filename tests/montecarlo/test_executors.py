@@ -16,7 +16,7 @@ import pytest
 import fastlb as lb
 from fastlb.montecarlo import executors
 from fastlb.montecarlo.chunks import Chunk, plan
-from fastlb.montecarlo.collecting import Wanted
+from fastlb.montecarlo.collecting import Outputs
 
 from .stores import STUDY, parts, same
 
@@ -180,7 +180,7 @@ def test_a_chunk_is_handed_on_before_many_are_done(
 
     monkeypatch.setattr(executors, "run_chunk", run_chunk)
     with ThreadPoolExecutor(2) as executor:
-        found = executors.run_chunks(plan(STUDY, 10), executor, Wanted(columns=columns))
+        found = executors.run_chunks(plan(STUDY, 10), executor, Outputs(columns=columns))
         try:
             assert next(found)[0].start == 0
         finally:

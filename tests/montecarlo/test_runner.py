@@ -9,7 +9,7 @@ import pytest
 import fastlb as lb
 from fastlb.montecarlo.chunks import plan
 from fastlb.montecarlo.measuring import rehearse
-from fastlb.montecarlo.study import parse_method
+from fastlb.montecarlo.methodtext import parse_method
 
 STUDY = lb.Study(
     "small",

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 import fastlb as lb
-from fastlb.montecarlo.stopping import Target, looks
+from fastlb.montecarlo.stopping import looks
+from fastlb.montecarlo.targets import Target
 
 from .stores import EARLY
 

@@ -13,8 +13,8 @@ import pytest
 
 import fastlb as lb
 from fastlb.montecarlo import keeper
+from fastlb.montecarlo.grid import Cell
 from fastlb.montecarlo.results import Results
-from fastlb.montecarlo.study import Cell
 
 from .stores import EARLY as STUDY
 from .stores import broken_off, parts, same

@@ -4,7 +4,7 @@ import pickle
 import pytest
 
 import fastlb as lb
-from fastlb.montecarlo.study import parse_method
+from fastlb.montecarlo.methodtext import parse_method
 from fastlb.montecarlo.studyfile import located
 
 GIVEN = {"topologies": ["mesh:8x8"], "methods": ["dde"], "loads": "uniform:1000"}
@@ -68,7 +68,7 @@ def test_methods_are_read(text, name, options):
         ({"name": "a\nb"}, ValueError, "name must be printable text"),
         ({"topologies": []}, ValueError, "topologies must not be empty"),
         ({"topologies": "mesh:8x8"}, TypeError, "topologies must be a list"),
-        ({"topologies": [8]}, TypeError, "topologies must be topologies or spellings"),
+        ({"topologies": [8]}, TypeError, "topologies must be a Topology such as"),
         ({"topologies": ["msh:8x8"]}, ValueError, "did you mean mesh"),
         ({"topologies": ["mesh:8x8", lb.Mesh(8, 8)]}, ValueError, "topologies must differ"),
         ({"methods": "dde"}, TypeError, "methods must be a list"),
@@ -173,7 +173,7 @@ def test_wrong_files(tmp_path, text, message):
         ),
         (TOML.replace("uniform:3", "unifrom:3"), "line 4: loads must be one of"),
         ('name = "s"', ": study needs topologies, methods, loads"),
-        (TOML.replace('"mesh:4x4"', "4"), "line 2: topologies must be topologies or spellings"),
+        (TOML.replace('"mesh:4x4"', "4"), "line 2: topologies must be a Topology such as"),
         (TOML.replace("mesh:4x4", "mesh:0x4"), "line 2: topologies: shape of a Mesh"),
         (TOML.replace('["mesh:4x4"]', "[]"), "line 2: topologies must not be empty"),
         (TOML.replace('"dde"', '"dde", "dde"'), "line 3: methods must differ, got dde twice"),
@@ -253,7 +253,7 @@ def test_a_bundled_study_on_other_topologies_has_the_general_report(name):
     if name == "more-wu":
         changed["loads"] = lb.studies.load(name).loads[:1]
     study = dataclasses.replace(lb.studies.load(name), **changed)
-    report = study.report(lb.run(study))
+    report = lb.studies.report(lb.run(study))
     assert report.tables[0].name == "overview"
 
 

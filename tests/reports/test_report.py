@@ -5,7 +5,10 @@ import json
 import pytest
 
 import fastlb as lb
-from fastlb.reports.report import Report, Statement, Table, check_folder, overview
+from fastlb.reports.mean import mean_of
+from fastlb.reports.overview import overview
+from fastlb.reports.report import Report, Statement, Table
+from fastlb.reports.reportfiles import check_folder, write_folder
 from fastlb.studies.more_wu_programs import Loose
 
 STUDY = lb.Study("small", ["ring:8"], ["gde", "dde"], "uniform:100", trials=4, seed=8)
@@ -13,18 +16,22 @@ STUDY = lb.Study("small", ["ring:8"], ["gde", "dde"], "uniform:100", trials=4, s
 
 @pytest.fixture(scope="module")
 def report():
-    return STUDY.report(lb.run(STUDY))
+    return lb.studies.report(lb.run(STUDY))
 
 
 def test_a_study_in_general_has_the_means_of_its_figures(report):
     table, *differences = report.tables
-    assert table.title == "Means of 4 trials; topology ring:8; loads uniform:100"
+    assert table.title == "Means of 4 trials ± standard error; topology ring:8; loads uniform:100"
     assert [d.name for d in differences] == [f"differences-{x}" for x in table.columns[1:]]
     assert table.columns == ["method", "difference", "cost", "locality", "sweeps", "steps"]
     summary = report.results.summary()
     for method, *means in table.rows:
         figures = summary["ring:8", method, "uniform:100"]
-        assert means == [figures[name].mean for name in table.columns[1:]]
+        assert means == [mean_of(figures[name]) for name in table.columns[1:]]
+    headings, *rows = csv.reader(table.to_csv().splitlines())
+    assert headings[1:3] == ["difference", "difference s.e."]
+    dde = summary["ring:8", "dde", "uniform:100"]["difference"]
+    assert list(map(float, rows[1][1:3])) == [dde.mean, dde.standard_error]
 
 
 def test_a_study_in_general_has_the_differences_of_its_methods(report):
@@ -61,7 +68,9 @@ def test_trials_stand_in_the_table_where_they_differ():
     report = overview(results)
     table = report.tables[0]
     trials = [results.trials(cell) for cell in study.cells]
-    assert table.title == f"Means of {results.trials_text} trials; loads uniform:100"
+    assert (
+        table.title == f"Means of {results.trials_text} trials ± standard error; loads uniform:100"
+    )
     assert [row[table.columns.index("trials")] for row in table.rows] == trials
     assert len(set(trials)) > 1
     assert report.ended.startswith("Trials ended at standard errors of at most: difference 0.1.")
@@ -72,7 +81,7 @@ def test_trials_stand_in_the_table_where_they_differ():
 
 def test_pairs_of_several_methods_are_named():
     study = dataclasses.replace(STUDY, methods=["gde", "dde", "dde:exchange=sbr"])
-    table = study.report(lb.run(study)).tables[1]
+    table = lb.studies.report(lb.run(study)).tables[1]
     assert table.title.endswith("; first method minus second")
     assert table.columns[:2] == ["first", "second"]
     assert [row[:2] for row in table.rows] == [
@@ -84,7 +93,7 @@ def test_pairs_of_several_methods_are_named():
 
 def test_one_trial_tells_no_spread():
     study = dataclasses.replace(STUDY, trials=1)
-    report = study.report(lb.run(study))
+    report = lb.studies.report(lb.run(study))
     assert report.tables[1].rows[0][1:4] == [None, None, None]
     json.dumps(report.to_dict(), allow_nan=False)
 
@@ -108,7 +117,7 @@ def test_the_document_is_plain_json(report):
 
 def test_files(report, tmp_path):
     folder = tmp_path / "out"
-    written = report.write(folder)
+    written = write_folder(report, folder)
     assert sorted(path.name for path in folder.iterdir()) == sorted(path.name for path in written)
     assert [path.name for path in written] == [
         "report.json",
@@ -122,9 +131,9 @@ def test_files(report, tmp_path):
 def test_files_are_overwritten_on_demand_alone(report, tmp_path):
     (tmp_path / "report.json").write_text("mine")
     with pytest.raises(FileExistsError, match="holds files already"):
-        report.write(tmp_path)
+        write_folder(report, tmp_path)
     assert (tmp_path / "report.json").read_text() == "mine"
-    report.write(tmp_path, force=True)
+    write_folder(report, tmp_path, force=True)
     assert (tmp_path / "report.json").read_text() != "mine"
 
 
@@ -144,16 +153,16 @@ def test_a_new_folder_appears_whole_or_not_at_all(report, tmp_path, monkeypatch)
 
     monkeypatch.setattr("pathlib.Path.write_bytes", stopped)
     with pytest.raises(KeyboardInterrupt):
-        report.write(tmp_path / "out")
+        write_folder(report, tmp_path / "out")
     assert not list(tmp_path.iterdir())
 
 
 def test_part_of_a_report_is_told(report, tmp_path):
-    written = report.write(tmp_path)
+    written = write_folder(report, tmp_path)
     (tmp_path / "report.json").unlink()
     with pytest.raises(FileExistsError, match=r"holds part of a report \(--force overwrites them"):
         check_folder(tmp_path)
-    assert report.write(tmp_path, force=True) == written
+    assert write_folder(report, tmp_path, force=True) == written
 
 
 def test_a_folder_that_cannot_be_written_to(tmp_path, monkeypatch):

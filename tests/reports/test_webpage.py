@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 
 import fastlb as lb
+from fastlb.display.html import Markup, joined, tag
 from fastlb.reports.plotting import new_figure
 from fastlb.reports.report import Plot, Report, Statement, Table
-from fastlb.reports.webpage import Markup, joined, tag
+from fastlb.reports.reportfiles import write_html
+from fastlb.reports.webpage import page as page_of
 from fastlb.studies.more_wu_programs import Loose
 
 from .browser import CHROMIUM, browsing
@@ -64,12 +66,12 @@ def hostile_report():
 
 @pytest.fixture(scope="module")
 def report():
-    return STUDY.report(lb.run(STUDY, rows=False))
+    return lb.studies.report(lb.run(STUDY, rows=False))
 
 
 @pytest.fixture(scope="module")
 def page(report):
-    return report.to_html()
+    return page_of(report)
 
 
 def test_all_text_is_escaped_unless_it_is_markup():
@@ -81,9 +83,9 @@ def test_all_text_is_escaped_unless_it_is_markup():
 
 
 def test_the_same_report_is_the_same_page(report, page):
-    assert report.to_html() == page
+    assert page_of(report) == page
     study = dataclasses.replace(STUDY)
-    assert study.report(lb.run(study, threads=2, chunk=7)).to_html() == page
+    assert page_of(lb.studies.report(lb.run(study, threads=2, chunk=7))) == page
 
 
 def test_the_page_has_all_there_is(report, page):
@@ -133,7 +135,7 @@ def test_it_asks_for_nothing_else(page):
 
 
 def test_hostile_names_are_text():
-    page = hostile_report().to_html()
+    page = page_of(hostile_report())
     read = Reader(page)
     assert "<script" not in page
     assert not [a for _, a in read.elements if "onerror" in a]
@@ -147,31 +149,31 @@ def test_hostile_methods_are_text_in_plots_too(monkeypatch):
     lb.register_method("own", lambda loads, topology, **options: lb.dde(loads, topology))
     method = "own:x=<script>$\\frac{"
     study = lb.Study("s", ["ring:4"], [method, "dde"], "uniform:9", trials=3)
-    page = study.report(lb.run(study)).to_html()
+    page = page_of(lb.studies.report(lb.run(study)))
     assert "<script" not in page
     assert method in "".join(Reader(page).text)
 
 
 def test_bundled_studies_are_run_again_by_name():
     study = dataclasses.replace(lb.studies.load("wu-shu"), trials=2, seed=5)
-    page = study.report(lb.run(study)).to_html()
+    page = page_of(lb.studies.report(lb.run(study)))
     assert "fastlb study wu-shu --trials 2 --seed 5 --report report.html" in page
     read = Reader(page)
     assert len(read.all("img")) == 7
     assert len(read.all("li")) >= 11
     early = dataclasses.replace(study, target_error={"cost": "90%"})
-    again = early.report(lb.run(early)).to_html()
+    again = page_of(lb.studies.report(lb.run(early)))
     assert "--target-error cost=90%" in again
     for options in ({"topologies": ["ring:4"], "further": ()}, {"minimum_trials": 9}):
         changed = dataclasses.replace(early, **options)
-        assert "study.toml" in changed.report(lb.run(changed)).to_html()
+        assert "study.toml" in page_of(lb.studies.report(lb.run(changed)))
 
 
 def test_studies_without_a_spelling_have_pages():
     experiment = lb.Study("own", ["hypercube:2"], ["fault_tolerant_dem"], [Loose(5, 3)], trials=2)
     network = lb.Study("net", [lb.Network([(0, 1), (1, 2)])], ["gde:lam=1/2"], "uniform:3", 2)
     for study in (experiment, network):
-        page = study.report(lb.run(study)).to_html()
+        page = page_of(lb.studies.report(lb.run(study)))
         assert "Running it again" in page
     assert "study.toml" not in page
 
@@ -184,9 +186,9 @@ def test_studies_that_need_rows_have_the_general_report_without(name):
         few = dataclasses.replace(few, topologies=study.topologies[:2], further=())
     else:
         few = dataclasses.replace(few, further=())
-    report = few.report(lb.run(few, rows=False))
+    report = lb.studies.report(lb.run(few, rows=False))
     assert report.tables[0].name == "overview"
-    assert not Reader(report.to_html()).all("img")
+    assert not Reader(page_of(report)).all("img")
 
 
 def test_plots_of_one_trial_and_of_one_method():
@@ -195,20 +197,20 @@ def test_plots_of_one_trial_and_of_one_method():
         dataclasses.replace(STUDY, methods=["dde"], topologies=["ring:4"], loads=["uniform:0"]),
         dataclasses.replace(STUDY, loads=["uniform:1", "uniform:100000000"]),
     ):
-        assert len(Reader(study.report(lb.run(study)).to_html()).all("img")) == 5
+        assert len(Reader(page_of(lb.studies.report(lb.run(study)))).all("img")) == 5
 
 
 def test_the_file_is_whole_or_not_there(report, page, tmp_path, monkeypatch):
     path = tmp_path / "page.html"
-    assert report.write_html(path) == path
+    assert write_html(report, path) == path
     assert path.read_text(encoding="utf-8") == page
     with pytest.raises(FileExistsError, match="is there already"):
-        report.write_html(path)
+        write_html(report, path)
     with pytest.raises(ValueError, match=r"must end in \.html"):
-        report.write_html(tmp_path / "page.pdf")
+        write_html(report, tmp_path / "page.pdf")
     monkeypatch.setattr("os.fsync", partial(int, "full"))
     with pytest.raises((ValueError, TypeError)):
-        report.write_html(path, force=True)
+        write_html(report, path, force=True)
     assert path.read_text(encoding="utf-8") == page
     assert list(tmp_path.iterdir()) == [path]
 
@@ -236,7 +238,7 @@ def shown(browser, text):
 
 def bundled_page():
     study = dataclasses.replace(lb.studies.load("wu-shu"), trials=3)
-    return study.report(lb.run(study)).to_html()
+    return page_of(lb.studies.report(lb.run(study)))
 
 
 @needs_browser
@@ -244,7 +246,7 @@ def bundled_page():
 @pytest.mark.parametrize(("width", "dark"), [(390, False), (320, True), (1200, False)])
 def test_a_browser_shows_it_without_errors_requests_or_overflow(browser, page, kind, width, dark):
     text = {"general": lambda: page, "bundled": bundled_page, "hostile": hostile_report}[kind]()
-    tab, address = shown(browser, text if isinstance(text, str) else text.to_html())
+    tab, address = shown(browser, text if isinstance(text, str) else page_of(text))
     tab.show(address, width, dark=dark)
     told = [entry for entry in tab.told if entry[0] != "request"]
     requests = [url for kind, url in tab.told if kind == "request"]

@@ -35,16 +35,16 @@ def test_the_sets_of_faults_never_change():
 
 @pytest.fixture(scope="module")
 def found():
-    return paper.Found(lb.run(of_cubes([3], 2000)))
+    return paper.Measured(lb.run(of_cubes([3], 2000)))
 
 
 def test_figure_1(found):
     pairs = paper.pairs_of_faults()
     skipping, tolerant = (found.mean(pairs, method, "difference") for method in paper.LABELS)
-    assert skipping[0] == pytest.approx(185, abs=5)
-    assert tolerant[0] == pytest.approx(1.6, abs=0.05)
-    for (mean, error), known in zip((skipping, tolerant), (187.1, 1.585), strict=True):
-        assert abs(mean - known) <= 4 * error
+    assert skipping.mean == pytest.approx(185, abs=5)
+    assert tolerant.mean == pytest.approx(1.6, abs=0.05)
+    for found_mean, known in zip((skipping, tolerant), (187.1, 1.585), strict=True):
+        assert abs(found_mean.mean - known) <= 4 * found_mean.standard_error
 
 
 def test_standard_errors_count_sets_and_trials(found):
@@ -53,13 +53,13 @@ def test_standard_errors_count_sets_and_trials(found):
     assert values.shape == (paper.SETS, 2000)
     expected = values.mean(axis=1).var(ddof=1) / paper.SETS
     expected += values.mean(axis=0).var(ddof=1) / 2000
-    assert found.mean(cubes, "dem", "difference")[1] == pytest.approx(expected**0.5)
+    assert found.mean(cubes, "dem", "difference").standard_error == pytest.approx(expected**0.5)
 
 
 def test_the_report_is_whole(monkeypatch, tmp_path):
     monkeypatch.setattr(paper, "DIMENSIONS", range(3, 6))
     study = of_cubes(range(3, 6), 60)
-    report = study.report(lb.run(study))
+    report = lb.studies.report(lb.run(study))
     assert [table.name for table in report.tables] == [
         "figure-1",
         "difference-skipping",

@@ -104,7 +104,7 @@ def test_drawing() -> None:
 
     for d in (1, 4):
         topology = lb.HyperHexaCell(d)
-        at = positions(topology)
+        at = positions(d - 1)
         apart = np.linalg.norm(at[:, None] - at, axis=2) + np.eye(len(at))
         assert apart.min() > 0.5
         page = topology.draw(np.arange(topology.size))

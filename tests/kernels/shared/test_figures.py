@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from fastlb.exchange.figures import figures, figures_of_one
 from fastlb.exchange.loads import Survey
-from fastlb.exchange.result import figures, figures_of_one
 from fastlb.kernels.shared.compiling import kernel
 from fastlb.kernels.shared.figures import ratios_of_one
 

@@ -1,4 +1,4 @@
-"""What the Hexa-Cell study finds: counts of one loaded node, and of random loads by trial."""
+"""What the Hexa-Cell study measures: counts of one loaded node, and of random loads by trial."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ METRICS = {
 }
 
 
-class Found:
+class Measured:
     """What one loaded node costs, and what the trials found on random loads.
 
     Figures are named as in ``Balance``, counters ``counts.NAME``.

@@ -1,0 +1,1 @@
+"""How results look in a notebook and as text: HTML, tables and drawings of plain data."""

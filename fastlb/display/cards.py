@@ -1,0 +1,31 @@
+"""A result as a notebook shows it: a title, a table of facts, further tables and drawings."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from .html import Markup, tag
+from .numbers import shown
+from .tables import html_table
+
+FLEX = "display: flex; flex-wrap: wrap; gap: 1.5em; align-items: flex-start"
+
+
+def card(title: str, facts: Mapping[str, Any], *parts: Markup, note: str = "") -> Markup:
+    """Return what is to be known of an object; values are shown as tables show them."""
+    rows = [[name, shown(value)] for name, value in facts.items()]
+    listed = [html_table(["", ""], rows, names=2)] if rows else []
+    head = tag("div", tag("strong", title), f" {note}" if note else "")
+    return tag("div", head, tag("div", *listed, *parts, style=FLEX))
+
+
+class Displayed:
+    """A dataclass that a notebook shows as a table of its public fields."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        names = [f.name for f in dataclasses.fields(self) if f.name[0] != "_"]  # type: ignore[arg-type]
+        return card(type(self).__name__, {name: getattr(self, name) for name in names})

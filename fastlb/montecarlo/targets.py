@@ -1,0 +1,72 @@
+"""Target errors of a study: how small a standard error is to become, figure by figure."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Target:
+    """The largest standard error of a figure's mean that is small enough.
+
+    Attributes
+    ----------
+    figure : str
+    error : float
+        In the figure's unit, or in per cent of the mean where ``relative``.
+    relative : bool
+    """
+
+    figure: str
+    error: float
+    relative: bool = False
+
+    @property
+    def spec(self) -> float | str:
+        """How it is spelled in a study: a number, or text such as ``1%``."""
+        return f"{self.error!r}%".replace(".0%", "%") if self.relative else self.error
+
+    def reached(self, mean: float, standard_error: float) -> bool:
+        """Return whether the standard error is at most the target; NaN is not."""
+        return standard_error <= self.error * (abs(mean) / 100 if self.relative else 1.0)
+
+
+def read_targets(targets: Any) -> tuple[Target, ...]:
+    """Return targets given as ``{figure: error}``, an error as a number or as text ``"1%"``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If they are no such mapping, or an error is not positive and finite.
+    """
+    if targets is None:
+        return ()
+    if isinstance(targets, Mapping):
+        return tuple(_read_target(figure, error) for figure, error in targets.items())
+    listed = tuple(targets) if isinstance(targets, Iterable) else (targets,)
+    if not all(isinstance(target, Target) for target in listed):
+        raise TypeError(f"target_error must be errors by figure, got {targets!r}")
+    return listed
+
+
+def _read_target(figure: Any, value: Any) -> Target:
+    if not isinstance(figure, str):
+        raise TypeError(f"target_error must be errors by figure, got {figure!r}")
+    wrong = f"target_error of {figure} must be a number or like '1%', got {value!r}"
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise TypeError(wrong)
+    relative = isinstance(value, str)
+    text = str(value).strip().removesuffix("%") if relative else repr(value)
+    if relative and not re.fullmatch(r"[\d.]+(e[+-]?\d+)?\s*%", str(value).strip(), re.ASCII):
+        raise ValueError(wrong)
+    try:
+        error = float(text)
+    except ValueError:
+        raise ValueError(wrong) from None
+    if not 0 < error < math.inf:
+        raise ValueError(f"target_error of {figure} must be positive and finite, got {value!r}")
+    return Target(figure, error, relative)

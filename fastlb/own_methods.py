@@ -1,0 +1,131 @@
+"""Balancing methods of one's own: what they are called with, and a Balance of what they return."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .exchange.figures import figures, per_batch
+from .exchange.loads import LoadRows, check_record, read_loads, survey
+from .exchange.outputs import finished, output_rows
+from .exchange.result import RECORDED_WITH, Balance
+from .topologies.parse import read_topology
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from .topologies.topology import Topology
+
+# Figures that only the method can tell, with what follows from them; the others are those of the
+# loads before and after.
+TOLD = {"moved": ("cost",), "local": ("locality",)} | dict.fromkeys(
+    ("sweeps", "steps", "rounds", "simulated_steps", "stalled", "converged"), ()
+)
+# Totals of real loads may change by rounding, by this part of them.
+ROUNDING = 1e-6
+
+
+def own_method(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method that makes a Balance of what a user's function returns.
+
+    See :func:`fastlb.register_method` for how the function is called and what it may return.
+    """
+    takes = _arguments(function)
+
+    @wraps(function)
+    def balanced(loads: ArrayLike, topology: Topology | str, **options: Any) -> Any:
+        where = read_topology(topology)
+        inputs = read_loads(loads, where)
+        record = options.get("record", "metrics")
+        check_record(record)
+        if takes is not None and "record" not in takes:
+            if record == "flows":
+                raise ValueError(f"record must not be 'flows': {name} does not take record")
+            options.pop("record", None)
+        out = None if takes is not None and "out" in takes else options.pop("out", None)
+        # A copy, which the function may change in place.
+        returned = function(inputs.rows.reshape(inputs.shape).copy(), where, **options)
+        balance = _as_balance(name, where, record, inputs, returned)
+        if out is None:
+            return balance
+        result, rows = output_rows(out, loads, inputs)
+        np.copyto(rows, balance.loads.reshape(rows.shape), casting="same_kind")
+        return Balance(name, where, record, {**vars(balance), "loads": finished(result, rows)})
+
+    return balanced
+
+
+def _arguments(function: Callable[..., Any]) -> set[str] | None:
+    """Return the names of a function's arguments, or None if it takes any or does not tell."""
+    try:
+        parameters = inspect.signature(function).parameters
+    except ValueError:
+        return None
+    takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+    return None if takes_any else set(parameters)
+
+
+def _as_balance(
+    name: str, topology: Topology, record: str, inputs: LoadRows, returned: Any
+) -> Balance | Any:
+    """Return a Balance of final loads, alone or in a dict beside figures.
+
+    A Balance, and any other object with figures as attributes, stays what it is.
+    """
+    told: Mapping[str, Any] = returned if isinstance(returned, Mapping) else {"loads": returned}
+    if not isinstance(returned, Mapping | np.ndarray | list | tuple):
+        if any(hasattr(returned, figure) for figure in RECORDED_WITH):
+            return returned
+        raise TypeError(
+            f"{name} must return the final loads, a dict of them and figures, or a Balance, "
+            f"got {type(returned).__name__}"
+        )
+    unknown = [figure for figure in told if figure != "loads" and figure not in TOLD]
+    if unknown or "loads" not in told:
+        raise TypeError(
+            f"{name} must return a dict with loads and any of {', '.join(TOLD)}, "
+            f"got {', '.join(map(str, told)) or 'an empty one'}"
+        )
+    final = np.asarray(told["loads"])
+    if final.shape != inputs.shape:
+        raise ValueError(
+            f"{name} must return loads of the shape {inputs.shape} it was given, got {final.shape}"
+        )
+    try:
+        rows = read_loads(final, topology).rows
+        after = survey(rows)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise type(error)(f"{name} returned what no loads are: {error}") from None
+    before = survey(inputs.rows)
+    _check_totals(name, before.total, after.total)
+    if record == "loads":
+        return Balance(name, topology, record, {"loads": final})
+    counted = {
+        figure: np.broadcast_to(np.asarray(value), inputs.batch).reshape(-1)
+        for figure, value in told.items()
+        if figure != "loads"
+    }
+    nothing = np.zeros(len(rows), np.int64)
+    moved, local = (counted.get(figure, nothing) for figure in ("moved", "local"))
+    known = figures(before, after, topology.size, moved, local)
+    for figure, following in TOLD.items():
+        if figure not in counted:
+            known = {n: v for n, v in known.items() if n not in (figure, *following)}
+    fields = per_batch({**known, **counted}, inputs.batch)
+    return Balance(name, topology, record, {"loads": final, **fields})
+
+
+def _check_totals(name: str, before: NDArray[Any], after: NDArray[Any]) -> None:
+    """Raise ``ValueError`` if a network's total has changed."""
+    exact = before.dtype.kind != "f" and after.dtype.kind != "f"
+    same = before == after if exact else np.isclose(before, after, rtol=ROUNDING, atol=0)
+    if not same.all():
+        row = int(np.argmin(same))
+        raise ValueError(
+            f"{name} must return loads with the total it was given, got {after[row]} "
+            f"for {before[row]} in network {row}"
+        )

@@ -1,0 +1,103 @@
+"""The report of a study in general: means of the main figures, and how methods differ."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from .mean import mean_of
+from .report import Report, Table, Value
+
+if TYPE_CHECKING:
+    from ..montecarlo.results import Results
+    from ..montecarlo.statistic import Difference
+
+# Figures of the overview, where a method has them.
+OVERVIEW = ("difference", "cost", "locality", "sweeps", "steps")
+
+
+def overview(results: Results) -> Report:
+    """Return the report of a study in general: means of the main figures, and how methods differ.
+
+    What is the same in all lines, such as the only distribution, stands in the title alone.
+    """
+    return Report(results, [_means(results), *_differences(results)])
+
+
+def main_figures(results: Results) -> list[str]:
+    """Return the figures that a general report shows: the main ones, or all there are."""
+    figures = results.figures
+    return [name for name in OVERVIEW if name in figures] or list(figures)
+
+
+def varied(keys: Iterable[tuple[str, ...]], kinds: Sequence[str]) -> tuple[list[int], list[str]]:
+    """Return which parts of the keys differ among them, and the others as text."""
+    listed = list(keys)
+    differ = [i for i in range(len(kinds)) if len({key[i] for key in listed}) > 1]
+    same = [f"{kind} {listed[0][i]}" for i, kind in enumerate(kinds) if i not in differ]
+    return differ, same
+
+
+def _means(results: Results) -> Table:
+    summary, names = results.summary(), main_figures(results)
+    kinds = ("topology", "method", "loads")
+    differ, same = varied(summary, kinds)
+    trials = [results.trials(cell) for cell in results.study.cells]
+    counted = ["trials"] if len(set(trials)) > 1 else []
+    rows: list[list[Value]] = []
+    for count, (key, figures) in zip(trials, summary.items(), strict=True):
+        means = [mean_of(figures[name]) if name in figures else None for name in names]
+        rows.append([*(key[i] for i in differ), *(count for _ in counted), *means])
+    title = f"Means of {results.trials_text} trial{'s' if max(trials) > 1 else ''}"
+    return Table(
+        "overview",
+        "; ".join([f"{title} ± standard error" if max(trials) > 1 else title, *same]),
+        [*(kinds[i] for i in differ), *counted, *names],
+        rows,
+        [*(0 for _ in (*differ, *counted)), *(2 for _ in names)],
+    )
+
+
+def _differences(results: Results) -> Iterator[Table]:
+    """Yield the paired differences, a table a main figure and a line a pair of methods."""
+    compared = results.compare(figures=main_figures(results))
+    kinds = ("topology", "loads", "first", "second")
+    note = (
+        "The mean's 95 % confidence interval (Student's t) for each line by itself, and in how "
+        "many trials the first method has less, as much, and more."
+    )
+    for name in main_figures(results):
+        differences = {key: figures[name] for key, figures in compared.items() if name in figures}
+        if not differences:
+            continue
+        differ, same = varied(differences, kinds)
+        if 2 not in differ and 3 not in differ:
+            _, _, first, second = next(iter(differences))
+            same = [*same[:-2], f"{first} minus {second}"]
+        else:
+            same.append("first method minus second")
+        rows: list[list[Value]] = []
+        for key, difference in differences.items():
+            numbers = difference.to_dict()
+            shares = [100 * numbers[part] for part in ("less", "equal", "greater")]
+            spread = [numbers[part] for part in ("mean", "standard_error", "low", "high")]
+            rows.append([*(key[i] for i in differ), *spread, *shares])
+        yield Table(
+            f"differences-{name}",
+            "; ".join([f"Paired differences in {name}", *same]),
+            [
+                *(kinds[i] for i in differ),
+                *("mean", "s.e.", "from", "to", "less %", "equal %", "more %"),
+            ],
+            rows,
+            [*(0 for _ in differ), *[_places(differences.values())] * 4, 1, 1, 1],
+            note,
+        )
+        note = ""
+
+
+def _places(differences: Iterable[Difference]) -> int:
+    """Return the decimal places that show two digits of the least standard error."""
+    errors = [x.standard_error for x in differences if 0 < x.standard_error < math.inf]
+    return min(9, max(0, 1 - math.floor(math.log10(min(errors))))) if errors else 2

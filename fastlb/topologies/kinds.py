@@ -1,0 +1,128 @@
+"""Kinds of topologies and the methods that balance each: the table that all checks read.
+
+``fastlb topologies --methods`` prints it, and an error about a method that does not fit a
+topology names the methods of that topology's kind.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, overload
+
+from .grids import Grid
+from .hexa_cell_topology import HyperHexaCell
+from .hypercube import Hypercube
+from .network import Network
+from .parse import read_topology
+from .topology import Topology
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of topology.
+
+    Attributes
+    ----------
+    name : str
+        Such as ``"hypercube"``; an article goes before it.
+    base : class
+        Of its topologies.
+    examples : str
+        What belongs to it.
+    methods : tuple of str
+        Names for :func:`fastlb.balance`, the usual one first.
+    """
+
+    name: str
+    base: type[Topology]
+    examples: str
+    methods: tuple[str, ...]
+
+
+HYPERCUBE = Kind(
+    "hypercube", Hypercube, "hypercube:10", ("dem", "dde", "gde", "fault_tolerant_dem")
+)
+FAULTY_HYPERCUBE = Kind(
+    "hypercube with faults",
+    Hypercube,
+    "hypercube:3:faults=0-4,5-7",
+    ("fault_tolerant_dem", "dem", "gde"),
+)
+GRID = Kind("grid", Grid, "mesh:8x8, torus:4x4x4, chain:8, ring:8, grid:4wx6", ("dde", "gde"))
+HEXA_CELL = Kind("hyper hexa-cell", HyperHexaCell, "hhc:5", ("hexa_cell", "gde"))
+NETWORK = Kind(
+    "network", Network, "any other graph: links.csv, net.graphml, lb.Network(..)", ("gde",)
+)
+
+KINDS = (HYPERCUBE, FAULTY_HYPERCUBE, GRID, HEXA_CELL, NETWORK)
+
+# Balance along links with capacities; they take every topology.
+PLANNERS = ("minimax_flow",)
+
+# What is to be known of a method besides where it works.
+REMARKS = {
+    "dem": "one pass over the dimensions; faulty links exchange nothing",
+    "dde": "one pass over the axes",
+    "gde": "neighbours end within 1; lam is 1/2 if no optimum is known",
+    "fault_tolerant_dem": "one pass over the dimensions, round the faulty links",
+    "hexa_cell": "triangles, prisms and dimensions: Algorithms A, B and C",
+    "minimax_flow": "least load on the busiest link, in capacities: fastlb plan",
+}
+
+POINTER = "fastlb topologies --methods lists what works where"
+
+
+def kind_of(topology: Topology) -> Kind:
+    """Return the kind of a topology."""
+    if isinstance(topology, Hypercube):
+        return FAULTY_HYPERCUBE if topology.faults else HYPERCUBE
+    if isinstance(topology, Grid):
+        return GRID
+    return HEXA_CELL if isinstance(topology, HyperHexaCell) else NETWORK
+
+
+def suitable(topology: Topology) -> list[str]:
+    """Return the library's methods that balance a topology, the usual one first.
+
+    Examples
+    --------
+    >>> suitable(Hypercube(3, faults=[(0, 4)]))
+    ['fault_tolerant_dem', 'dem', 'gde']
+    """
+    return list(kind_of(topology).methods)
+
+
+@overload
+def topology_for(method: Literal["dem", "fault_tolerant_dem"], topology: Any) -> Hypercube: ...
+@overload
+def topology_for(method: Literal["hexa_cell"], topology: Any) -> HyperHexaCell: ...
+@overload
+def topology_for(method: str, topology: Any) -> Topology: ...
+def topology_for(method: str, topology: Any) -> Topology:
+    """Return a topology, which may be spelled as a string, if the method balances its kind.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is no topology or the method does not balance it; the message names those that do.
+    """
+    balanced = read_topology(topology)
+    kind = kind_of(balanced)
+    if method in kind.methods:
+        return balanced
+    usable = f"{either([*kind.methods, *PLANNERS])} ({POINTER})"
+    if kind is FAULTY_HYPERCUBE and method in HYPERCUBE.methods:
+        raise ValueError(
+            f"topology must have no faulty links for {method}, got {balanced!r}; "
+            f"on a {kind.name} use {usable}"
+        )
+    classes = dict.fromkeys(k.base.__name__ for k in KINDS[::-1] if method in k.methods)
+    raise TypeError(
+        f"topology must be a {either(list(classes))} for {method}, got {balanced!r}; "
+        f"on a {kind.name} use {usable}"
+    )
+
+
+def either(words: list[str]) -> str:
+    """Return words as alternatives: ``a, b or c``."""
+    return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
