@@ -15,7 +15,8 @@ all rows have been compared.
 import numpy as np
 from numba import types
 
-from ..shared.compiling import inlined, kernel
+from ..shared.compiling import inlined
+from ..shared.interrupts import interrupted, long_kernel, new_meter
 from ..shared.tracing import traced
 from ..shared.words import lowest_bit, to_word
 
@@ -50,7 +51,7 @@ def _tabulate(rows, p, r, sums, base, row):
                 base[row, filled + i] = base[row, i] + value
 
 
-@kernel
+@long_kernel
 def enumerate_each(rows, b, sums, base, order, pattern, objective, feasible):
     """Solve programs ``rows`` (B, m + 1, n), costs last, and ``b`` (B, m), int64.
 
@@ -63,8 +64,10 @@ def enumerate_each(rows, b, sums, base, order, pattern, objective, feasible):
     earlier in the next.
     """
     B, m = b.shape
-    T = sums.dtype.type
+    T, meter = sums.dtype.type, new_meter()
     for p in range(B):
+        if interrupted(meter, 4 * base.shape[1]):
+            return
         sums[m, 0] = 0
         base[m, 0] = 0
         _tabulate(rows, p, m, sums, base, m)
