@@ -48,7 +48,11 @@ def own_method(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
             options.pop("record", None)
         out = None if takes is not None and "out" in takes else options.pop("out", None)
         # A copy, which the function may change in place.
-        returned = function(inputs.rows.reshape(inputs.shape).copy(), where, **options)
+        try:
+            returned = function(inputs.rows.reshape(inputs.shape).copy(), where, **options)
+        except Exception as error:
+            error.add_note(f"raised by the method {name} on {where!r}")
+            raise
         balance = _as_balance(name, where, record, inputs, returned)
         if out is None:
             return balance

@@ -31,6 +31,8 @@ _METHODS: dict[str, Method] = {
     "fault_tolerant_dem": fault_tolerant_dem,
 }
 
+BUILT_IN = frozenset(_METHODS)
+
 # Arguments of every method; they are no options of one.
 SHARED = ("loads", "topology", "record", "out")
 
@@ -41,12 +43,12 @@ def methods() -> tuple[str, ...]:
 
 
 def register_method(name: str, function: Callable[..., Any]) -> None:
-    """Add a balancing method under a new name.
+    """Add a balancing method of your own; registered again, it replaces the one before.
 
     Parameters
     ----------
     name : str
-        A Python identifier not in use, as it is also spelled in studies.
+        A Python identifier, as it is also spelled in studies; not that of a method of fastlb.
     function : callable
         Called as ``function(loads, topology, **options)`` with an array of shape
         ``(*batch, *topology.shape)`` or ``(*batch, topology.size)``, its own copy, and a
@@ -54,12 +56,13 @@ def register_method(name: str, function: Callable[..., Any]) -> None:
         only if it takes them. Returns the final loads, of the same shape and total; or a dict
         with ``loads`` and any of ``moved``, ``local``, ``sweeps``, ``steps``, ``rounds``,
         ``simulated_steps``, ``stalled`` and ``converged``, one value or one a network; or a
-        :class:`Balance`. Figures that it does not tell are not recorded.
+        :class:`Balance`. Figures that it does not tell are not recorded. To an exception of its
+        own a note is added that names the method.
 
     Raises
     ------
     ValueError, TypeError
-        If the name is taken or no identifier, or the function cannot be called; when it is
+        If the name is that of a method of fastlb or no identifier, or the function cannot be called; when it is
         called, if what it returns is not as above.
 
     Examples
@@ -75,8 +78,8 @@ def register_method(name: str, function: Callable[..., Any]) -> None:
     """
     if not isinstance(name, str) or not name.isidentifier():
         raise ValueError(f"name must be an identifier, got {name!r}")
-    if name in _METHODS:
-        raise ValueError(f"name must not be taken, got {name!r}")
+    if name in BUILT_IN:
+        raise ValueError(f"name must not be that of a method of fastlb, got {name!r}")
     if not callable(function):
         raise TypeError(f"function must be callable, got {function!r}")
     _METHODS[name] = own_method(name, function)

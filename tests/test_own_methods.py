@@ -115,3 +115,21 @@ def test_options_are_checked(register: Any) -> None:
     lb.balance([1, 2, 3], "chain:3", "own", rounds=4)
     with pytest.raises(TypeError, match="own takes rounds, got round"):
         lb.balance([1, 2, 3], "chain:3", "own", round=4)
+
+
+def test_registered_again_it_replaces_the_one_before(register: Any) -> None:
+    register(to_the_first)
+    lb.register_method("own", lambda loads, topology: loads)
+    assert lb.balance([1, 2, 3], "chain:3", "own").loads.tolist() == [1, 2, 3]
+    with pytest.raises(ValueError, match="name must not be that of a method of fastlb, got 'dde'"):
+        lb.register_method("dde", to_the_first)
+
+
+def test_its_exceptions_carry_its_name(register: Any) -> None:
+    def fails(loads: Any, topology: lb.Topology) -> Any:
+        raise ZeroDivisionError("no load")
+
+    register(fails)
+    with pytest.raises(ZeroDivisionError, match="no load") as raised:
+        lb.balance([1, 2, 3], "chain:3", "own")
+    assert raised.value.__notes__ == ["raised by the method own on Chain(3)"]

@@ -126,6 +126,11 @@ def dem(
     OverflowError
         If a total, or what is moved, does not fit int64 (not with ``record="loads"``).
 
+    Notes
+    -----
+    Calls are safe from several threads on different arrays, as the kernels release Python's
+    lock. Batches gain from threads, small calls nothing. Two threads must not write one ``out``.
+
     Examples
     --------
     >>> import fastlb as lb

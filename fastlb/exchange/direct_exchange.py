@@ -93,6 +93,11 @@ def dde(
     OverflowError
         If a total, or what is moved, does not fit int64.
 
+    Notes
+    -----
+    Calls are safe from several threads on different arrays, as the kernels release Python's
+    lock. Batches gain from threads, small calls nothing. Two threads must not write one ``out``.
+
     Examples
     --------
     >>> import fastlb as lb

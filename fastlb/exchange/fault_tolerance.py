@@ -101,6 +101,9 @@ def fault_tolerant_dem(
     Differs from the paper: a sender inside the donor keeps the holes registered with it; without
     this cap loads can fall below 0.
 
+    Calls are safe from several threads on different arrays, as the kernels release Python's
+    lock. Batches gain from threads, small calls nothing. Two threads must not write one ``out``.
+
     Examples
     --------
     >>> from fastlb import Hypercube

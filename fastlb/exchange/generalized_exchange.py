@@ -91,7 +91,8 @@ def gde(
     -------
     Balance
         With ``sweeps``, ``stalled``, ``converged``, ``colours``; ``steps`` is three per colour
-        and sweep.
+        and sweep. ``converged`` tells that neighbours are balanced: parts of a graph that no
+        link joins keep their totals, and may differ by any number.
 
     Raises
     ------
@@ -99,6 +100,11 @@ def gde(
         On arguments that do not fit.
     OverflowError
         If a total, or what is moved, does not fit int64.
+
+    Notes
+    -----
+    Calls are safe from several threads on different arrays, as the kernels release Python's
+    lock. Batches gain from threads, small calls nothing. Two threads must not write one ``out``.
 
     Examples
     --------

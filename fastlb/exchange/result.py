@@ -75,7 +75,9 @@ class Balance:
     rounds, simulated_steps : batch, int64
         DDE: simulated exchange rounds, and with the information steps.
     stalled, converged : batch, bool
-        GDE: the last sweep moved nothing although neighbours differ; neighbours are balanced.
+        GDE: the last sweep moved nothing although neighbours differ; neighbours are balanced,
+        whatever ``difference`` is left between nodes that are not: on a graph in several parts
+        it may be large.
     colours : int
         GDE: number of colours of the links.
     lam : Fraction

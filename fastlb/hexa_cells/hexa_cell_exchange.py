@@ -97,6 +97,11 @@ def hexa_cell(
     OverflowError
         If a network's total, or what is moved in it, does not fit int64.
 
+    Notes
+    -----
+    Calls are safe from several threads on different arrays, as the kernels release Python's
+    lock. Batches gain from threads, small calls nothing. Two threads must not write one ``out``.
+
     Examples
     --------
     >>> import fastlb as lb

@@ -83,11 +83,16 @@ def normalise(part: Any) -> None:
         seen: set[object] = set()
         for value in values:
             # Two of one spelling would be one column of the results.
-            same = {value, getattr(value, "spec", value)}
-            if seen & same:
-                hint = " (label= tells networks apart)" if isinstance(value, Network) else ""
-                raise ValueError(f"{name} must differ, got {value} twice{hint}")
-            seen |= same
+            spelled = getattr(value, "spec", value)
+            if value not in seen and spelled in seen and isinstance(value, Network):
+                raise ValueError(
+                    f"{name} must be spelled differently, as results are named by it: two "
+                    f"networks are both {spelled!r} (label= tells networks apart: "
+                    "Network(edges, label=..), Network.from_networkx(graph, label=..))"
+                )
+            if {value, spelled} & seen:
+                raise ValueError(f"{name} must differ, got {value} twice")
+            seen |= {value, spelled}
         object.__setattr__(part, name, values)
 
 

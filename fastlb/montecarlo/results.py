@@ -16,9 +16,10 @@ from ..display.numbers import with_error
 from ..display.tables import html_table
 from ..extras import extra
 from .collecting import Rows, Tallies
+from .keys import spelled_key
 from .statistic import QUANTILES, Difference
 from .stopping import enough
-from .summary import MOST_ROWS, Comparison, Summary
+from .summary import KINDS, MOST_ROWS, Comparison, Summary
 
 if TYPE_CHECKING:
     import pandas
@@ -129,10 +130,11 @@ class Results:
         ValueError
             If no rows were kept.
         """
-        for cell in self.study.cells:
-            if cell.key == (topology, method, loads):
-                return self.columns(cell)[name]
-        raise KeyError((topology, method, loads))
+        cells = {cell.key: cell for cell in self.study.cells}
+        key: tuple[str, ...] = topology, method, loads
+        if key not in cells:
+            key = spelled_key(cells, KINDS, key)
+        return self.columns(cells[key])[name]  # type: ignore[index]
 
     def columns(self, cell: Cell) -> Mapping[str, NDArray[Any]]:
         """Return all figures of one of the study's combinations, one value a trial each.

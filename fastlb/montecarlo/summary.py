@@ -10,12 +10,16 @@ from ..display.cards import card
 from ..display.numbers import percent, shown, with_error
 from ..display.tables import html_table, text_table, without_repeats
 from ..extras import extra
+from .keys import spelled_key
 from .statistic import Difference, Statistic
 
 if TYPE_CHECKING:
     import pandas
     import xarray
 
+# What the keys are made of.
+KINDS = ("topology", "method", "loads")
+PAIR_KINDS = ("topology", "loads", "first", "second")
 # Rows printed; data frames have all.
 MOST_ROWS = 60
 # Quantiles printed.
@@ -28,8 +32,14 @@ Lines = tuple[str, list[str], list[list[str]]]
 class Summary(dict[tuple[str, str, str], dict[str, Statistic]]):
     """Mean, standard error, extremes and quantiles by (topology, method, loads), then figure.
 
-    Prints as a table, a figure's methods one below the other.
+    Prints as a table, a figure's methods one below the other. Keys are also found by another
+    spelling, such as ``"one-hot:20000"`` for ``"one-hot:20000,0"``, and by a topology or
+    distribution itself; of others the ``KeyError`` names the nearest.
     """
+
+    def __missing__(self, key: Any) -> dict[str, Statistic]:
+        topology, method, loads = spelled_key(self, KINDS, key)
+        return self[topology, method, loads]
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return a ``pandas.DataFrame`` with a row a combination and figure.
@@ -42,7 +52,7 @@ class Summary(dict[tuple[str, str, str], dict[str, Statistic]]):
         for _, _, statistic in _flat(self):
             row = _attributes(statistic)
             rows.append(row | {_level(q): x for q, x in row.pop("quantiles").items()})
-        return _frame(self, ("topology", "method", "loads"), rows)
+        return _frame(self, KINDS, rows)
 
     def to_xarray(self) -> xarray.Dataset:
         """Return an ``xarray.Dataset`` over topology, method, loads and figure.
@@ -87,8 +97,17 @@ class Summary(dict[tuple[str, str, str], dict[str, Statistic]]):
 class Comparison(dict[tuple[str, str, str, str], dict[str, Difference]]):
     """How methods differ by (topology, loads, first, second method), then figure.
 
-    Prints as a table of paired differences with their confidence intervals.
+    Prints as a table of paired differences with their confidence intervals. Keys are found as
+    in a :class:`Summary`; two methods in the other order give the same differences with the
+    other sign.
     """
+
+    def __missing__(self, key: Any) -> dict[str, Difference]:
+        topology, loads, first, second = spelled_key(self, PAIR_KINDS, key, pairs=True)
+        if (topology, loads, first, second) in self:
+            return self[topology, loads, first, second]
+        turned = self[topology, loads, second, first]
+        return {name: -difference for name, difference in turned.items()}
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return a ``pandas.DataFrame`` with a row a pair of methods and figure.
@@ -97,7 +116,7 @@ class Comparison(dict[tuple[str, str, str, str], dict[str, Difference]]):
         :class:`Difference`.
         """
         rows = [_attributes(difference) for _, _, difference in _flat(self)]
-        return _frame(self, ("topology", "loads", "first", "second"), rows)
+        return _frame(self, PAIR_KINDS, rows)
 
     def to_xarray(self) -> xarray.Dataset:
         """Return :meth:`to_pandas` as an ``xarray.Dataset`` over its index; NaN where none is."""

@@ -15,7 +15,7 @@ from ..arguments import integer
 from ..extras import extra
 from ..quantities import Quantities, read_quantities
 from .linkattributes import warn_of_unread
-from .topology import MAX_NODES, Topology, ordered_links
+from .topology import MAX_NODES, Topology, links_text, ordered_links
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -187,17 +187,23 @@ class Network(Topology):
 
     @classmethod
     def from_networkx(
-        cls, graph: Any, *, capacity: str = "capacity", traffic: str = "traffic"
+        cls,
+        graph: Any,
+        *,
+        capacity: str = "capacity",
+        traffic: str = "traffic",
+        label: str | None = None,
     ) -> Network:
         """Build a network from a networkx graph; an undirected one gives both directions.
 
         Parameters
         ----------
         graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
-            Nodes are numbered in the graph's own order, and keep their names; the name of the
-            graph, if it has one, is the network's label.
+            Nodes are numbered in the graph's own order, and keep their names.
         capacity, traffic : str
             Link attributes to read; a link without one is unlimited, or carries nothing.
+        label : str, optional
+            What tables call the network; by default the name of the graph, if it has one.
 
         Raises
         ------
@@ -223,7 +229,7 @@ class Network(Topology):
             capacity=[data.get(capacity) for *_, data in links],
             traffic=[data.get(traffic, 0) for *_, data in links],
             names=None if list(number) == list(range(len(number))) else number,
-            label=" ".join(str(getattr(graph, "name", "")).split()) or None,
+            label=" ".join(str(label or getattr(graph, "name", "")).split()) or None,
         )
 
     @property
@@ -349,9 +355,9 @@ class Network(Topology):
         if self.topology is not None:
             return f"{self.topology!r}.network()"
         if self.label is not None:
-            return f"<Network {self.label}: {self.size} nodes, {len(self.edges)} edges>"
+            return f"<Network {self.label}: {self.size} nodes, {links_text(self.edges)}>"
         if len(self.edges) > 8:
-            return f"Network(<{len(self.edges)} edges>, n={self.size})"
+            return f"<Network: {self.size} nodes, {links_text(self.edges)}>"
         limits = "" if set(self.capacity) <= {None} else f", capacity={list(self.capacity)}"
         carried = "" if set(self.traffic) <= {0} else f", traffic={list(self.traffic)}"
         named = f", names={list(self._names)}" if self._names and len(self._names) <= 9 else ""

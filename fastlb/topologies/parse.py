@@ -104,9 +104,10 @@ def read_topology(topology: Any, name: str = "topology") -> Topology:
     if isinstance(topology, str):
         is_spelled = topology.partition(":")[0] in _READERS
         return (_spelled if is_spelled else parse_topology)(topology)
+    hint = "; Network.from_networkx(graph) makes one" if hasattr(topology, "is_directed") else ""
     raise TypeError(
         f"{name} must be a Topology such as Mesh(8, 8) or a spelling such as 'mesh:8x8', "
-        f"got {topology!r}"
+        f"got {topology!r}{hint}"
     )
 
 

@@ -198,3 +198,11 @@ def ordered_links(links: NDArray[np.int64]) -> NDArray[np.int64]:
     ends = np.ascontiguousarray(ends[~repeated])
     ends.flags.writeable = False
     return ends
+
+
+def links_text(edges: NDArray[np.int64]) -> str:
+    """Return how many directed links there are, in pairs where each has its reverse."""
+    order, back = (np.lexsort((ends[:, 1], ends[:, 0])) for ends in (edges, edges[:, ::-1]))
+    if len(edges) and np.array_equal(edges[order], edges[back][:, ::-1]):
+        return f"{len(edges) // 2} links, both ways"
+    return f"{len(edges)} edges"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,41 @@ def test_a_summary_is_still_a_dictionary(results: lb.Results) -> None:
     compared = results.compare()
     assert isinstance(compared, dict)
     assert pickle.loads(pickle.dumps(compared)) == compared
+
+
+def test_keys_are_found_by_another_spelling(tmp_path: Path) -> None:
+    values = tmp_path / "loads.txt"
+    values.write_text("\n".join(map(str, range(40))))
+    network = lb.Network([(0, 1), (1, 2)], label="Ring:3")
+    laws = ["one-hot:20", f"resampled:{values}"]
+    methods = ["gde:lam=1/2,order=interleaved", "dde"]
+    study = lb.Study("respelled", ["ring:3"], methods, laws, trials=4)
+    results = lb.run(study)
+    summary, compared = results.summary(), results.compare()
+    for law, cells in zip(laws, (study.cells[:2], study.cells[2:]), strict=True):
+        known = summary[cells[0].key]
+        assert summary["Ring:3", "gde: order=interleaved, lam=1/2", law] is known  # type: ignore[index]
+        assert summary[lb.Ring(3), methods[0], cells[0].loads] is known  # type: ignore[index]
+        pair = compared["ring:3", cells[0].loads.spec, methods[0], "dde"]
+        assert compared["ring:3", law, methods[0], "dde"] is pair
+        turned = compared["ring:3", law, "dde", methods[0]]
+        assert turned == {name: -difference for name, difference in pair.items()}
+        figure = results.figure("difference", "ring:3", "dde", law)
+        assert figure is results.columns(cells[1])["difference"]
+    labelled = lb.run(lb.Study("label", [network], ["gde"], "one-hot:20", trials=4)).summary()
+    assert labelled["Ring:3", "gde", "one-hot:20"]
+
+
+def test_of_an_unknown_key_the_nearest_are_told(results: lb.Results) -> None:
+    summary, compared = results.summary(), results.compare()
+    with pytest.raises(KeyError, match=r"nearest of 4: \('mesh:4x4', 'dde', 'uniform:100'\)"):
+        summary["mesh:4x4", "dde", "uniform:10"]
+    with pytest.raises(KeyError, match=r"key must be \(topology, method, loads\), got 'dde'"):
+        summary["dde"]  # type: ignore[index]
+    with pytest.raises(KeyError, match=r"no combination is .*; the nearest of 2: \('mesh:4x4', "):
+        compared["mesh:4x4", "uniform:100", "dde", "dde"]
+    with pytest.raises(KeyError, match="no combination is"):
+        type(summary)()["a", "b", "c"]
 
 
 def test_it_prints_as_a_table(results: lb.Results) -> None:

@@ -77,14 +77,37 @@ def test_names_are_kept() -> None:
 def test_networks_of_one_size_are_told_apart_by_their_labels() -> None:
     graphs = [nx.path_graph(4), nx.star_graph(3)]
     networks = [lb.Network.from_networkx(graph) for graph in graphs]
-    with pytest.raises(ValueError, match=r"label= tells networks apart"):
+    with pytest.raises(ValueError, match=r"both 'network:4' \(label= tells networks apart"):
         lb.Study("two", networks, ["gde:lam=1/2"], "uniform:9")
+    with pytest.raises(ValueError, match=r"topologies must differ, got .* twice$"):
+        lb.Study("two", networks[:1] * 2, ["gde:lam=1/2"], "uniform:9")
+    called = [lb.Network.from_networkx(graph, label=str(i)) for i, graph in enumerate(graphs)]
+    study = lb.Study("two", called, ["gde:lam=1/2"], "uniform:9")
+    assert [cell.topology.spec for cell in study.cells] == ["0", "1"]
     for graph, name in zip(graphs, ("path", "star"), strict=True):
         graph.name = name
     labelled = [lb.Network.from_networkx(graph) for graph in graphs]
     assert labelled == networks
     study = lb.Study("two", labelled, ["gde:lam=1/2"], "uniform:9")
     assert [cell.topology.spec for cell in study.cells] == ["path", "star"]
+
+
+def test_it_tells_how_many_links_and_whether_they_go_both_ways() -> None:
+    graph = nx.circulant_graph(12, [1, 2])
+    network = lb.Network.from_networkx(graph)
+    assert repr(network) == "<Network: 12 nodes, 24 links, both ways>"
+    ring = lb.Network.from_networkx(nx.cycle_graph(12, nx.DiGraph), label="ring")
+    assert repr(ring) == "<Network ring: 12 nodes, 12 edges>"
+    doubled = lb.Network([(0, 1), (0, 1), (1, 0)], label="d")
+    assert repr(doubled) == "<Network d: 2 nodes, 3 edges>"
+    assert repr(lb.Network([], n=2, label="none")) == "<Network none: 2 nodes, 0 edges>"
+
+
+def test_a_networkx_graph_is_told_how_to_become_a_network() -> None:
+    with pytest.raises(TypeError, match=r"Network.from_networkx\(graph\) makes one"):
+        lb.gde([1, 2, 3], nx.path_graph(3))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"got 3$"):
+        lb.gde([1, 2, 3], 3)  # type: ignore[arg-type]
 
 
 def test_nodes_without_names_are_numbers() -> None:
