@@ -62,8 +62,8 @@ def register_method(name: str, function: Callable[..., Any]) -> None:
     Raises
     ------
     ValueError, TypeError
-        If the name is that of a method of fastlb or no identifier, or the function cannot be called; when it is
-        called, if what it returns is not as above.
+        If the name is that of a method of fastlb or no identifier, or the function cannot be
+        called; when it is called, if what it returns is not as above.
 
     Examples
     --------
