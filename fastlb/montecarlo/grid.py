@@ -86,7 +86,7 @@ def normalise(part: Any) -> None:
             spelled = getattr(value, "spec", value)
             if value not in seen and spelled in seen and isinstance(value, Network):
                 raise ValueError(
-                    f"{name} must be spelled differently, as results are named by it: two "
+                    f"{name} must differ in their spelling, which names results: two "
                     f"networks are both {spelled!r} (label= tells networks apart: "
                     "Network(edges, label=..), Network.from_networkx(graph, label=..))"
                 )

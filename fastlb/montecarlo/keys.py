@@ -37,7 +37,7 @@ def spelled_key(
         spelled = [_method(p) if k in METHODS else p for k, p in zip(kinds, candidate, strict=True)]
         if spelled in wanted:
             return candidate if spelled == meanings else (*candidate[:2], *candidate[:1:-1])
-    raise KeyError(f"no combination is {key!r}{_nearest(known, key)}")
+    raise KeyError(f"no ({', '.join(kinds)}) is {key!r}{_nearest(known, key)}")
 
 
 def _meaning(kind: str, part: Any, known: set[str]) -> Any:
