@@ -70,7 +70,7 @@ def test_of_an_unknown_key_the_nearest_are_told(results: lb.Results) -> None:
         match=r"no \(topology, loads, first, second\) is .*; the nearest of 2: \('mesh:4x4', ",
     ):
         compared["mesh:4x4", "uniform:100", "dde", "dde"]
-    with pytest.raises(KeyError, match="no .* is"):
+    with pytest.raises(KeyError, match=r"no .* is"):
         type(summary)()["a", "b", "c"]
 
 
