@@ -139,6 +139,7 @@ def test_balance_of_a_graph_file_alone(run: Run, folder: Path) -> None:
     gml = "graph [ node [ id 0 load 9 ] node [ id 1 load 1 ] edge [ source 0 target 1 ] ]"
     (folder / "n.gml").write_text(gml)
     assert json.loads(run("balance", "n.gml", "--json").out)["loads"] == [5, 5]
+    assert "gde on n.gml (1 link), lam 1/2" in run("balance", "n.gml").out
     assert "or a file of links of your own" in run("balance", "servers.csv").err
     named = run("balance", "servers.csv", "-t", "ring:5")
     assert "servers.csv line 2: ring:5 has no node 'fra1'" in named.err
