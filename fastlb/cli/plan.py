@@ -128,8 +128,10 @@ def plan(
     from ..files import planfile, writing
     from .terminal import output, working
 
-    target = writing.check_target(out, force=force, suffixes=planfile.SUFFIXES) if out else None
-    picture = writing.check_target(draw, force=force, suffixes=(".png", ".svg")) if draw else None
+    target, picture = (
+        None if path is None else writing.check_target(path, force=force, suffixes=suffixes)
+        for path, suffixes in ((out, planfile.SUFFIXES), (draw, (".png", ".svg")))
+    )
     file = loads or excess
     with working() as work:
         work.step(f"reading {network}")

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from ..reports.mean import number_text
 from ..reports.pictures import LoadPicture, short
+from ..topologies.network import Network
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from ..exchange.result import Balance
     from ..files.formats import LoadFile
+    from ..topologies.topology import Topology
 
 LISTED_NETWORKS = 16
 # Shares up to this are what float64 leaves of 0.
@@ -81,7 +83,13 @@ def _headings(
         # The share is told even where it is the default.
         options = {"lam": balance.lam, **options}
     how = "".join(f", {name.replace('_', '-')} {_option(v)}" for name, v in options.items())
-    yield Text(f"{balance.method} on {topology.spec} ({count(topology.edge_count)} links){how}")
+    yield Text(f"{balance.method} on {topology.spec} ({_links(topology)}){how}")
+
+
+def _links(topology: Topology) -> str:
+    """Return how many links there are; those for both ways of a network are one."""
+    links = len(topology.links) if isinstance(topology, Network) else topology.edge_count
+    return f"{count(links)} link{'s' if links != 1 else ''}"
 
 
 def _option(value: Any) -> str:

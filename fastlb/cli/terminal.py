@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import Progress, TaskID
+from rich.segment import Segment
 
 from ..reports.progress import columns, fields, is_terminal, tell
+from .controls import without_controls
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from rich.console import RenderableType
+    from rich.console import ConsoleOptions, RenderableType
 
     from ..montecarlo.gathering import Watch
     from ..montecarlo.study import Study
@@ -25,7 +27,20 @@ DEFAULT_WIDTH = 80
 
 def output() -> Console:
     """Return the console for results; paths and numbers are not coloured by guesswork."""
-    return Console(highlight=False, soft_wrap=False, width=_width())
+    return _Output(highlight=False, soft_wrap=False, width=_width())
+
+
+class _Output(Console):
+    """A console that shows texts of files without their control characters."""
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            if segment.control:
+                yield segment
+            else:
+                yield Segment(without_controls(segment.text), segment.style)
 
 
 def _width() -> int | None:
