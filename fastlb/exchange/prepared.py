@@ -82,7 +82,7 @@ def run_prepared(
     ``options`` are hashable. Plain arrays are of the type ``numpy.ndarray``, in C order, aligned
     and writable. A list becomes one, so that what people try first compiles no more than this.
     """
-    if type(loads) is list:
+    if isinstance(loads, list):
         try:
             loads = as_array("loads", loads)
         except (TypeError, ValueError, OverflowError):
