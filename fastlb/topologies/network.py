@@ -73,7 +73,7 @@ class Expanded:
         return bool(kernels("flows.residual").strongly_connected(self.residual, all_links))
 
     def on_links(self, values: NDArray[Any], inner: Any) -> NDArray[Any]:
-        """Expand values of the network's links to these (G,); inner links get the value ``inner``."""
+        """Expand values of the network's links to these (G,); inner links get ``inner``."""
         if self.plain:
             return values
         expanded = np.full(len(self.origin), inner, dtype=values.dtype)
