@@ -3,16 +3,14 @@
 import os
 import resource
 import shutil
-import signal
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import numba
 import pytest
 
-from fastlb import accelerate, extras
+from fastlb import extras
 from fastlb.errors import MissingExtraError
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -117,24 +115,3 @@ def test_a_missing_extra_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "highspy", None)
     with pytest.raises(MissingExtraError, match=r"highspy .* pip install 'fastlb\[mps\]'"):
         extras.extra.__wrapped__("highspy")
-
-
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no signals between processes here")
-def test_long_kernels_let_an_interrupt_through() -> None:
-    over = threading.Event()
-    interrupt = threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT))
-    interrupt.start()
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            accelerate.heeding(accelerate.SMALL, over.wait, 60.0)
-        assert not over.is_set()
-    finally:
-        over.set()
-        interrupt.join()
-
-
-@pytest.mark.parametrize("size", [0, accelerate.SMALL])
-def test_kernels_give_their_results_and_errors(size: int) -> None:
-    assert accelerate.heeding(size, divmod, 7, 2) == (3, 1)
-    with pytest.raises(ZeroDivisionError):
-        accelerate.heeding(size, divmod, 7, 0)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from importlib.util import find_spec
 
+from ..aside import exit_at_once, left_behind
+
 
 def main() -> None:
     """Run the command line and leave with its exit code.
@@ -18,6 +20,7 @@ def main() -> None:
             file=sys.stderr,
         )
         sys.exit(2)
+    code: int | str | None = 130
     try:
         from .commands import commands
         from .notice import compilation_told
@@ -25,4 +28,9 @@ def main() -> None:
         with compilation_told():
             commands.main(prog_name="fastlb")
     except KeyboardInterrupt:
-        sys.exit(130)
+        print("fastlb: interrupted", file=sys.stderr)
+    except SystemExit as end:
+        code = end.code
+    if left_behind() and isinstance(code, int):
+        exit_at_once(code)
+    sys.exit(code)

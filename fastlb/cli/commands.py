@@ -76,6 +76,9 @@ class Commands(click.Group):
                 return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise
+        except KeyboardInterrupt:
+            click.echo("fastlb: interrupted", err=True)
+            raise click.Abort from None
         except Exception as error:
             if ctx.meta.get("fastlb.debug"):
                 traceback.print_exc()
@@ -150,7 +153,7 @@ def _debug_option() -> click.Option:
 def commands(ctx: click.Context) -> None:
     """Exact, vectorised load balancing on interconnection networks.
 
-    Exit codes: 0 done, 1 ran but did not reach what was asked, 2 bad input.
+    Exit codes: 0 done, 1 ran but did not reach what was asked, 2 bad input, 130 interrupted.
     """
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())

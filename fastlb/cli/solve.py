@@ -62,12 +62,12 @@ def solve(
 ) -> None:
     """Solve the 0-1 program in PROBLEM exactly; show its optimum and a solution.
 
-    Exit codes: 0 optimal, 1 infeasible or stopped at a limit, 2 bad input.
+    Exit codes: 0 optimal, 1 infeasible or stopped at a limit, 2 bad input, 130 interrupted: the
+    best solution so far is shown.
     """
     import fastlb as lb
 
     from ..files.writing import as_json as in_json
-    from ..programs.background import exit_at_once, left_behind
     from ..programs.mps import read_mps
     from .terminal import output, working
 
@@ -77,25 +77,34 @@ def solve(
         given = read_mps(problem)
         work.step(f"solving {given.name}")
         began = monotonic()
-        found = lb.solve_binary(
-            given.c,
-            given.A,
-            given.b,
-            method=method,
-            time_limit=time_limit,
-            progress=lambda so_far: work.say(_so_far(given, so_far)),
-            **options,
-        )
+        interrupted = False
+        found: Any = None
+        try:
+            found = lb.solve_binary(
+                given.c,
+                given.A,
+                given.b,
+                method=method,
+                time_limit=time_limit,
+                progress=lambda so_far: work.say(_so_far(given, so_far)),
+                **options,
+            )
+        except KeyboardInterrupt as error:
+            found, interrupted = getattr(error, "solution", None), True
+            if found is None:
+                raise
         seconds = monotonic() - began
     document = _document(given, found, seconds)
     if as_json:
         click.echo(in_json(document), nl=False)
     else:
         output().print("\n".join(_lines(document)), markup=False)
+    if interrupted:
+        said = "interrupted; the best solution so far stands above"
+        click.echo(f"fastlb: {given.name}: {said}", err=True)
+        raise click.Abort
     if found.status != "optimal":
         click.echo(f"fastlb: {given.name}: {_why(found, seconds, time_limit)}", err=True)
-        if left_behind():
-            exit_at_once(1)
         ctx.exit(1)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..accelerate import check_ended, kernels
+from ..accelerate import kernels
 from ..arguments import integer
 from ..topologies.colouring import Colouring, colouring
 from ..topologies.grids import Grid
@@ -25,7 +25,6 @@ from .result import Balance
 from .tiling import tiled, untiled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from fractions import Fraction
 
     from numpy.typing import ArrayLike, NDArray
@@ -34,8 +33,6 @@ if TYPE_CHECKING:
 
 # A tile of trials, and what they keep, should stay within the L2 cache.
 TILE_BYTES = 2**19
-# Loads swept, some tenths of a second, before the kernel comes back.
-SWEPT_AT_ONCE = 2**27
 # Nodes of a network that is balanced in one call.
 MOST_NODES = 2**13
 
@@ -185,12 +182,12 @@ def balance_tiles(
     """Balance ``B`` networks in tiles in place; return moved, local, sweeps and flags (4, B)."""
     _, N, W = tiles.shape
     resident_min = np.empty(N * W, tiles.dtype) if with_metrics else None
-    counts, state = np.zeros((4, B), np.int64), np.zeros((4, W), np.int64)
+    counts = np.zeros((4, B), np.int64)
     kernel = kernels("gde.tiles")
     arrays = links.u, links.v, links.starts, links.lines, links.axes
-    _run_to_end(
-        kernel.gde, tiles, resident_min, flows, arrays, factor, most, counts, state, width=N * W
-    )
+    # Units that do not fit turn negative, of which plain Python would warn.
+    with np.errstate(over="ignore"):
+        kernel.gde(tiles, resident_min, flows, arrays, factor, most, counts)
     over = counts[3] & kernel.OVER > 0
     if with_metrics and over.any():
         row = int(np.flatnonzero(over)[0])
@@ -209,33 +206,18 @@ def _run_floats(
 ) -> NDArray[Any]:
     tiles = tiled(rows, np.float64, tile_bytes=TILE_BYTES // 2)
     _, N, W = tiles.shape
-    counts, state = np.zeros((4, len(rows))), np.zeros((8, W))
+    counts = np.zeros((4, len(rows)))
     # A share too small for a float still is one: it moves nothing, and so stalls.
     share = max(lam, np.finfo(np.float64).smallest_subnormal)
-    _run_to_end(
-        kernels("gde.real").gde, tiles, np.empty(N * W), flows, (links.u, links.v), share,
-        tolerance, most, counts, state, width=N * W,
-    )  # fmt: skip
+    arrays = tiles, np.empty(N * W), flows, (links.u, links.v)
+    # Units that do not fit become infinite, of which plain Python would warn.
+    with np.errstate(over="ignore"):
+        kernels("gde.real").gde(*arrays, share, tolerance, most, counts)
     if not np.isfinite(counts[0]).all():
         row = int(np.flatnonzero(~np.isfinite(counts[0]))[0])
         raise OverflowError(f"moved must fit float64, got more units in row {row}")
     untiled(tiles, out)
     return counts
-
-
-def _run_to_end(kernel: Callable[..., bool], *arguments: Any, width: int) -> None:
-    """Call a kernel until all is done, coming back now and then so that Ctrl-C is heard.
-
-    ``width`` : loads of a tile.
-    """
-    progress = np.zeros(3, np.int64)
-    # Units that do not fit turn negative or infinite, of which plain Python would warn.
-    with np.errstate(over="ignore"):
-        while True:
-            progress[2] = SWEPT_AT_ONCE // (width + 1024) + 1
-            if kernel(*arguments, progress):
-                return
-            check_ended()
 
 
 @lru_cache(maxsize=256, typed=True)

@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..arguments import as_array
 from ..topologies.parse import read_topology
 from .result import Balance
 
@@ -79,8 +80,13 @@ def run_prepared(
     """Balance one network of plain loads by a prepared kernel, or return None.
 
     ``options`` are hashable. Plain arrays are of the type ``numpy.ndarray``, in C order, aligned
-    and writable.
+    and writable. A list becomes one, so that what people try first compiles no more than this.
     """
+    if type(loads) is list:
+        try:
+            loads = as_array("loads", loads)
+        except (TypeError, ValueError, OverflowError):
+            return None
     if type(loads) is not np.ndarray or type(record) is not str or not loads.flags.carray:
         return None
     if isinstance(topology, str):

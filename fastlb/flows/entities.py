@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..accelerate import heeding, kernels
+from ..accelerate import kernels
 from ..arguments import one_of, whole_number
 from ..display.cards import Displayed
 from ..quantities import Number, Numbers, Quantities, read_number, read_quantities
@@ -256,9 +256,7 @@ def _budget(
         if trial:
             # Sizes blurred by up to a factor of two: still large before small, on the whole.
             order = np.argsort(-work.size * draws.uniform(0.5, 1.0, len(order)), kind="stable")
-        found = heeding(
-            len(order) * len(graph.tail),
-            search,
+        found = search(
             work.links,
             work.room,
             graph.entry[work.at[order]],
@@ -278,9 +276,7 @@ def _budget(
 def _ordered(work: _Work, plan: MinimaxPlan, order: Integers, template: Numbers | None) -> Found:
     target, room_target, parts = _template(work, plan, template)
     checked("total size times the template's denominator", exact_sum(work.size) * parts)
-    found: Found = heeding(
-        len(order) * len(work.graph.head),
-        kernels("flows.entities").ordered_search,
+    found: Found = kernels("flows.entities").ordered_search(
         work.links,
         work.room,
         work.graph.entry[work.at[order]],

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ..accelerate import heeding, kernels
+from ..accelerate import kernels
 from ..display.cards import card
 from ..display.drawings import BLUE, GREY, MOST_LINKS, MOST_NODES, ORANGE, network_drawing
 from ..display.html import Markup
@@ -197,8 +197,8 @@ class MinimaxPlan:
         """
         problem = self.stages[0].problem
         link = problem.residual.link
-        count, source, sink, amount, ends, arcs = heeding(
-            len(link), kernels("flows.routes").decompose, problem.residual, self._flow
+        count, source, sink, amount, ends, arcs = kernels("flows.routes").decompose(
+            problem.residual, self._flow
         )
         if not count:
             return []

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ..accelerate import heeding, kernels
+from ..accelerate import kernels
 from .problem import Nodes, Problem
 from .scaling import Integers, exact_sum
 from .scipyflow import scipy_flow
@@ -80,9 +80,7 @@ def short_flow(problem: Problem, beta: Fraction | None) -> tuple[int, Integers, 
     """Return (value, flow, cut side, q) of a short maximum flow at ``beta``, in units of 1/q."""
     capacity, q = problem.capacity(beta)
     scaled = problem.scaled(q)
-    value, flow, side = heeding(
-        len(problem.residual.head),
-        kernels("flows.dinic").short_plan,
+    value, flow, side = kernels("flows.dinic").short_plan(
         problem.residual,
         capacity,
         scaled.excess,
@@ -96,9 +94,7 @@ def least_flow(problem: Problem, beta: Fraction | None) -> tuple[int, Integers, 
     """Return the same of least total traffic; the value must be possible at ``beta``."""
     capacity, q = problem.capacity(beta)
     scaled = problem.scaled(q)
-    value, flow = heeding(
-        len(problem.residual.head),
-        kernels("flows.primal_dual").least_plan,
+    value, flow = kernels("flows.primal_dual").least_plan(
         problem.residual,
         capacity,
         problem.graph.costs,
@@ -141,9 +137,7 @@ def _fused_value(problem: Problem) -> tuple[int, Nodes]:
         return 0, nobody
     if len(problem.residual.head) >= MANY_ARCS and _joined(problem, problem.usable >= limit):
         return problem.limit, nobody
-    value, _, _, side, *_ = heeding(
-        len(problem.residual.head),
-        kernels("flows.push_relabel").fused_search,
+    value, _, _, side, *_ = kernels("flows.push_relabel").fused_search(
         problem.residual,
         problem.usable,
         problem.base,
@@ -177,9 +171,7 @@ def _fused_beta(problem: Problem, whole: bool) -> tuple[Fraction, Nodes | None, 
         bits = max(0, min(wanted, SEARCH_TOTAL.bit_length() - 1 - largest.bit_length()))
     fine = 1 << bits
     scaled = problem.scaled(fine)
-    _, beta, raises, side, before, short, rho = heeding(
-        len(problem.residual.head),
-        kernels("flows.push_relabel").fused_search,
+    _, beta, raises, side, before, short, rho = kernels("flows.push_relabel").fused_search(
         problem.residual,
         scaled.usable,
         scaled.base,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..accelerate import end_with
+from ..accelerate import kernels
 from ..arguments import folder, integer, yes_or_no
 from .collecting import collector
 from .gathering import Progress, Watch, gather
@@ -123,7 +123,7 @@ def _threads(workers: int) -> Iterator[Executor | None]:
     if workers == 1:
         yield None
         return
-    ended = threading.Event()
+    ended, end_with = threading.Event(), kernels("shared.interrupts").end_with
     with ThreadPoolExecutor(workers, initializer=end_with, initargs=(ended,)) as own:
         try:
             yield own

@@ -82,6 +82,9 @@ def solve_binary(
         Called about ten times a second during a search, and before HiGHS begins, with what is
         known so far of the program at hand: a BinarySolution of status ``"limit"``.
 
+    An interrupt, ``KeyboardInterrupt``, has the best solution so far of a single program as its
+    attribute ``solution``: of status ``"limit"``, or None where there is none.
+
     Raises
     ------
     TypeError
@@ -131,10 +134,21 @@ def solve_binary(
     names = np.full(len(x), "enumeration")
     if given.wide:
         bound = bound.astype(object)
-    for i in one_by_one:
+    best: BinarySolution | None = None
+
+    def told(solution: BinarySolution) -> None:
+        nonlocal best
+        best = best if solution.x is None else solution
         if progress is not None:
-            watch.tell = _teller(given, i, progress)
-        outcome = _outcome(given, i, node_limit, method, watch)
+            progress(solution)
+
+    for i in one_by_one:
+        watch.tell = _teller(given, i, told)
+        try:
+            outcome = _outcome(given, i, node_limit, method, watch)
+        except KeyboardInterrupt as error:
+            error.solution = None if given.batch else best  # type: ignore[attr-defined]
+            raise
         codes[i], bound[i], names[i], nodes[i] = (
             outcome.status,
             outcome.bound,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..accelerate import heeding, kernels
+from ..accelerate import kernels
 from ..arguments import one_of
 from ..display.cards import Displayed
 from ..memory import require_memory
@@ -85,7 +85,7 @@ def count_tests(c: ArrayLike, A: ArrayLike, b: ArrayLike, *, prune: str = ">=") 
     tables = np.empty((2, m + 1, 2 ** ((n + 1) // 2)), dtype=np.int64)
     counts = np.empty((B, 5), dtype=np.int64)
     count = kernels("programs.counters").count_tests
-    heeding(B << n, count, given.tests(), given.b, prune == ">", tables, counts)
+    count(given.tests(), given.b, prune == ">", tables, counts)
     argmin, abandoned, violated, feasible, rows = counts.T
     none = argmin < 0
     numbers = np.arange(n)[::-1]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .background import within
+from ..aside import aside
 from .equations import equations
 from .outcome import INFEASIBLE, LIMIT, OPTIMAL, Outcome
 from .silence import silent_stdout
@@ -124,7 +124,11 @@ def _milp(
                 options=options,
             )
 
-    return within(watch.seconds_left + GRACE if watch.limited else None, call)
+    seconds = watch.seconds_left + GRACE if watch.limited else None
+    try:
+        return aside(call, seconds=seconds)
+    except TimeoutError:
+        return None
 
 
 def _tightened(A: Any, b: NDArray[Any]) -> tuple[Any, NDArray[Any]]:

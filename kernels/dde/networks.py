@@ -18,7 +18,8 @@ each axis, the stages, are written to their arrays bundle by bundle.
 import numpy as np
 
 from ..shared import lines
-from ..shared.compiling import inlined, kernel
+from ..shared.compiling import inlined
+from ..shared.interrupts import interrupted, long_kernel, new_meter
 from ..shared.medians import rows_needed
 from ..shared.rows import Rows, lines_to_rows, rows_to_lines, sum_and_extremes, within
 from ..shared.send_first import Sending, rows_to_send
@@ -33,6 +34,8 @@ NUMBER, LENGTH, STRIDE, IS_RING, FIRST, LAST, COLUMNS = 0, 1, 2, 3, 4, 5, 6
 # and largest load before; from AXES on, S rows of units moved on each axis, and S rows of rounds.
 LOCAL, LEAST, MOST, BEFORE, AXES = 0, 1, 2, 3, 6
 BALANCED, REFUSED = 0, 1
+# Nodes to be balanced between two looks at the meter, or an axis of one network.
+NODES_AT_ONCE = 2**16
 
 
 def room(N, longest, size):
@@ -213,11 +216,13 @@ def _balance_all(
     source, target, figures, record, workspace, axes, comparators, top, changed, wide
 ):  # fmt: skip
     """Balance network after network; see ``balance`` and, if ``wide``, ``balance_wide``."""
-    workspace = aligned(workspace)
+    workspace, meter = aligned(workspace), new_meter()
     S, N = axes.shape[0], np.int64(1)
     for s in range(S):
         N = max(N, axes[s, LENGTH] * axes[s, STRIDE])
-    B = source.size // N
+    B, every = source.size // N, 1
+    while every * N < NODES_AT_ONCE:
+        every *= 2
     # Two ``if``s: numba leaves out a branch for None only where the test is of that alone.
     if top is not None:  # noqa: SIM102
         if overlap(source, target) or not within(source, source.size, top):
@@ -229,6 +234,8 @@ def _balance_all(
             if top is not None:
                 _summarise(workspace, 0, workspace, N, figures, BEFORE, b)
         for s in range(S):
+            if b & every - 1 == 0 and interrupted(meter, 4 * N * every):
+                return REFUSED
             _balance_axis(
                 workspace, (B, N), b, axes, s, comparators, figures, record, changed, wide
             )  # fmt: skip
@@ -240,7 +247,7 @@ def _balance_all(
     return BALANCED
 
 
-@kernel
+@long_kernel
 def balance(source, target, figures, record, workspace, axes, comparators, top, changed):
     """Balance networks, rows of ``source`` (B * N,), into ``target``, which may be the same.
 
@@ -275,7 +282,7 @@ def balance(source, target, figures, record, workspace, axes, comparators, top, 
     )  # fmt: skip
 
 
-@kernel
+@long_kernel
 def balance_wide(source, target, figures, record, workspace, axes, comparators, top, changed):
     """Do the same, with bundles of as many lines as fill a register."""
     return _balance_all(

@@ -9,7 +9,8 @@ full duplex; what arrives is usable in the next round. The flow of a link is sen
 
 import numpy as np
 
-from ..shared.compiling import inlined, kernel
+from ..shared.compiling import inlined
+from ..shared.interrupts import interrupted, long_kernel, new_meter
 
 
 @inlined
@@ -22,7 +23,7 @@ def _may_send(held, flow, receive_first, strict, slack):
     return receive_first or held + slack >= flow
 
 
-@kernel
+@long_kernel
 def exchange(held, resident, pending, receive_first, strict, slack):
     """Carry out the flows ``pending`` (k,), link i's positive towards i + 1; return the rounds.
 
@@ -47,9 +48,11 @@ def exchange(held, resident, pending, receive_first, strict, slack):
             awaited[i + 1 if i < k - 1 else 0] += 1
         elif pending[i] < 0:
             awaited[i] += 1
-    rounds = 0
+    rounds, meter = 0, new_meter()
     while True:
         sent = 0
+        if interrupted(meter, 8 * count):
+            return rounds
         for c in range(count):
             i = changed[c]
             if receive_first and awaited[i] > 0:

@@ -28,6 +28,7 @@ from numba import config, types
 from ..shared.compiling import inlined, kernel
 from ..shared.cubes import balance_registers, balance_rows
 from ..shared.exchange import exchange, links
+from ..shared.interrupts import interrupted, long_kernel, new_meter
 from ..shared.processor import REGISTER_BYTES, REGISTERS, features
 from ..shared.tracing import fori, traced
 from ..shared.vectors import (
@@ -304,7 +305,7 @@ def balance(source, target, like, n, largest):
     return status
 
 
-@kernel
+@long_kernel
 def balance_in_bytes(source, target, like, n, largest):
     """Do the same with cubes larger than a block.
 
@@ -325,10 +326,12 @@ def balance_in_bytes(source, target, like, n, largest):
     scratch = np.empty(block, like.dtype)
     bases = np.empty(chunk // block, target.dtype)
     roots = np.empty(nodes // chunk, target.dtype)
-    offsets = np.empty(7, np.int8)
+    offsets, meter = np.empty(7, np.int8), new_meter()
     for start in range(0, source.size, nodes):
         place = start * target.itemsize
         for c in range(roots.size):
+            if interrupted(meter, 2 * chunk):
+                return status
             for b in range(bases.size):
                 at = c * chunk + b * block
                 for base in range(0, block, 1 << low_bits):

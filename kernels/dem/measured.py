@@ -15,8 +15,8 @@ and bits 6, 7 and 8 between nodes 0 .. 7, 64 .. 71, .., 448 .. 455, then 8 .. 15
 import numpy as np
 from numba import types
 
-from ..shared.compiling import kernel
 from ..shared.exchange import exchange_and_count, links
+from ..shared.interrupts import asked_to_end, interrupted, long_kernel, new_meter
 from ..shared.tracing import cond, fori, traced
 from ..shared.vectors import add, lanes, minimum, permute, reduce, reduce_lanes
 from ..shared.views import row
@@ -40,7 +40,7 @@ def _exchange_pair(loads, resident_min, u, v):
     return units
 
 
-@kernel
+@long_kernel
 def balance(loads, resident_min, bits, faults, moved):
     """Balance every row of ``loads`` (B, N) in place and record what stays and what moves.
 
@@ -49,7 +49,7 @@ def balance(loads, resident_min, bits, faults, moved):
     node), which exchange nothing. ``moved`` (B, S) receives the units of each dimension.
     """
     B, N = loads.shape
-    S = bits.size
+    S, meter = bits.size, new_meter()
     # The order in which units of real loads are added up decides their last bits. In a small cube
     # it is that of a cube whose node numbers are rotated right by one bit a dimension. In others
     # pairs go by their lower node, and where these come in runs, each run is added up by itself.
@@ -60,6 +60,8 @@ def balance(loads, resident_min, bits, faults, moved):
         cube, least = row(loads, b), row(resident_min, b)
         for s in range(S):
             bit = bits[s]
+            if interrupted(meter, N):
+                return
             below = (1 << bit) - 1
             run = below + 1 if below + 1 >= LEAST_RUN and not turned else N
             total = part = moved.dtype.type(0)
@@ -80,19 +82,20 @@ def balance(loads, resident_min, bits, faults, moved):
             moved[b, s] = total + part
 
 
-@kernel
+@long_kernel
 def balance_integers(loads, resident_min, n, moved):
     """Do the same with signed integers, bits 0 .. n-1 in order and no faults.
 
     ``N = 2**n`` loads fill a register at least. ``moved`` (B,) receives the units of all dimensions
     together, which fit int64.
     """
+    meter = new_meter()
     for b in range(loads.shape[0]):
-        moved[b] = _balance_row(row(loads, b), row(resident_min, b), n)
+        moved[b] = _balance_row(row(loads, b), row(resident_min, b), n, meter)
 
 
 @traced(returns=types.int64)
-def _balance_row(loads, resident_min, n):
+def _balance_row(loads, resident_min, n, meter):
     """Balance a cube (N,) along bits 0 .. n-1 in place; return the units that move."""
     size, width = loads.shape[0], lanes(loads.dtype)
     lane_bits = width.bit_length() - 1
@@ -113,7 +116,9 @@ def _balance_row(loads, resident_min, n):
     passes = (n - lane_bits + BITS_A_PASS - 1) // BITS_A_PASS
 
     def one_pass(p, moved):
-        return [_pass(loads, resident_min, n, lane_bits + BITS_A_PASS * p, moved)]
+        first = lane_bits + BITS_A_PASS * p
+        stop = asked_to_end(meter, 2 * size)
+        return cond(stop, lambda: [moved], lambda: [_pass(loads, resident_min, n, first, moved)])
 
     (moved,) = fori(passes, one_pass, zeros)
     return (reduce_lanes(twice, add) >> 1) + reduce_lanes(moved, add)

@@ -15,7 +15,7 @@ legal.
 
 import numpy as np
 
-from ..shared.compiling import kernel
+from ..shared.interrupts import interrupted, long_kernel, new_meter
 from ..shared.tracing import fori, register_lanes, traced, update
 from ..shared.vectors import lanes, maximum, reduce, shuffle, spread
 from ..shared.views import overlap
@@ -72,7 +72,7 @@ def _fill(target, base, nodes, load):
     fori(nodes, lambda i: target.store(base + i, row), step=row.size)
 
 
-@kernel
+@long_kernel
 def balance(source, target, n, largest):
     """Balance all cubes of ``source`` (B * N,) into ``target`` (B * N,), bits 0 .. n-1 in order.
 
@@ -90,8 +90,11 @@ def balance(source, target, n, largest):
     peaks = np.zeros(width, source.dtype)
     rest = np.zeros(tree, source.dtype)
     roots = np.empty(size >> low, source.dtype)
+    meter = new_meter()
     for start in range(0, size, block):
         nodes = min(block, size - start)
+        if interrupted(meter, nodes):
+            return 1
         whole = nodes // tree
         _read(source, start, whole, means, peaks, 0)
         if whole * tree < nodes:

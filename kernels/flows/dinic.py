@@ -11,11 +11,12 @@ nodes, ``E`` links, ``A`` arcs; all amounts are int64.
 
 import numpy as np
 
-from ..shared.compiling import inlined, kernel
+from ..shared.compiling import inlined
+from ..shared.interrupts import interrupted, long_kernel, new_meter
 from ..shared.residual import send_by_layers, set_levels, workspace
 
 
-@kernel
+@long_kernel
 def short_plan(graph, capacity, excess, room, target):
     """Send up to ``target`` units from ``excess`` to ``room`` (N,) within ``capacity`` (E,).
 
@@ -32,7 +33,8 @@ def short_plan(graph, capacity, excess, room, target):
     active = excess.copy()
     remaining = room.copy()
     work = workspace(n)
-    value = send_by_layers(graph, ahead, behind, active, remaining, None, work, target)
+    meter = new_meter()
+    value = send_by_layers(graph, ahead, behind, active, remaining, None, work, target, meter)
     side = np.empty(n, np.bool_)
     if value < target:
         set_levels(graph, behind, active, remaining, None, work.level, work.queue, np.int64(n + 1))
@@ -42,7 +44,7 @@ def short_plan(graph, capacity, excess, room, target):
     for a in range(link.size):
         sent = capacity[link[a]] - ahead[a] if link[a] >= 0 else 0
         behind[a] = max(sent, 0)
-    cancel_cycles(graph.start, graph.head, behind)
+    cancel_cycles(graph.start, graph.head, behind, meter)
     flow = np.zeros(capacity.size, np.int64)
     for a in range(link.size):
         if link[a] >= 0:
@@ -51,7 +53,7 @@ def short_plan(graph, capacity, excess, room, target):
 
 
 @inlined
-def cancel_cycles(start, head, flow):
+def cancel_cycles(start, head, flow, meter):
     """Take directed cycles out of a ``flow`` (A,) in place; ``start``, ``head`` as in the graph."""
     n = start.size - 1
     # Nodes without inflow are peeled off, one after the other: without a cycle none remain.
@@ -91,7 +93,7 @@ def cancel_cycles(start, head, flow):
         depth = 0
         nodes[0] = root
         place[root] = 0
-        while depth >= 0:
+        while depth >= 0 and not interrupted(meter, 1):
             u = nodes[depth]
             while current[u] < start[u + 1] and flow[current[u]] == 0:
                 current[u] += 1
@@ -110,6 +112,7 @@ def cancel_cycles(start, head, flow):
                 place[v] = depth
                 continue
             least = flow[a]
+            interrupted(meter, depth - place[v])
             for i in range(place[v], depth):
                 least = min(least, flow[path[i]])
             back = depth

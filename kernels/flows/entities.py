@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..shared.compiling import inlined, kernel
+from ..shared.interrupts import interrupted, long_kernel, new_meter
 
 # The sink of an entity that has no way to any node with room.
 STAYED_OUT = -1
@@ -28,7 +29,7 @@ class Links(NamedTuple):
     counted: np.ndarray  # (E,) bool: links of the network; the others carry any load
 
 
-@kernel
+@long_kernel
 def ordered_search(links, room, node, size, target, room_target, parts):
     """Route by ordered depth-first search: largest ``target - parts * load`` first (Fig. 7).
 
@@ -54,13 +55,15 @@ def ordered_search(links, room, node, size, target, room_target, parts):
     nodes = np.empty(N + 1, np.int64)
     for u in range(N):
         visited[u] = -1
+    meter = new_meter()
     for i in range(K):
         sink[i] = STAYED_OUT
         depth = 0
         nodes[0] = node[i]
-        while depth >= 0:
+        while depth >= 0 and not interrupted(meter, 8):
             u = nodes[depth]
             if visited[u] != i:
+                interrupted(meter, 8 * (start[u + 1] - start[u]))
                 visited[u] = i
                 current[u] = start[u]
                 _rank(links, order, target, load, parts, u)
@@ -139,7 +142,7 @@ def _long_enough(paths, used, needed):
     return longer
 
 
-@kernel
+@long_kernel
 def budget_search(links, room, node, size, budget):
     """Route along shortest paths of links that stay within a contention budget.
 
@@ -158,6 +161,7 @@ def budget_search(links, room, node, size, budget):
     entered = np.empty(N, np.int64)
     queue = np.empty(N, np.int64)
     path = np.empty(N, np.int64)
+    meter = new_meter()
     for i in range(K):
         # The least budget with a path is in low .. high, if there is one. At first only the budget
         # itself is tried; if it has none, ``high`` rises to where no link is closed by the budget,
@@ -165,7 +169,7 @@ def budget_search(links, room, node, size, budget):
         low = budget
         high = budget
         sink[i] = STAYED_OUT
-        while True:
+        while not interrupted(meter, 2 * (N + tail.size)):
             middle = low + (high - low) // 2
             u = _nearest(links, middle, remaining, load, node[i], size[i], entered, queue)
             if u >= 0 and middle == low:

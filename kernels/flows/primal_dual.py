@@ -13,7 +13,8 @@ none of the network's; taking it back costs the negative of that.
 
 import numpy as np
 
-from ..shared.compiling import inlined, kernel
+from ..shared.compiling import inlined
+from ..shared.interrupts import interrupted, long_kernel, new_meter
 from ..shared.residual import FULL, ONE, Costs, send_by_layers, workspace
 
 # Distances are searched up to this; what lies beyond is raised by one more, and searched again.
@@ -21,7 +22,7 @@ from ..shared.residual import FULL, ONE, Costs, send_by_layers, workspace
 HORIZON = 512
 
 
-@kernel
+@long_kernel
 def least_plan(graph, capacity, cost, excess, room, target):
     """Send ``target`` units, which must be possible, from ``excess`` to ``room`` (N,).
 
@@ -61,8 +62,10 @@ def least_plan(graph, capacity, cost, excess, room, target):
     costs = Costs(price, arc_capacity, arc_cost, net)
     work = workspace(n)
     value = np.int64(0)
-    failures = 0
+    failures, meter = 0, new_meter()
     while value < target and failures <= n // HORIZON + 1:
+        if interrupted(meter, 8 * (n + A)):
+            break
         if not _raise_prices(graph, behind, active, remaining, price):
             failures += 1
             continue
@@ -76,7 +79,7 @@ def least_plan(graph, capacity, cost, excess, room, target):
             for u in range(n):
                 active[u] = -active[u] if price[u] > lowest else active[u]
         value += send_by_layers(
-            graph, ahead, behind, active, remaining, costs, work, target - value
+            graph, ahead, behind, active, remaining, costs, work, target - value, meter
         )
         for u in range(n):
             active[u] = abs(active[u])

@@ -17,7 +17,7 @@ The residual graph and its arrays are those of ``shared/residual.py``. All amoun
 import numpy as np
 from numba import types
 
-from ..shared.compiling import kernel
+from ..shared.interrupts import interrupted, long_kernel, new_meter
 from ..shared.residual import number, set_levels
 from ..shared.tracing import cond, fori, traced, while_loop
 from ..shared.vectors import maximum, minimum, select, spread
@@ -33,7 +33,7 @@ FEWER = 3
 UNCOUNTED = np.int64(-(2**62))
 
 
-@kernel
+@long_kernel
 def fused_search(graph, usable, base, counted, excess, room, target, beta):
     """Find the least beta, from the one given on, at which ``target`` units pass.
 
@@ -89,8 +89,8 @@ def fused_search(graph, usable, base, counted, excess, room, target, beta):
     rho = np.int64(0)
     raises = np.int64(0)
     reverse = False
-    progress = True
-    while arrived < target:
+    progress, meter = True, new_meter()
+    while arrived < target and not interrupted(meter, 8 * (n + head.size)):
         # Labels grow while the direction stays. Turning only after progress, the search ends.
         giving = taking = np.int64(0)
         for u in range(n):

@@ -8,10 +8,10 @@ all of them carry. ``N`` nodes, ``E`` links, ``A`` arcs of the residual graph
 
 import numpy as np
 
-from ..shared.compiling import kernel
+from ..shared.interrupts import interrupted, long_kernel, new_meter
 
 
-@kernel
+@long_kernel
 def decompose(graph, flow):
     """Return routes (R, source, sink, amount, end, arcs) whose amounts add up to a ``flow`` (E,).
 
@@ -41,8 +41,9 @@ def decompose(graph, flow):
     arcs = np.empty(max(4 * carrying, 16), np.int32)
     R = 0
     place = 0
+    meter = new_meter()
     for root in range(n):
-        while net[root] > 0:
+        while net[root] > 0 and not interrupted(meter, 8):
             begin = place
             u = root
             least = net[root]
@@ -57,6 +58,7 @@ def decompose(graph, flow):
                     arcs = longer
                 arcs[place] = a
                 place += 1
+                interrupted(meter, 8)
                 least = min(least, remaining[a])
                 u = head[a]
             least = min(least, -net[u])

@@ -15,6 +15,7 @@ The links at node i are ``incident[first[i]:first[i + 1]]``; ``colours[e]`` is -
 import numpy as np
 
 from ..shared.compiling import inlined, kernel
+from ..shared.interrupts import interrupted, long_kernel, new_meter
 
 NONE = np.int64(-1)
 
@@ -78,7 +79,7 @@ def _swap_path(node, c, d, links, first, incident, colours):
         e = following
 
 
-@kernel
+@long_kernel
 def misra_gries(links, n):
     """Return a proper edge colouring (E,) of simple links (E, 2) on n nodes."""
     E = links.shape[0]
@@ -94,7 +95,10 @@ def misra_gries(links, n):
         colours[e] = in_fan_of[e] = NONE
     used = np.empty(largest + 2, np.bool_)
     fan = np.empty(largest + 1, np.int64)
+    meter = new_meter()
     for e in range(E):
+        if interrupted(meter, 64):
+            break
         centre = links[e, 0]
         c = _free_colour(centre, first, incident, colours, used)
         # The fan grows until no link can follow, or c is free at its last end; then d is c.

@@ -11,7 +11,7 @@ until all of its shares are 0.
 
 import numpy as np
 
-from ..shared.compiling import kernel
+from ..shared.interrupts import interrupted, long_kernel, new_meter
 from ..shared.shares import exchange_share
 from ..shared.tracing import each_register, fori, traced, update
 from ..shared.vectors import absolute, add, maximum, minimum, select, spread
@@ -92,8 +92,8 @@ def _sum_nodes(tile, sums, nodes):
     each_register(W, tile.dtype, add_up)
 
 
-@kernel
-def gde(tiles, resident_min, flows, links, lam, tol, max_sweeps, out, state, progress):
+@long_kernel
+def gde(tiles, resident_min, flows, links, lam, tol, max_sweeps, out):
     """Balance tiles until the neighbours of each network are within its ``tol`` (B,).
 
     A network stalls when a sweep changes nothing, or when rounding has kept its largest difference
@@ -108,61 +108,49 @@ def gde(tiles, resident_min, flows, links, lam, tol, max_sweeps, out, state, pro
     links : (u, v) (E,) in the order of the colours
     lam : share of a difference that is sent, above 0
     out : (4, B) float64, receives moved, local, sweeps and flags
-    state : (8, W) float64, of the networks of the tile in hand, row by row:
-        Units moved, share, least of the largest differences so far, sweeps since that fell,
-        sweeps, flags, whether the last sweep changed a load, largest difference.
-    progress : (3,) int64: that tile and its sweeps, 0 at first, and after how many to come back
-
-    Returns
-    -------
-    bool
-        Whether all is done; else call again with the same arguments, ``progress[2]`` set anew.
     """
     K, N, W = tiles.shape
     u, v = links
-    moved, share, least, waited = state[0], state[1], state[2], state[3]
-    sweeps, flags, moving, largest = state[4], state[5], state[6], state[7]
-    scratch = np.empty(W)
-    while progress[0] < K:
-        tile = tiles[progress[0]].reshape(-1)
-        first = progress[0] * W
+    # Of the networks of the tile in hand: units moved, share, least of the largest differences so
+    # far, sweeps since that fell, sweeps, flags, whether the last sweep changed a load, largest
+    # difference.
+    moved, share, least, waited = np.empty(W), np.empty(W), np.empty(W), np.empty(W)
+    sweeps, flags, moving, largest = np.empty(W), np.empty(W), np.empty(W), np.empty(W)
+    scratch, meter = np.empty(W), new_meter()
+    for k in range(K):
+        tile = tiles[k].reshape(-1)
+        first = k * W
         count = min(W, out.shape[1] - first)
-        if progress[1] == 0:
-            for i in range(tile.size):
-                resident_min[i] = tile[i]
-            for w in range(W):
-                moved[w] = waited[w] = sweeps[w] = flags[w] = moving[w] = 0.0
-                share[w] = lam if w < count else 0.0
-                least[w] = np.inf
-        while True:
+        for i in range(tile.size):
+            resident_min[i] = tile[i]
+        for w in range(W):
+            moved[w] = waited[w] = sweeps[w] = flags[w] = moving[w] = 0.0
+            share[w] = lam if w < count else 0.0
+            least[w] = np.inf
+        made = 0
+        while not interrupted(meter, N * W + 1024):
             _largest_steps(tile, u, v, largest)
             active = False
             for w in range(count):
                 waited[w] = 0.0 if largest[w] < least[w] else waited[w] + 1.0
                 least[w] = min(least[w], largest[w])
                 apart = largest[w] > tol[first + w]
-                motionless = progress[1] > 0 and moving[w] == 0.0
+                motionless = made > 0 and moving[w] == 0.0
                 if share[w] != 0.0 and (not apart or motionless or waited[w] > 2 * N + 64):
                     share[w] = 0.0
                     flags[w] = STALLED | APART if apart else 0
                 active = active or share[w] != 0.0
-            if not active or progress[1] >= max_sweeps:
+            if not active or made >= max_sweeps:
                 break
             for w in range(W):
                 sweeps[w] += share[w] != 0.0
                 moving[w] = 0.0
             record = flows, scratch, first, count
             _sweep(tile, resident_min, record, u, v, share, moved, moving)
-            progress[1] += 1
-            progress[2] -= 1
-            if progress[2] == 0:
-                return False
+            made += 1
         _sum_nodes(resident_min, scratch, N)
         for w in range(count):
             out[0, first + w] = moved[w]
             out[1, first + w] = scratch[w]
             out[2, first + w] = sweeps[w]
             out[3, first + w] = flags[w] if share[w] == 0.0 else APART
-        progress[0] += 1
-        progress[1] = 0
-    return True

@@ -21,7 +21,7 @@ node is read and written once an axis instead of once a link.
 
 import numpy as np
 
-from ..shared.compiling import kernel
+from ..shared.interrupts import interrupted, long_kernel, new_meter
 from ..shared.processor import REGISTERS
 from ..shared.shares import exchange_share, two_units_move
 from ..shared.tracing import cond, each_register, fori, traced, update
@@ -209,8 +209,8 @@ def _sum_nodes(tile, sums, nodes):
     each_register(W, tile.dtype, add_up)
 
 
-@kernel
-def gde(tiles, resident_min, flows, links, share, max_sweeps, out, state, progress):
+@long_kernel
+def gde(tiles, resident_min, flows, links, share, max_sweeps, out):
     """Balance tiles until nothing moves or ``max_sweeps`` sweeps are made.
 
     Parameters
@@ -225,35 +225,27 @@ def gde(tiles, resident_min, flows, links, share, max_sweeps, out, state, progre
         first and end of its lines and first and end of its colours.
     share : see ``shared.shares``
     out : (4, B) int64, receives moved, local, sweeps and flags
-    state : (4, W) int64, of the networks of the tile in hand, row by row:
-        Units moved, those negative once they overflow, sweeps, bits of what the last sweep moved.
-    progress : (3,) int64: that tile and its sweeps, 0 at first, and after how many to come back
-
-    Returns
-    -------
-    bool
-        Whether all is done; else call again with the same arguments, ``progress[2]`` set anew.
     """
     K, N, W = tiles.shape
     u, v, starts, lines, axes = links
-    moved, overflow, sweeps, moving = state[0], state[1], state[2], state[3]
+    # Of the networks of the tile in hand: units moved, those negative once they overflow, sweeps,
+    # and the bits of what the last sweep moved.
+    moved, overflow = np.empty(W, np.int64), np.empty(W, np.int64)
+    sweeps, moving = np.empty(W, np.int64), np.empty(W, np.int64)
+    meter = new_meter()
     units = np.zeros((3, W), tiles.dtype)
     flow = np.empty(W, tiles.dtype)
-    while progress[0] < K:
-        tile = tiles[progress[0]].reshape(-1)
-        first = progress[0] * W
+    for k in range(K):
+        tile = tiles[k].reshape(-1)
+        first = k * W
         count = min(W, out.shape[1] - first)
-        if progress[1] == 0:
-            for w in range(W):
-                moved[w] = overflow[w] = sweeps[w] = 0
-            if resident_min is not None:
-                for i in range(tile.size):
-                    resident_min[i] = tile[i]
-        going = True
-        while going and progress[1] < max_sweeps:
-            if progress[2] == 0:
-                return False
-            progress[2] -= 1
+        for w in range(W):
+            moved[w] = overflow[w] = sweeps[w] = 0
+        if resident_min is not None:
+            for i in range(tile.size):
+                resident_min[i] = tile[i]
+        going, made = True, 0
+        while going and made < max_sweeps and not interrupted(meter, N * W + 1024):
             for w in range(W):
                 moving[w] = 0
             for a in range(axes.shape[0]):
@@ -272,7 +264,7 @@ def gde(tiles, resident_min, flows, links, share, max_sweeps, out, state, progre
             for w in range(W):
                 going |= moving[w] != 0
                 sweeps[w] += moving[w] != 0
-            progress[1] += going
+            made += going
         # Where nothing moves neighbours are within one, if a difference of two moves something.
         check = going or not two_units_move(share)
         if check:
@@ -289,6 +281,3 @@ def gde(tiles, resident_min, flows, links, share, max_sweeps, out, state, progre
             out[3, first + w] = APART * apart + STALLED * stalled + OVER * (overflow[w] < 0)
         for w in range(W):
             units[0, w] = 0
-        progress[0] += 1
-        progress[1] = 0
-    return True

@@ -20,17 +20,7 @@ from numba import types
 
 from ..shared.compiling import inlined, kernel
 from ..shared.tracing import fori, traced
-from ..shared.words import lowest_bit, to_word
-
-LOW_BITS = 6
-LANES = 64
-NONE = np.uint64(0)
-
-
-@traced(returns=types.uint64)
-def _at_most(sums, row, most):
-    """Return a word: which of the 64 numbers ``sums[row]`` are at most ``most``, of their dtype."""
-    return to_word(sums.load((row, 0), LANES) <= most)
+from ..shared.words import LANES, LOW_BITS, NONE, at_most, lowest_bit
 
 
 @traced(returns=types.boolean)
@@ -234,8 +224,8 @@ def search(c, A, b, y, rows, kind, x, cost, solved, branch, start, node_limit):
     d = start if root <= ceiling else -1
     while d >= 0:
         if d == depth:
-            alive = _at_most(leaf_penalty, 0, ceiling - bound[d])
-            alive &= _at_most(leaf_cost, 0, gain - paid[d])
+            alive = at_most(leaf_penalty, 0, ceiling - bound[d])
+            alive &= at_most(leaf_cost, 0, gain - paid[d])
             for r in range(m):
                 if alive == NONE:
                     if r > 1:
@@ -243,7 +233,7 @@ def search(c, A, b, y, rows, kind, x, cost, solved, branch, start, node_limit):
                     break
                 i = rows[r]
                 if room[d, i] < most_loss[i]:
-                    alive &= _at_most(leaf_loss, i, room[d, i])
+                    alive &= at_most(leaf_loss, i, room[d, i])
             if alive != NONE:
                 lane = lowest_bit(alive)
                 cost = paid[d] + leaf_cost[0, lane]

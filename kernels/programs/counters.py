@@ -5,11 +5,11 @@ the costs, the m others are constraints, ``row . x >= b``. A row's sum for a seq
 two tables (``shared/sums.py``), one entry of each, instead of n additions.
 """
 
-from ..shared.compiling import kernel
+from ..shared.interrupts import interrupted, long_kernel, new_meter
 from ..shared.sums import tabulate_subset_sums
 
 
-@kernel
+@long_kernel
 def count_tests(rows, b, strict, tables, counts):
     """Fill ``counts`` (B, 5) with argmin, -1 if no sequence is feasible, and four counts.
 
@@ -19,13 +19,15 @@ def count_tests(rows, b, strict, tables, counts):
     ``strict``, only if it exceeds that.
     """
     B, R, n = rows.shape
-    m, lower = R - 1, n // 2
+    m, lower, meter = R - 1, n // 2, new_meter()
     for p in range(B):
         tabulate_subset_sums(rows, p, tables)
         best = 0
         argmin = -1
         abandoned = violated = feasible = tested = 0
         for x in range(1 << n):
+            if x & 2**16 - 1 == 0 and interrupted(meter, 2**16):
+                return
             high = x >> lower
             low = x & (1 << lower) - 1
             cost = tables[0, 0, high] + tables[1, 0, low]

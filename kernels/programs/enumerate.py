@@ -13,22 +13,12 @@ all rows have been compared.
 """
 
 import numpy as np
-from numba import types
 
-from ..shared.compiling import inlined, kernel
-from ..shared.tracing import traced
-from ..shared.words import lowest_bit, to_word
+from ..shared.compiling import inlined
+from ..shared.interrupts import interrupted, long_kernel, new_meter
+from ..shared.words import LANES, LOW_BITS, NONE, at_most, lowest_bit
 
-LOW_BITS = 6
-LANES = 64
-NONE = np.uint64(0)
 ALL = np.uint64(2**64 - 1)
-
-
-@traced(returns=types.uint64)
-def _at_most(sums, row, most):
-    """Return a word: which of the 64 numbers ``sums[row]`` are at most ``most``, of their dtype."""
-    return to_word(sums.load((row, 0), LANES) <= most)
 
 
 @inlined
@@ -50,7 +40,7 @@ def _tabulate(rows, p, r, sums, base, row):
                 base[row, filled + i] = base[row, i] + value
 
 
-@kernel
+@long_kernel
 def enumerate_each(rows, b, sums, base, order, pattern, objective, feasible):
     """Solve programs ``rows`` (B, m + 1, n), costs last, and ``b`` (B, m), int64.
 
@@ -63,8 +53,10 @@ def enumerate_each(rows, b, sums, base, order, pattern, objective, feasible):
     earlier in the next.
     """
     B, m = b.shape
-    T = sums.dtype.type
+    T, meter = sums.dtype.type, new_meter()
     for p in range(B):
+        if interrupted(meter, 4 * base.shape[1]):
+            return
         sums[m, 0] = 0
         base[m, 0] = 0
         _tabulate(rows, p, m, sums, base, m)
@@ -76,7 +68,7 @@ def enumerate_each(rows, b, sums, base, order, pattern, objective, feasible):
             offset = base[m, block]
             alive = ALL
             if feasible[p]:
-                alive = _at_most(sums, m, T(best - offset - 1))
+                alive = at_most(sums, m, T(best - offset - 1))
             for r in range(m):
                 if alive == NONE:
                     if r > 1:
@@ -89,12 +81,12 @@ def enumerate_each(rows, b, sums, base, order, pattern, objective, feasible):
                     order[r] = r
                     ready += 1
                 row = order[r]
-                alive &= ~_at_most(sums, row, T(-base[row, block] - 1))
+                alive &= ~at_most(sums, row, T(-base[row, block] - 1))
             while alive != NONE:
                 lane = lowest_bit(alive)
                 best = T(sums[m, lane] + offset)
                 number = block * LANES + lane
                 feasible[p] = True
-                alive &= _at_most(sums, m, T(best - offset - 1))
+                alive &= at_most(sums, m, T(best - offset - 1))
         pattern[p] = number
         objective[p] = best

@@ -19,7 +19,7 @@ of all sums is not.
 import numpy as np
 from numba import types
 
-from ..shared.compiling import kernel
+from ..shared.interrupts import interrupted, long_kernel, new_meter
 from ..shared.processor import REGISTERS
 from ..shared.tracing import either, fori, register_lanes, traced
 from ..shared.vectors import (
@@ -169,7 +169,7 @@ def _try_patterns(tile, base, m, blocks, best):
     best.store(width, pattern)
 
 
-@kernel
+@long_kernel
 def solve_together(A, b, c, shape, places, kind, limit, results):
     """Solve programs A (B, m, n), b (B, m), c (B, n), flat int64 arrays; return how many can be.
 
@@ -203,8 +203,10 @@ def solve_together(A, b, c, shape, places, kind, limit, results):
     tail = np.zeros((W + SIDE) * max(m, 1) * max(n, 1), dtype=np.int64)
     extremes = np.zeros(6 * SIDE, dtype=np.int64)
     none = np.iinfo(kind.dtype).max
-    total = 0
+    total, meter = 0, new_meter()
     for p in range(0, B, W):
+        if interrupted(meter, rows * W + PATTERNS * sums):
+            break
         count = min(W, B - p)
         # Squares reach up to SIDE values beyond the last program.
         inside = p + W + SIDE <= B

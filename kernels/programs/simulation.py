@@ -14,7 +14,8 @@ first item through all items split off it to NIL, so that one failed test strike
 their queues.
 """
 
-from ..shared.compiling import inlined, kernel
+from ..shared.compiling import inlined
+from ..shared.interrupts import interrupted, long_kernel, new_meter
 from ..shared.sums import tabulate_subset_sums
 from ..shared.tracing import traced
 
@@ -140,7 +141,7 @@ def _strike_out(pool, spare, spares, load, x):
     return spares
 
 
-@kernel
+@long_kernel
 def simulate(first, rows, b, pairs, rules, workspace, figures):
     """Simulate programs ``rows`` (B, m + 1, n), costs first, ``b`` (B, m) from ``first`` on.
 
@@ -168,7 +169,7 @@ def simulate(first, rows, b, pairs, rules, workspace, figures):
     B, R, n = rows.shape
     P = load.size
     lower = n // 2
-    size = 1 << n
+    size, meter = 1 << n, new_meter()
     for problem in range(first, B):
         tabulate_subset_sums(rows, problem, tables)
         for p in range(P):
@@ -188,9 +189,11 @@ def simulate(first, rows, b, pairs, rules, workspace, figures):
         moves = 0
         rounds = 0
         while True:
+            if interrupted(meter, 8 * P):
+                return problem
             # Sequences are handed out: modulo the processors at the start, or to idle ones.
             p = 0
-            while waiting < size and (p < P or not central):
+            while waiting < size and (p < P or not central) and not interrupted(meter, 8):
                 if load[p & P - 1] == 0 or not central:
                     item = P + waiting
                     sequence[item] = waiting

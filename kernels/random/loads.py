@@ -19,7 +19,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import types
 
-from ..shared.compiling import inlined, kernel
+from ..shared.compiling import inlined
+from ..shared.interrupts import interrupted, long_kernel, new_meter
 from ..shared.philox import GROUP, draw_blocks, draw_side_by_side, round_keys, trial_rounds
 from ..shared.tracing import traced
 from ..shared.views import flat, row
@@ -106,7 +107,7 @@ def _cell(table, word):
     return low
 
 
-@kernel
+@long_kernel
 def draw_rows(keys, start, law, table, out):
     """Fill ``out`` (B, N) with the loads of the trials ``start ..``, by a law or a table.
 
@@ -122,8 +123,11 @@ def draw_rows(keys, start, law, table, out):
     loads = flat(out)
     trial = np.int64(0)
     block = np.int64(0)
+    meter = new_meter()
     for first in range(0, B * blocks, STRIP_BLOCKS):
         count = min(STRIP_BLOCKS, B * blocks - first)
+        if interrupted(meter, 16 * count):
+            break
         # A strip consists of runs of blocks of one trial: first they are drawn, then used.
         begin = np.int64(0)
         t, j = trial, block
@@ -160,7 +164,7 @@ def draw_rows(keys, start, law, table, out):
     return out.size
 
 
-@kernel
+@long_kernel
 def draw_tiles(keys, start, law, table, out):
     """Fill ``out`` (K, N, W), of integers that every load fits: lane w is trial ``k * W + w``.
 
@@ -175,12 +179,13 @@ def draw_tiles(keys, start, law, table, out):
     high = np.empty(V, np.uint64)
     low = np.empty(V, np.uint64)
     words = np.empty(4 * V, np.uint64)
+    meter = new_meter()
     for first in range(0, K, together):
         for v in range(V):
             trial_rounds(keys, np.uint64(start + first * W + v), v, high, low)
         for node in range(N):
             i = node % block_loads
-            if i == 0:
+            if i == 0 and not interrupted(meter, 16 * V):
                 draw_side_by_side(keys, np.uint64(node // block_loads + 1), high, low, words)
             for k in range(first, min(first + together, K)):
                 loads = row(out, k)

@@ -54,6 +54,11 @@ class _Cache(FunctionCache):
             super().save_overload(signature, data)
 
 
+def compile_through(compile_for, *arguments):
+    """Call what compiles a kernel for arguments; the package puts its own function here."""
+    return compile_for(*arguments)
+
+
 def kernel(function):
     """Compile a function at its first call, without the interpreter's lock, and cache it on disk.
 
@@ -62,6 +67,8 @@ def kernel(function):
     # A kernel is never called back from C, so numba need not compile a wrapper for that.
     compiled = njit(nogil=True, no_cfunc_wrapper=True)(function)
     if not config.DISABLE_JIT:
+        compile_for = compiled._compile_for_args
+        compiled._compile_for_args = lambda *arguments: compile_through(compile_for, *arguments)
         # numba raises RuntimeError where it finds no folder.
         with suppress(RuntimeError):
             compiled._cache = _Cache(function)

@@ -24,6 +24,7 @@ import numpy as np
 from numba import types
 
 from .compiling import inlined
+from .interrupts import interrupted
 from .tracing import fori, traced, while_loop
 from .vectors import select
 
@@ -168,7 +169,7 @@ def set_levels(graph, behind, active, room, costs, level, queue, enough):
 
 
 @inlined
-def _blocking_flow(graph, ahead, behind, active, room, costs, work, source, wanted):
+def _blocking_flow(graph, ahead, behind, active, room, costs, work, source, wanted, meter):
     """Send from one node along admissible arcs to lower levels until it is empty or blocked."""
     start, head, rev, _ = graph
     level, _, current, path = work
@@ -178,6 +179,8 @@ def _blocking_flow(graph, ahead, behind, active, room, costs, work, source, want
     u = source
     while active[source] > 0 and sent < wanted:
         if room[u] > 0 and level[u] == 0:
+            if interrupted(meter, 8 * (depth + 1)):
+                break
             amount = min(active[source], room[u], wanted - sent)
             for i in range(depth):
                 amount = min(amount, _most(ahead, costs, path[i]))
@@ -214,7 +217,7 @@ def _blocking_flow(graph, ahead, behind, active, room, costs, work, source, want
 
 
 @inlined
-def send_by_layers(graph, ahead, behind, active, room, costs, work, target):
+def send_by_layers(graph, ahead, behind, active, room, costs, work, target, meter):
     """Send up to ``target`` units from ``active`` to ``room``, blocking flow by blocking flow.
 
     Changes both, and the arcs; returns what was sent: less than the target only where no
@@ -226,7 +229,7 @@ def send_by_layers(graph, ahead, behind, active, room, costs, work, target):
     waiting = np.int64(0)
     for u in range(active.size):
         waiting += active[u] != 0
-    while value < target and waiting > 0:
+    while value < target and waiting > 0 and not interrupted(meter, 4 * graph.head.size):
         # The nearest quarter goes first: where load flows far one way, half the time of all at
         # once; else the same, and so is the traffic.
         enough = (waiting + 3) // 4
@@ -239,11 +242,11 @@ def send_by_layers(graph, ahead, behind, active, room, costs, work, target):
             u = queue[i]
             if active[u] > 0:
                 value += _blocking_flow(
-                    graph, ahead, behind, active, room, costs, work, u, target - value
+                    graph, ahead, behind, active, room, costs, work, u, target - value, meter
                 )
                 tried += 1
                 emptied += active[u] == 0
-                if value == target:
+                if value == target or interrupted(meter, 1):
                     break
         # Nodes cut off once stay so.
         waiting = (waiting if tried >= enough else tried) - emptied

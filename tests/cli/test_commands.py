@@ -125,13 +125,13 @@ def test_debug_shows_the_traceback(run: Run) -> None:
     assert done.err.endswith("did you mean mesh?\n")
 
 
-def test_an_interrupt_is_quiet(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_is_told_in_a_line(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(type(commands), "get_command", lambda *_: failing(KeyboardInterrupt()))
     done = run("balance")
-    assert (done.code, done.out, done.err.strip()) == (130, "", "")
+    assert done == (130, "", "fastlb: interrupted\n")
 
 
-def test_a_real_interrupt_is_quiet() -> None:
+def test_a_real_interrupt_is_told_in_a_line() -> None:
     code = (
         "import os, signal, sys, fastlb.files.formats as formats\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
@@ -141,7 +141,7 @@ def test_a_real_interrupt_is_quiet() -> None:
         "main()\n"
     )
     done = python("-c", code)
-    assert (done.returncode, done.stdout, done.stderr.strip()) == (130, "", "")
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "fastlb: interrupted\n")
 
 
 def test_a_closed_pipe_is_quiet() -> None:

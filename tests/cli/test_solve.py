@@ -10,6 +10,7 @@ import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -112,6 +113,37 @@ def test_infeasible_and_stopped_end_with_1(run: Run, tmp_path: Path) -> None:
     assert done.err == "fastlb: hard: stopped at the node limit\n"
     document = json.loads(run("solve", hard, "--json").out)
     assert document["objective"] == lb.solve_binary(c, A, b).objective
+
+
+def test_an_interrupt_shows_the_best_solution_so_far(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    c, A, b = lb.random_binary("knapsack", 20, 60, seed=60)
+    hard = tmp_path / "hard.mps"
+    hard.write_text(_mps(c, A, b))
+    solve = lb.solve_binary
+
+    def interrupted(*program: Any, progress: Any, **options: Any) -> Any:
+        def interrupt(solution: Any) -> None:
+            progress(solution)
+            if solution.x is not None:
+                raise KeyboardInterrupt
+
+        return solve(*program, progress=interrupt, **options)
+
+    monkeypatch.setattr(lb, "solve_binary", interrupted)
+    done = run("solve", hard, "--json")
+    assert done.code == 130
+    assert done.err == "fastlb: hard: interrupted; the best solution so far stands above\n"
+    document = json.loads(done.out)
+    assert document["status"] == "limit"
+    assert document["bound"] < document["objective"]
+
+    def at_once(*_: Any, **__: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(lb, "solve_binary", at_once)
+    assert run("solve", hard) == (130, "", "fastlb: interrupted\n")
 
 
 def test_a_time_limit_shows_the_best_solution_its_bound_and_gap(run: Run, tmp_path: Path) -> None:

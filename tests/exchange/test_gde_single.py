@@ -97,8 +97,8 @@ def test_where_the_result_goes(out_of: str) -> None:
     assert np.array_equal(given_to, expected)
 
 
-def test_a_long_balancing_comes_back_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is given up where it should be short, and interrupted where it may be long."""
+def test_a_long_balancing_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is given up where it should be short, and done where it may be long."""
     loads = np.zeros(600, np.int64)
     loads[0] = 600 * 10**4
     chain, statuses = lb.Chain(600), []
@@ -115,10 +115,9 @@ def test_a_long_balancing_comes_back_and_goes_on(monkeypatch: pytest.MonkeyPatch
     monkeypatch.undo()
     generalized_exchange._prepare.cache_clear()
     assert statuses == [kernels("gde.single").REFUSED]
-    monkeypatch.setattr(generalized_exchange, "SWEPT_AT_ONCE", 10**5)
-    pieces = lb.gde(loads, chain, lam=(1, 2))
+    batch = lb.gde([loads, loads], chain, lam=(1, 2))
     for name in ("loads", *FIGURES):
-        assert np.array_equal(getattr(whole, name), getattr(pieces, name)), name
+        assert np.array_equal(getattr(whole, name), getattr(batch, name)[0]), name
 
 
 def test_shares_that_are_equal_are_not_the_same() -> None:

@@ -53,6 +53,16 @@ def test_the_same_call_is_prepared_once():
     assert double.prepared == 4
 
 
+def test_lists_are_taken():
+    double = Method()
+    assert double([[0, 1], [2, 3]]).loads.tolist() == [[0, 2], [4, 6]]
+    loads = [[0, 1], [2, 3]]
+    out = np.zeros((2, 2), int)
+    assert double(loads, out).loads is out
+    assert double.prepared == 1
+    assert loads == [[0, 1], [2, 3]]
+
+
 def test_figures_are_named():
     balance = Method(with_figures=True)(np.ones((2, 2), int), record="metrics")
     assert balance.moved == 4
@@ -74,7 +84,10 @@ READ_ONLY.flags.writeable = False
 @pytest.mark.parametrize(
     ("loads", "out"),
     [
-        ([[1, 2], [3, 4]], None),
+        ([[1, 2], [3]], None),
+        ([[1, 2], [3, 2**64]], None),
+        ([1, 2, 3, 4], None),
+        (((1, 2), (3, 4)), None),
         (np.zeros((2, 2), np.int32), None),
         (np.zeros((3, 2, 2), int), None),
         (np.zeros((2, 2), ">i8"), None),

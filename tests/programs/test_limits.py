@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import fastlb as lb
+from fastlb.aside import aside, left_behind
 from fastlb.programs import search as search_module
-from fastlb.programs.background import left_behind, within
 from fastlb.programs.layout import lay_out
 from fastlb.programs.silence import silent_stdout
 from fastlb.programs.watch import Watch
@@ -156,14 +156,15 @@ def test_a_call_that_does_not_come_back_is_left_behind() -> None:
     import threading
 
     ended = threading.Event()
-    assert within(0.01, ended.wait) is None
+    with pytest.raises(TimeoutError):
+        aside(ended.wait, seconds=0.01)
     assert len(left_behind()) == 1
     ended.set()
     for thread in left_behind():
         thread.join()
-    assert within(None, lambda: 3) == 3
+    assert aside(lambda: 3) == 3
     with pytest.raises(ZeroDivisionError):
-        within(5, lambda: 1 / 0)
+        aside(lambda: 1 / 0, seconds=5)
 
 
 def test_a_watch_without_a_limit_is_never_over() -> None:
@@ -189,3 +190,18 @@ def test_what_c_prints_is_dropped_and_what_python_prints_is_not() -> None:
     assert (sorted(done.stdout.split()), done.stderr) == (["C", "Python"], "")
     with silent_stdout():
         pass
+
+
+@pytest.mark.parametrize("method", ["auto", "search"])
+def test_an_interrupt_keeps_the_best_solution_so_far(method: str) -> None:
+    told: list[Any] = []
+
+    def interrupt(solution: Any) -> None:
+        told.append(solution)
+        if solution.x is not None:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as raised:
+        lb.solve_binary(*HARD, method=method, progress=interrupt)
+    check_stopped(*HARD, raised.value.solution)  # type: ignore[attr-defined]
+    assert raised.value.solution is told[-1]  # type: ignore[attr-defined]
