@@ -1,4 +1,4 @@
-"""Balancing methods of users: how they are called, and the Balance made of their results."""
+"""Balancing methods of one's own: what they are called with, and a Balance of what they return."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
     from .topologies.topology import Topology
 
-# Figures that only the method knows, each with those that follow from it. All others are computed
-# from the loads before and after.
-OWN_FIGURES = {"moved": ("cost",), "local": ("locality",)} | dict.fromkeys(
+# Figures that only the method can tell, with what follows from them; the others are those of the
+# loads before and after.
+TOLD = {"moved": ("cost",), "local": ("locality",)} | dict.fromkeys(
     ("sweeps", "steps", "rounds", "simulated_steps", "stalled", "converged"), ()
 )
-# Relative change of totals of float loads that is accepted as rounding.
+# Totals of real loads may change by rounding, by this part of them.
 ROUNDING = 1e-6
 
 
@@ -38,8 +38,8 @@ def own_method(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def balanced(loads: ArrayLike, topology: Topology | str, **options: Any) -> Any:
-        network = read_topology(topology)
-        inputs = read_loads(loads, network)
+        where = read_topology(topology)
+        inputs = read_loads(loads, where)
         record = options.get("record", "metrics")
         check_record(record)
         if takes is not None and "record" not in takes:
@@ -48,19 +48,19 @@ def own_method(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
             options.pop("record", None)
         out = None if takes is not None and "out" in takes else options.pop("out", None)
         # A copy, which the function may change in place.
-        returned = function(inputs.rows.reshape(inputs.shape).copy(), network, **options)
-        balance = _as_balance(name, network, record, inputs, returned)
+        returned = function(inputs.rows.reshape(inputs.shape).copy(), where, **options)
+        balance = _as_balance(name, where, record, inputs, returned)
         if out is None:
             return balance
         result, rows = output_rows(out, loads, inputs)
         np.copyto(rows, balance.loads.reshape(rows.shape), casting="same_kind")
-        return Balance(name, network, record, {**vars(balance), "loads": finished(result, rows)})
+        return Balance(name, where, record, {**vars(balance), "loads": finished(result, rows)})
 
     return balanced
 
 
 def _arguments(function: Callable[..., Any]) -> set[str] | None:
-    """Return the names of a function's arguments, or None if it takes any or has no signature."""
+    """Return the names of a function's arguments, or None if it takes any or does not tell."""
     try:
         parameters = inspect.signature(function).parameters
     except ValueError:
@@ -76,7 +76,7 @@ def _as_balance(
 
     A Balance, and any other object with figures as attributes, stays what it is.
     """
-    result: Mapping[str, Any] = returned if isinstance(returned, Mapping) else {"loads": returned}
+    told: Mapping[str, Any] = returned if isinstance(returned, Mapping) else {"loads": returned}
     if not isinstance(returned, Mapping | np.ndarray | list | tuple):
         if any(hasattr(returned, figure) for figure in RECORDED_WITH):
             return returned
@@ -84,13 +84,13 @@ def _as_balance(
             f"{name} must return the final loads, a dict of them and figures, or a Balance, "
             f"got {type(returned).__name__}"
         )
-    unknown = [figure for figure in result if figure != "loads" and figure not in OWN_FIGURES]
-    if unknown or "loads" not in result:
+    unknown = [figure for figure in told if figure != "loads" and figure not in TOLD]
+    if unknown or "loads" not in told:
         raise TypeError(
-            f"{name} must return a dict with loads and any of {', '.join(OWN_FIGURES)}, "
-            f"got {', '.join(map(str, result)) or 'an empty one'}"
+            f"{name} must return a dict with loads and any of {', '.join(TOLD)}, "
+            f"got {', '.join(map(str, told)) or 'an empty one'}"
         )
-    final = np.asarray(result["loads"])
+    final = np.asarray(told["loads"])
     if final.shape != inputs.shape:
         raise ValueError(
             f"{name} must return loads of the shape {inputs.shape} it was given, got {final.shape}"
@@ -104,18 +104,18 @@ def _as_balance(
     _check_totals(name, before.total, after.total)
     if record == "loads":
         return Balance(name, topology, record, {"loads": final})
-    own_figures = {
+    counted = {
         figure: np.broadcast_to(np.asarray(value), inputs.batch).reshape(-1)
-        for figure, value in result.items()
+        for figure, value in told.items()
         if figure != "loads"
     }
-    zeros = np.zeros(len(rows), np.int64)
-    moved, local = (own_figures.get(figure, zeros) for figure in ("moved", "local"))
-    common = figures(before, after, topology.size, moved, local)
-    for figure, following in OWN_FIGURES.items():
-        if figure not in own_figures:
-            common = {n: v for n, v in common.items() if n not in (figure, *following)}
-    fields = per_batch({**common, **own_figures}, inputs.batch)
+    nothing = np.zeros(len(rows), np.int64)
+    moved, local = (counted.get(figure, nothing) for figure in ("moved", "local"))
+    known = figures(before, after, topology.size, moved, local)
+    for figure, following in TOLD.items():
+        if figure not in counted:
+            known = {n: v for n, v in known.items() if n not in (figure, *following)}
+    fields = per_batch({**known, **counted}, inputs.batch)
     return Balance(name, topology, record, {"loads": final, **fields})
 
 

@@ -78,14 +78,10 @@ def _headings(
         parts += [f" units of {source.quantum:g}"]
     yield Text("".join(parts))
     if hasattr(balance, "lam"):
-        # The share is shown even if it is the default.
+        # The share is told even where it is the default.
         options = {"lam": balance.lam, **options}
-    options_text = "".join(
-        f", {name.replace('_', '-')} {_option(v)}" for name, v in options.items()
-    )
-    yield Text(
-        f"{balance.method} on {topology.spec} ({count(topology.edge_count)} links){options_text}"
-    )
+    how = "".join(f", {name.replace('_', '-')} {_option(v)}" for name, v in options.items())
+    yield Text(f"{balance.method} on {topology.spec} ({count(topology.edge_count)} links){how}")
 
 
 def _option(value: Any) -> str:

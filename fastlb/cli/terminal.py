@@ -24,7 +24,7 @@ DEFAULT_WIDTH = 80
 
 
 def output() -> Console:
-    """Return the console for results, without rich's highlighting of paths and numbers."""
+    """Return the console for results; paths and numbers are not coloured by guesswork."""
     return Console(highlight=False, soft_wrap=False, width=_width())
 
 
