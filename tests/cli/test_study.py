@@ -346,9 +346,8 @@ def test_an_interrupt_without_a_store_names_the_store(
     monkeypatch.setattr("fastlb.montecarlo.runner.run", interrupted)
     done = run("study", mine)
     assert (done.code, done.out) == (130, "")
-    assert done.err == (
-        "fastlb: interrupted; with --store DIR what is done stays, and --resume goes on from there\n"
-    )
+    told = "with --store DIR what is done stays, and --resume goes on from there"
+    assert done.err == f"fastlb: interrupted; {told}\n"
 
 
 def test_a_study_too_large_for_plots_says_so(
