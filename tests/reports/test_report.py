@@ -6,9 +6,9 @@ import pytest
 
 import fastlb as lb
 from fastlb.reports.mean import mean_of
+from fastlb.reports.meanplots import mean_plots
 from fastlb.reports.overview import overview
 from fastlb.reports.report import Report, Statement, Table
-from fastlb.reports.meanplots import mean_plots
 from fastlb.reports.reportfiles import check_folder, write_folder
 from fastlb.studies.more_wu_programs import Loose
 
