@@ -224,7 +224,7 @@ def study(
     from ..files.writing import check_target
     from ..montecarlo.runner import run
     from ..montecarlo.store import read_store
-    from ..reports.meanplots import MOST_LINES
+    from ..reports.meanplots import MOST_LINES, plots_of
     from ..reports.reportfiles import check_folder, write_folder, write_html
     from .terminal import output, working
 
@@ -269,10 +269,10 @@ def study(
         )
         if out is not None:
             console.print(f"\nwrote {len(written)} files to {out}", markup=False)
-            if not any(path.suffix == ".png" for path in written):
-                console.print(f"no plots: more than {MOST_LINES} combinations", markup=False)
         if report is not None:
             console.print(f"\nwrote {report}", markup=False)
+        if (out is not None or report is not None) and not plots_of(document):
+            console.print(f"no plots: more than {MOST_LINES} combinations", markup=False)
     if results.missing or results.unreached():
         ctx.exit(1)
 

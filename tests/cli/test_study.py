@@ -354,6 +354,7 @@ def test_a_study_too_large_for_plots_says_so(
     run: Run, mine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("fastlb.reports.meanplots.MOST_LINES", 3)
-    done = run("study", mine, "--out", tmp_path / "out")
-    assert done.code == 0
-    assert done.out.endswith("no plots: more than 3 combinations\n")
+    for option, name in (("--out", "out"), ("--report", "page.html")):
+        done = run("study", mine, option, tmp_path / name)
+        assert done.code == 0
+        assert done.out.endswith("no plots: more than 3 combinations\n")
