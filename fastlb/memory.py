@@ -24,12 +24,16 @@ def available_memory() -> int | None:
         return None
 
 
-def require_memory(needed: int, what: str) -> None:
-    """Raise ``MemoryError`` if ``needed`` bytes for ``what`` are plainly not there."""
+def require_memory(needed: int, what: str, instead: str = "") -> None:
+    """Raise ``MemoryError`` if ``needed`` bytes for ``what`` are plainly not there.
+
+    The message ends with what to do ``instead``.
+    """
     if needed < ASKED_FROM:
         return
     available = available_memory()
     if available is not None and needed > available:
         raise MemoryError(
             f"{what} needs about {needed / 2**30:.3g} GiB, {available / 2**30:.3g} GiB are free"
+            + (f"; {instead}" if instead else "")
         )

@@ -30,10 +30,11 @@ Examples:
   fastlb study mine.toml --trials 1000000 --target-error cost=0.1% --no-rows
                                             until the means are as certain, in
                                             memory that does not grow
-  fastlb study mine.toml --trials 10000000 --store runs/mine
+  fastlb study mine.toml --trials 10000000 --store runs/mine --no-rows
                                             killed or not, what is done stays
-  fastlb study --store runs/mine --resume   goes on from there
-  fastlb study --store runs/mine            the results again, without a run;
+  fastlb study --store runs/mine --resume --no-rows
+                                            goes on from there
+  fastlb study --store runs/mine --no-rows  the results again, without a run;
                                             if it is not finished, those that
                                             are there, marked so
   fastlb study wu-shu --dask tcp://head:8786 --store runs/wu-shu
@@ -88,6 +89,10 @@ Loads, whole and not negative, are drawn from one of these:
 \b
 --out writes into DIR: report.json (what --json prints), study.toml, every
 table as .csv, every plot as .png and .svg, worked examples as examples.txt.
+The plots of a study of your own, up to 60 combinations, are the means of each
+figure with two standard errors, by topology, loads and method; --report has
+them as well. The terminal has its means and one table of paired differences,
+or all tables with --all.
 --json prints one object: schema "fastlb.study", version, fastlb, study,
 trials, seed, target_error, tables, statements, summary: for each topology,
 method and loads the mean, standard error, extremes and quantiles of every
@@ -165,6 +170,7 @@ class _StudyCommand(click.Command):
 @click.option("--store", metavar="DIR", help="Keep the trials in a folder, or read them from it.")
 @click.option("--resume", is_flag=True, help="Go on with what the store holds.")
 @click.option("--dask", metavar="ADDRESS", help="Run on a Dask cluster: its scheduler, or local.")
+@click.option("--all", "everything", is_flag=True, help="Print all tables with all columns.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
 @click.pass_context
 def study(
@@ -183,6 +189,7 @@ def study(
     store: str | None,
     resume: bool,
     dask: str | None,
+    everything: bool,
     as_json: bool,
 ) -> None:
     """Run a Monte Carlo study by its NAME or from a file, or list the bundled ones.
@@ -217,6 +224,7 @@ def study(
     from ..files.writing import check_target
     from ..montecarlo.runner import run
     from ..montecarlo.store import read_store
+    from ..reports.meanplots import MOST_LINES, plots_of
     from ..reports.reportfiles import check_folder, write_folder, write_html
     from .terminal import output, working
 
@@ -230,12 +238,11 @@ def study(
         raise click.UsageError("--minimum-trials needs --target-error, here or in FILE.toml")
     if out is not None:
         check_folder(out, force=force)
-        if studies.draws_plots(chosen):
-            extra("matplotlib")
+        extra("matplotlib")
     if report is not None:
         check_target(report, force=force, suffixes=(".html",))
         extra("matplotlib")
-    with _one_line_messages(store if running else None, no_rows), working() as work:
+    with _one_line_messages(store, no_rows, running), working() as work:
         if running:
             work.step(f"{chosen.name}: {chosen.trials:,} trials x {len(chosen.cells)} combinations")
             storage: dict[str, Any] = {"rows": not no_rows, "store": store, "resume": resume}
@@ -263,11 +270,15 @@ def study(
         from .studyreport import study_report
 
         console = output()
-        console.print(*study_report(document, console.width), sep="\n", crop=False)
+        console.print(
+            *study_report(document, console.width, everything=everything), sep="\n", crop=False
+        )
         if out is not None:
             console.print(f"\nwrote {len(written)} files to {out}", markup=False)
         if report is not None:
             console.print(f"\nwrote {report}", markup=False)
+        if (out is not None or report is not None) and not plots_of(document):
+            console.print(f"no plots: more than {MOST_LINES} combinations", markup=False)
     if results.missing or results.unreached():
         ctx.exit(1)
 
@@ -299,15 +310,19 @@ def _workers(dask: str | None, threads: int) -> Iterator[dict[str, Any]]:
 
 
 @contextmanager
-def _one_line_messages(store: str | None, no_rows: bool) -> Iterator[None]:
-    """Print each warning in a line, and after an interruption the command that resumes the run."""
+def _one_line_messages(store: str | None, no_rows: bool, running: bool) -> Iterator[None]:
+    """Print each warning in a line, and after an interruption how the run goes on."""
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_: click.echo(f"fastlb: {message}", err=True)
         try:
             yield
         except KeyboardInterrupt:
-            if store is None:
+            if not running:
                 raise
+            if store is None:
+                said = "with --store DIR what is done stays, and --resume goes on from there"
+                click.echo(f"fastlb: interrupted; {said}", err=True)
+                raise click.Abort from None
             command = f"fastlb study --store {shlex.quote(store)} --resume"
             command += " --no-rows" if no_rows else ""
             click.echo(f"fastlb: interrupted; {command} goes on from here", err=True)
@@ -329,7 +344,12 @@ def _named_study(name: str) -> Study:
     from .. import studies
     from ..montecarlo.study import Study
 
-    return Study.read(name) if _is_file(name) else studies.load(name)
+    if _is_file(name):
+        return Study.read(name)
+    try:
+        return studies.load(name)
+    except ValueError as error:
+        raise click.UsageError(f"{error}; a study of your own is a FILE.toml") from None
 
 
 def _on_topologies(study: Study, topologies: tuple[str, ...]) -> Study:

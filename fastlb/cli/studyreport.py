@@ -9,6 +9,7 @@ from rich.console import Group
 from rich.table import Table as Grid
 from rich.text import Text
 
+from ..reports.report import without_hash
 from .tables import GAP, fitted_tables, natural_widths
 
 if TYPE_CHECKING:
@@ -17,16 +18,27 @@ if TYPE_CHECKING:
     from ..reports.report import Report, Statement, Table
 
 
-def study_report(report: Report, width: int) -> Iterator[RenderableType]:
-    """Yield the tables and texts to print for a study on ``width`` columns."""
+def study_report(
+    report: Report, width: int, *, everything: bool = False
+) -> Iterator[RenderableType]:
+    """Yield what is to be printed of a study in so many columns.
+
+    Secondary tables, and all columns of those that have a brief form, only with ``everything``.
+    """
     if report.about:
         yield Text(f"{report.about}\n")
     yield Text(f"{report.results.study.name}: {report.heading}")
     if report.ended:
         yield Text(report.ended, style="bold red" if report.results.missing else "")
     for table in report.tables:
-        yield Text()
-        yield _table(table, width)
+        if everything or not table.secondary:
+            yield Text()
+            yield _table(table if everything else table.brief or table, width)
+    if not everything and any(table.secondary or table.brief for table in report.tables):
+        yield Text(f"\n{_more(report)}")
+    hashed = {cell.loads.spec for cell in report.results.study.cells}
+    for spec in sorted(spec for spec in hashed if without_hash(spec) != spec):
+        yield Text(f"\n{without_hash(spec)} in full: {spec}")
     if report.statements:
         yield Text("\nThe paper's sentences")
         for statement in report.statements:
@@ -34,6 +46,16 @@ def study_report(report: Report, width: int) -> Iterator[RenderableType]:
     for example in report.examples:
         yield Text()
         yield Text(example)
+
+
+def _more(report: Report) -> str:
+    """Return where the rest is that a terminal does not show by default."""
+    names = [table.name.partition("-")[2] for table in report.tables if table.secondary]
+    pairs = f"paired differences in {', '.join(names)}, and " if names else ""
+    return (
+        f"Not shown: {pairs}all columns of the differences. --all prints them; --out DIR writes "
+        "all tables and plots to files, --report FILE.html to a page."
+    )
 
 
 def _table(table: Table, width: int) -> RenderableType:

@@ -80,6 +80,8 @@ def with_error(mean: float, error: float) -> tuple[str, str]:
     >>> with_error(11.27613, 0.0123), with_error(0.5, 0.0), with_error(3.0, float("nan"))
     (('11.276', '0.012'), ('0.5', '0'), ('3', '-'))
     """
+    if math.isnan(mean):
+        return "-", "-"
     if not 0 < error < math.inf:
         return shown(mean), "-" if math.isnan(error) else shown(error)
     if not 1e-9 < error < 1e15 or abs(mean) >= 1e15:

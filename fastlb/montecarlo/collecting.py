@@ -294,5 +294,9 @@ def collector(study: Study, layout: Layout, *, rows: bool) -> Rows | Tallies:
         return Tallies(study)
     row = sum(dtype.itemsize for figures in layout.values() for dtype in figures.values())
     table = study.trials * row
-    require_memory(2 * table, f"the table of {study.trials:,} trials")  # in chunks, then joined
+    require_memory(
+        2 * table,  # in chunks, then joined
+        f"the table of {study.trials:,} trials",
+        "rows=False in Python, --no-rows on the command line, adds up the trials without a table",
+    )
     return Rows(study)

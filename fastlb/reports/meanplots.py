@@ -9,11 +9,14 @@ import numpy as np
 
 from .overview import main_figures, varied
 from .plotting import BLUE, GREEN, GREY, ORANGE, new_figure
-from .report import Plot
+from .report import Plot, without_hash
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..montecarlo.results import Results
     from ..montecarlo.statistic import Statistic
+    from .report import Report
 
 # More lines than these are told by the tables alone.
 MOST_LINES = 60
@@ -23,6 +26,11 @@ COLOURS = (BLUE, ORANGE, GREEN, "#CC79A7", "#D55E00", "#56B4E9", GREY, "#000000"
 MARKERS = "os^Dv<>"
 
 Lines = dict[str, dict[str, "Statistic"]]
+
+
+def plots_of(report: Report) -> Sequence[Plot]:
+    """Return the plots of a report; of one that has none of its own, those of the means."""
+    return report.plots or mean_plots(report.results)
 
 
 def mean_plots(results: Results) -> list[Plot]:
@@ -36,10 +44,7 @@ def mean_plots(results: Results) -> list[Plot]:
             label = "  ".join((topology, loads)[i] for i in differ) or topology
             if name in figures:
                 lines.setdefault(label, {})[method] = figures[name]
-        if (
-            len(lines) * len({method for by_method in lines.values() for method in by_method})
-            <= MOST_LINES
-        ):
+        if sum(map(len, lines.values())) <= MOST_LINES:
             about = f"Mean {name} with two standard errors, by topology, loads and method."
             plots.append(Plot(f"mean-{name}", partial(_draw, name, lines), about))
     return plots
@@ -47,15 +52,19 @@ def mean_plots(results: Results) -> list[Plot]:
 
 def _draw(name: str, lines: Lines) -> Any:
     methods = list(dict.fromkeys(method for by_method in lines.values() for method in by_method))
-    step = 0.8 / len(methods)
-    page = new_figure(figsize=(6.4, 1.1 + 0.24 * len(methods) + 0.24 * len(lines) * len(methods)))
+    # Each label's methods stand one below the other, with a gap of one line to the next label.
+    starts = np.cumsum([0, *(len(by_method) + 1 for by_method in lines.values())])
+    heights = [
+        {method: start + i for i, method in enumerate(m for m in methods if m in by_method)}
+        for start, by_method in zip(starts, lines.values(), strict=False)
+    ]
+    page = new_figure(figsize=(6.4, 1.1 + 0.24 * len(methods) + 0.2 * starts[-1]))
     axes = page.add_subplot()
     for m, method in enumerate(methods):
-        at = [i for i, by_method in enumerate(lines.values()) if method in by_method]
         shown = [by_method[method] for by_method in lines.values() if method in by_method]
         axes.errorbar(
             [statistic.mean for statistic in shown],
-            np.array(at) + (m - (len(methods) - 1) / 2) * step,
+            [height[method] for height in heights if method in height],
             xerr=[2 * s.standard_error if s.trials > 1 else 0.0 for s in shown],
             fmt=MARKERS[m % len(MARKERS)],
             color=COLOURS[m % len(COLOURS)],
@@ -68,8 +77,9 @@ def _draw(name: str, lines: Lines) -> Any:
         axes.set_xscale("log")
     elif min(means) >= 0:
         axes.set_xlim(left=0, right=1.05 * max(means) or 1.0)
-    axes.set_yticks(range(len(lines)), [_plain(label) for label in lines])
-    axes.set_ylim(len(lines) - 0.5, -0.5)
+    middles = [sum(height.values()) / len(height) for height in heights]
+    axes.set_yticks(middles, [_plain(without_hash(label)) for label in lines])
+    axes.set_ylim(starts[-1] - 1, -1)
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="x", color="#dddddd")
     axes.set_xlabel(_plain(f"{name}, mean ± 2 s.e."))

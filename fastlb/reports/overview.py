@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from .mean import mean_of
-from .report import Report, Table, Value
+from .report import Report, Table, Value, without_hash
 
 if TYPE_CHECKING:
     from ..montecarlo.results import Results
@@ -35,7 +35,9 @@ def varied(keys: Iterable[tuple[str, ...]], kinds: Sequence[str]) -> tuple[list[
     """Return which parts of the keys differ among them, and the others as text."""
     listed = list(keys)
     differ = [i for i in range(len(kinds)) if len({key[i] for key in listed}) > 1]
-    same = [f"{kind} {listed[0][i]}" for i, kind in enumerate(kinds) if i not in differ]
+    same = [
+        f"{kind} {without_hash(listed[0][i])}" for i, kind in enumerate(kinds) if i not in differ
+    ]
     return differ, same
 
 
@@ -63,10 +65,12 @@ def _differences(results: Results) -> Iterator[Table]:
     """Yield the paired differences, a table a main figure and a line a pair of methods."""
     compared = results.compare(figures=main_figures(results))
     kinds = ("topology", "loads", "first", "second")
-    note = (
-        "The mean's 95 % confidence interval (Student's t) for each line by itself, and in how "
-        "many trials the first method has less, as much, and more."
-    )
+    several = any(results.trials(cell) > 1 for cell in results.study.cells)
+    interval = "The mean's 95 % confidence interval (Student's t) for each line by itself"
+    shares = "in how many trials the first method has less, as much, and more"
+    alone = "One trial alone has no standard error and no interval."
+    note, brief_note = (f"{interval}, and {shares}.", f"{interval}.") if several else (alone, alone)
+    secondary = False
     for name in main_figures(results):
         differences = {key: figures[name] for key, figures in compared.items() if name in figures}
         if not differences:
@@ -77,24 +81,39 @@ def _differences(results: Results) -> Iterator[Table]:
             same = [*same[:-2], f"{first} minus {second}"]
         else:
             same.append("first method minus second")
+        title = "; ".join([f"Paired differences in {name}", *same])
+        keys = [kinds[i] for i in differ]
+        places = _places(differences.values())
         rows: list[list[Value]] = []
+        brief_rows: list[list[Value]] = []
         for key, difference in differences.items():
             numbers = difference.to_dict()
-            shares = [100 * numbers[part] for part in ("less", "equal", "greater")]
-            spread = [numbers[part] for part in ("mean", "standard_error", "low", "high")]
-            rows.append([*(key[i] for i in differ), *spread, *shares])
+            named = [key[i] for i in differ]
+            shared = [100 * numbers[part] for part in ("less", "equal", "greater")]
+            mean, error, low, high = (
+                numbers[part] for part in ("mean", "standard_error", "low", "high")
+            )
+            rows.append([*named, mean, error, low, high, *shared])
+            brief_rows.append([*named, mean, low, high])
+        brief = Table(
+            f"differences-{name}",
+            title,
+            [*keys, "mean", "from", "to"],
+            brief_rows,
+            [*(0 for _ in differ), *[places] * 3],
+            brief_note,
+        )
         yield Table(
             f"differences-{name}",
-            "; ".join([f"Paired differences in {name}", *same]),
-            [
-                *(kinds[i] for i in differ),
-                *("mean", "s.e.", "from", "to", "less %", "equal %", "more %"),
-            ],
+            title,
+            [*keys, "mean", "s.e.", "from", "to", "less %", "equal %", "more %"],
             rows,
-            [*(0 for _ in differ), *[_places(differences.values())] * 4, 1, 1, 1],
+            [*(0 for _ in differ), *[places] * 4, 1, 1, 1],
             note,
+            secondary=secondary,
+            brief=brief,
         )
-        note = ""
+        note, secondary = "", True
 
 
 def _places(differences: Iterable[Difference]) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,9 @@ RESUME = "fastlb study --store DIR --resume"
 
 # Settings named whose standard errors were not reached.
 MISSED = 6
+
+# What a spelling of loads from a file says of the file's values.
+_HASH = re.compile(r",sha256=[0-9a-f]+")
 
 Value = str | int | float | Mean | None
 
@@ -45,6 +49,10 @@ class Table:
         Places printed of numbers that are neither whole nor means.
     long : bool
         Too long to be printed: it goes to files and JSON alone.
+    secondary : bool
+        A terminal shows it on demand only.
+    brief : Table, optional
+        What a terminal shows in its place, unless it shows everything.
     """
 
     name: str
@@ -54,6 +62,8 @@ class Table:
     decimals: Sequence[int]
     note: str = ""
     long: bool = False
+    secondary: bool = False
+    brief: Table | None = None
 
     def printed(self, *, stacked: bool = False) -> list[list[str]]:
         """Return the headings and rows as they are printed.
@@ -234,4 +244,15 @@ def _text(value: Value, places: int, between: str) -> str:
         return ""
     if isinstance(value, float):
         return number_text(value, places)
-    return f"{value:,}" if isinstance(value, int) else value
+    return f"{value:,}" if isinstance(value, int) else without_hash(value)
+
+
+def without_hash(text: str) -> str:
+    """Return a text in which loads from a file are spelled without the hash of their values.
+
+    Examples
+    --------
+    >>> without_hash("resampled:loads.csv,sha256=57abf15bda6c8d8d")
+    'resampled:loads.csv'
+    """
+    return _HASH.sub("", text)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..files.writing import as_json, check_target, filling, replacing
+from .meanplots import plots_of
 from .plotting import image
 from .webpage import page
 
@@ -42,7 +43,8 @@ def write_folder(report: Report, folder: str | Path, *, force: bool = False) -> 
     """Write a report to a folder, which is made if need be, and return the files.
 
     ``report.json`` (``Report.to_dict``), ``study.toml``, ``NAME.csv`` of every table, ``NAME.png``
-    and ``NAME.svg`` of every plot, ``examples.txt``. A new folder appears with all its files; in
+    and ``NAME.svg`` of every plot (of the means, ``mean-FIGURE``, where the report has none of its
+    own), ``examples.txt``. A new folder appears with all its files; in
     one that is there already, ``report.json`` comes last.
 
     Raises
@@ -98,6 +100,6 @@ def _files(report: Report) -> Iterator[tuple[str, bytes]]:
         yield f"{table.name}.csv", table.to_csv().encode()
     if report.examples:
         yield "examples.txt", "\n\n".join(report.examples).encode() + b"\n"
-    for plot in report.plots:
+    for plot in plots_of(report):
         for suffix in ("png", "svg"):
             yield f"{plot.name}.{suffix}", image(plot.draw, suffix)

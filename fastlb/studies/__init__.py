@@ -88,11 +88,6 @@ def report(results: Results) -> Report:
     return dataclasses.replace(statements, about=QUESTIONS[study.name], command=command)
 
 
-def draws_plots(study: Study) -> bool:
-    """Return whether the report of a study has plots of its own, for which matplotlib is needed."""
-    return study.name in _BUNDLED and study.covers(load(study.name))
-
-
 def _module(name: str) -> Any:
     module, _ = _BUNDLED[name]
     return importlib.import_module(f".{module}", __name__)

@@ -105,7 +105,10 @@ def test_files(run: Run, mine: Path, tmp_path: Path) -> None:
     folder = tmp_path / "out"
     done = run("study", mine, "--out", folder)
     assert done.code == 0
-    assert f"wrote 8 files to {folder}" in done.out.replace("\n", " ")
+    plots = {path.name for path in folder.glob("mean-*")}
+    assert {"mean-difference.png", "mean-cost.svg"} <= plots
+    assert len(plots) == 10
+    assert f"wrote {8 + len(plots)} files to {folder}" in done.out.replace("\n", " ")
     assert lb.Study.read(folder / "study.toml") == lb.Study.read(mine)
     before = (folder / "report.json").read_bytes()
     again = run("study", mine, "--out", folder, "--seed", 4)
@@ -197,6 +200,7 @@ def test_without_rows_nothing_changes(run: Run, mine: Path) -> None:
     ("arguments", "message"),
     [
         (["wu-shuu"], "got 'wu-shuu'; did you mean wu-shu?"),
+        (["nosuch"], "got 'nosuch'; a study of your own is a FILE.toml"),
         (["none.toml"], "none.toml: No such file or directory"),
         (["wu-shu", "--trials", "0"], "Invalid value for '--trials'"),
         (["wu-shu", "--threads", "x"], "Invalid value for '--threads'"),
@@ -249,6 +253,7 @@ def test_too_many_trials_are_refused_at_once(run: Run, tmp_path: Path) -> None:
     done = run("study", "wu-shu", "--trials", 10**12, "--out", tmp_path / "out")
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
     assert "the table of 1,000,000,000,000 trials needs about" in done.err
+    assert "are free; rows=False in Python, --no-rows on the command line" in done.err
     assert not list(tmp_path.iterdir())
 
 
@@ -291,3 +296,65 @@ def test_no_mean_stands_without_its_error(run: Run, mine: Path) -> None:
     means = done.out.partition("standard error")[2].partition("Paired")[0]
     assert means.count("±") >= 4 * 3
     assert not re.search(r"\b0\.0+\b", means)
+
+
+def test_examples_of_many_trials_hold_no_table(run: Run) -> None:
+    examples = run("study", "--help").out.splitlines()
+    many = [line for line in examples if re.search(r"--trials \d{7}", line) or "runs/mine" in line]
+    assert len(many) == 4
+    assert all("--no-rows" in line for line in many)
+
+
+def test_a_terminal_has_the_means_and_one_table_of_differences(run: Run, mine: Path) -> None:
+    brief, everything = run("study", mine).out, run("study", mine, "--all").out
+    assert brief.count("Paired differences in ") == 1
+    assert "less %" not in brief
+    told = " ".join(brief.split())
+    assert "Not shown: paired differences in cost, locality, sweeps, steps, and all" in told
+    assert "--all prints them; --out DIR writes all tables and plots to files, --report" in told
+    assert everything.count("Paired differences in ") == 5
+    assert "less %" in everything
+    assert "Not shown" not in everything
+
+
+@pytest.mark.parametrize("others", ['"uniform:100", ', ""])
+def test_the_hash_of_a_file_of_loads_stands_once(
+    run: Run, mine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, others: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    Path("loads.csv").write_text("3\n1\n4\n")
+    mine.write_text(TOML.replace('"uniform:100"', f'{others}"resampled:loads.csv"'))
+    printed = run("study", mine, "--all").out
+    assert printed.count("resampled:loads.csv") > 2
+    assert printed.count("sha256=") == 1
+    assert "sha256=" in run("study", mine, "--json").out
+
+
+def test_a_single_trial_says_why_it_has_no_interval(run: Run, mine: Path) -> None:
+    printed = run("study", mine, "--trials", 1).out
+    assert "One trial alone has no standard error and no interval." in printed
+    assert "95 %" not in printed
+
+
+def test_an_interrupt_without_a_store_names_the_store(
+    run: Run, mine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("fastlb.montecarlo.runner.run", interrupted)
+    done = run("study", mine)
+    assert (done.code, done.out) == (130, "")
+    told = "with --store DIR what is done stays, and --resume goes on from there"
+    assert done.err == f"fastlb: interrupted; {told}\n"
+
+
+def test_a_study_too_large_for_plots_says_so(
+    run: Run, mine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fastlb.reports.meanplots.MOST_LINES", 3)
+    for option, name in (("--out", "out"), ("--report", "page.html")):
+        done = run("study", mine, option, tmp_path / name)
+        assert done.code == 0
+        assert done.out.endswith("no plots: more than 3 combinations\n")

@@ -144,3 +144,10 @@ def test_one_trial_tells_no_error() -> None:
     assert lines[0].startswith("1 trial each; topology ring:4; loads uniform:3; method dde")
     assert {line.split()[2] for line in lines[2:]} == {"-"}
     json.dumps(next(iter(summary.values()))["moved"].to_dict(), allow_nan=False)
+
+
+def test_a_single_trial_has_dashes_in_place_of_errors_and_intervals():
+    results = lb.run(lb.Study("one", ["ring:8"], ["gde:lam=1/2", "dde"], "uniform:9", trials=1))
+    for table in (results.compare(), results.summary()):
+        assert "nan" not in repr(table)
+        assert "nan" not in table._repr_html_()

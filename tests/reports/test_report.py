@@ -6,6 +6,7 @@ import pytest
 
 import fastlb as lb
 from fastlb.reports.mean import mean_of
+from fastlb.reports.meanplots import mean_plots
 from fastlb.reports.overview import overview
 from fastlb.reports.report import Report, Statement, Table
 from fastlb.reports.reportfiles import check_folder, write_folder
@@ -123,6 +124,11 @@ def test_files(report, tmp_path):
         "report.json",
         "study.toml",
         *(f"{table.name}.csv" for table in report.tables),
+        *(
+            f"{plot.name}.{suffix}"
+            for plot in mean_plots(report.results)
+            for suffix in ("png", "svg")
+        ),
     ]
     assert lb.Study.read(folder / "study.toml") == STUDY
     assert json.loads((folder / "report.json").read_text()) == report.to_dict()
