@@ -19,6 +19,7 @@ import pytest
 import fastlb as lb
 from fastlb.cli import solve as solve_module
 from fastlb.programs import mps
+from fastlb.programs.binary_solution import BinarySolution
 from tests.oracles import binary
 
 from .conftest import Run
@@ -138,7 +139,8 @@ def test_an_interrupt_shows_the_best_solution_so_far(
     assert done.code == 130
     document = json.loads(done.out)
     assert (
-        done.err == f"fastlb: hard: interrupted; best so far {document['objective']}, shown above\n"
+        done.err
+        == f"fastlb: hard: interrupted; best so far {document['objective']:.0f}, shown above\n"
     )
     assert document["status"] == "limit"
     assert document["bound"] < document["objective"]
@@ -503,7 +505,7 @@ def test_large_objectives_are_told_in_full(run: Run, tmp_path: Path) -> None:
 
 def test_while_highs_runs_no_bound_is_told() -> None:
     given = mps.ProgramFile("p", ["x"], np.ones(1), np.ones((1, 1)), np.ones(1), 1, False, 0.0)
-    so_far = lb.BinarySolution(None, None, "limit", 0, "milp", 0)
+    so_far = BinarySolution(None, None, "limit", 0, "milp", 0)
     assert solve_module._so_far(given, so_far) == "solving p: HiGHS"
     so_far = replace(so_far, x=np.ones(1, np.int8), objective=5, bound=3, nodes=9000)
     assert solve_module._so_far(given, so_far) == "solving p: HiGHS, best 5"
