@@ -30,6 +30,19 @@ def extra(name: str) -> ModuleType:
     except ImportError as error:
         group = EXTRAS[name.partition(".")[0]]
         raise MissingExtraError(
-            f"{name.partition('.')[0]} is needed here and not installed: "
-            f"pip install 'fastlb[{group}]'"
+            f"{name.partition('.')[0]} is needed here and not installed: {how_to_install(group)}"
         ) from error
+
+
+def how_to_install(group: str) -> str:
+    """Return how an extra is installed, from a package index or in a clone.
+
+    Examples
+    --------
+    >>> print(how_to_install("mps"))
+    install the extra [mps], pip install 'fastlb[mps]' or, in a clone, pip install '.[mps]'
+    """
+    return (
+        f"install the extra [{group}], pip install 'fastlb[{group}]' or, in a clone, "
+        f"pip install '.[{group}]'"
+    )

@@ -113,5 +113,6 @@ def test_a_full_disk_is_done_without(tmp_path):
 
 def test_a_missing_extra_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "highspy", None)
-    with pytest.raises(MissingExtraError, match=r"highspy .* pip install 'fastlb\[mps\]'"):
+    said = r"highspy .* pip install 'fastlb\[mps\]' or, in a clone, pip install '\.\[mps\]'"
+    with pytest.raises(MissingExtraError, match=said):
         extras.extra.__wrapped__("highspy")

@@ -6,6 +6,7 @@ import sys
 from importlib.util import find_spec
 
 from ..aside import exit_at_once, left_behind
+from ..extras import how_to_install
 
 
 def main() -> None:
@@ -16,7 +17,7 @@ def main() -> None:
     missing = [name for name in ("click", "rich") if find_spec(name) is None]
     if missing:
         print(
-            f"fastlb: the command line needs {' and '.join(missing)}: pip install 'fastlb[cli]'",
+            f"fastlb: the command line needs {' and '.join(missing)}: {how_to_install('cli')}",
             file=sys.stderr,
         )
         sys.exit(2)

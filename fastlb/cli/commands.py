@@ -28,6 +28,8 @@ COMMANDS = {
     "warmup": (".warmup", "warmup", "Compile kernels ahead, on all processors."),
     "doctor": (".doctor", "doctor", "Check the installation and run known answers."),
 }
+# How click calls the types of ranges in its errors, and how they are called here.
+_PLAIN_NAMES = {"integer range": "whole number", "float range": "number"}
 _EXPECTED = (
     ValueError,
     TypeError,
@@ -50,6 +52,8 @@ class Commands(click.Group):
             return None
         module, attribute, _ = COMMANDS[name]
         command: click.Command = getattr(importlib.import_module(module, __package__), attribute)
+        for option in command.params:
+            option.type.name = _PLAIN_NAMES.get(option.type.name, option.type.name)
         if not any(option.name == "debug" for option in command.params):
             command.params.append(_debug_option())
         return command

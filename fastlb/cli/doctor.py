@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .._version import __version__
-from ..extras import EXTRAS
+from ..extras import EXTRAS, how_to_install
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,6 +24,7 @@ PURPOSES = {
     "dask": "studies on clusters",
     "plot": "plots of studies",
     "graph": "graph files, conversion to networkx",
+    "mps": "model files of 0-1 programs",
     "table": "Parquet files and data frames",
 }
 VARIABLES = ("NUMBA_NUM_THREADS", "NUMBA_CACHE_DIR", "NUMBA_DISABLE_JIT", "NUMBA_CPU_NAME")
@@ -175,4 +176,4 @@ def _outcome(check: dict[str, Any]) -> tuple[str, str]:
 
 
 def _advice(group: str) -> str:
-    return f"not installed: pip install 'fastlb[{group}]' for {PURPOSES.get(group, 'more')}"
+    return f"not installed; for {PURPOSES.get(group, 'more')} {how_to_install(group)}"

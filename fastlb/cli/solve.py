@@ -24,9 +24,10 @@ Examples:
 PROBLEM is an MPS file, plain or .gz, or another format that HiGHS reads; all
 variables must be binary. --json prints one object: schema "fastlb.solve",
 version, fastlb, problem, variables, rows, sense, status ("optimal",
-"infeasible" or "limit"), objective, bound, gap, method, solver (who ended it,
-"fastlb" or "HiGHS"), nodes of fastlb's search, seconds, and x, an object of 0
-and 1 by variable name (null where no solution is known).
+"infeasible" or "limit"), objective, bound, gap (between the two), relative_gap
+(gap / |objective|; null where unknown or divided by 0), method, solver (who
+ended it, "fastlb" or "HiGHS"), nodes of fastlb's search, seconds, and x, an
+object of 0 and 1 by variable name (null where no solution is known).
 """
 SCHEMA = "fastlb.solve"
 SCHEMA_VERSION = 1
@@ -47,7 +48,8 @@ SCHEMA_VERSION = 1
     "--time-limit",
     type=click.FloatRange(0, min_open=True),
     metavar="SECONDS",
-    help="Stop solving then; the best solution so far is shown.",
+    help="Stop solving then and show the best solution so far; reading the file and compiling "
+    "kernels, in first runs, are not counted.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
 @click.pass_context
@@ -62,12 +64,15 @@ def solve(
 ) -> None:
     """Solve the 0-1 program in PROBLEM exactly; show its optimum and a solution.
 
+    The gap is the difference of objective and bound, and in % of the objective.
+
     Exit codes: 0 optimal, 1 infeasible or stopped at a limit, 2 bad input, 130 interrupted: the
     best solution so far is shown.
     """
     import fastlb as lb
 
     from ..files.writing import as_json as in_json
+    from ..programs.binary import MOST_VARIABLES
     from ..programs.mps import read_mps
     from .terminal import output, working
 
@@ -75,6 +80,12 @@ def solve(
     with working() as work:
         work.step(f"reading {problem}")
         given = read_mps(problem)
+        most, n = MOST_VARIABLES.get(method), len(given.variables)
+        if most is not None and n > most:
+            raise click.UsageError(
+                f"--method {method} takes at most {most} variables, {problem} has {n}: "
+                "leave --method away"
+            )
         work.step(f"solving {given.name}")
         began = monotonic()
         interrupted = False
@@ -100,7 +111,7 @@ def solve(
     else:
         output().print("\n".join(_lines(document)), markup=False)
     if interrupted:
-        said = "interrupted; the best solution so far stands above"
+        said = f"interrupted; best so far {_in_full(document['objective'])}, shown above"
         click.echo(f"fastlb: {given.name}: {said}", err=True)
         raise click.Abort
     if found.status != "optimal":
@@ -109,17 +120,17 @@ def solve(
 
 
 def _so_far(given: ProgramFile, found: Any) -> str:
-    """Return what the progress bar says of a solution so far."""
-    figures = ["HiGHS"] if found.method == "milp" else []
-    figures += [
-        f"{name} {_in_full(value)}"
-        for name, value in (
-            ("best", given.value(found.objective)),
-            ("bound", given.value(found.bound)),
-        )
-        if value is not None
-    ]
-    figures += [f"{found.nodes:,} nodes"] if found.nodes else []
+    """Return what the progress bar says of a solution so far.
+
+    Of HiGHS it tells no bound and no nodes: it says nothing while it runs, and those of before
+    would stand still.
+    """
+    by_highs = found.method == "milp"
+    best, bound = given.value(found.objective), given.value(found.bound)
+    figures = ["HiGHS"] if by_highs else []
+    figures += [] if best is None else [f"best {_in_full(best)}"]
+    figures += [] if bound is None or by_highs else [f"bound {_in_full(bound)}"]
+    figures += [f"{found.nodes:,} nodes"] if found.nodes and not by_highs else []
     return f"solving {given.name}: {', '.join(figures)}"
 
 
@@ -153,12 +164,27 @@ def _document(given: ProgramFile, found: Any, seconds: float) -> dict[str, Any]:
         "objective": objective,
         "bound": bound,
         "gap": found.gap,
+        "relative_gap": _relative(found.gap, objective),
         "method": found.method,
         "solver": "HiGHS" if found.method == "milp" else "fastlb",
         "nodes": found.nodes,
         "seconds": round(seconds, 3),
         "x": x,
     }
+
+
+def _relative(gap: float | None, objective: float | None) -> float | None:
+    """Return the gap as a part of the objective, as solvers of integer programs define it."""
+    if gap is None or objective is None:
+        return None
+    if gap == 0:
+        return 0.0
+    return gap / abs(objective) if objective else None
+
+
+def _percent(part: float) -> str:
+    """Return a part in %, a small one with two digits that are not 0."""
+    return f"{100 * part:{'.2f' if part >= 0.01 else '.2g'}} %"
 
 
 def _in_full(number: float) -> str:
@@ -186,6 +212,8 @@ def _lines(document: dict[str, Any]) -> list[str]:
     for name in ("objective", "bound", "gap"):
         if document[name] is not None:
             shown += [(name, _in_full(document[name]))]
+    if document["relative_gap"]:
+        shown[-1] = ("gap", f"{shown[-1][1]} ({_percent(document['relative_gap'])})")
     shown += [("method", _method(document))]
     if document["x"] is not None:
         chosen = [name for name, value in document["x"].items() if value]

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     Found = tuple[NDArray[Any], NDArray[Any], NDArray[Any], bool]
 
 METHODS = ("auto", "enumeration", "search", "milp")
+# By method, where it has a limit.
+MOST_VARIABLES = {"enumeration": MOST_ENUMERATED, "search": MOST_SEARCHED}
 NODE_LIMIT = 1_000_000_000
 # From so many programs on they are solved side by side; fewer leave vectors idle. With more rows
 # than these, giving up early is worth more: 128 rows of the loose family took 1.6 times as long.
@@ -41,8 +43,8 @@ _STRETCH = 2**28
 
 def solve_binary(
     c: ArrayLike,
-    A: ArrayLike,
-    b: ArrayLike,
+    A: ArrayLike | None = None,
+    b: ArrayLike | None = None,
     *,
     node_limit: int = NODE_LIMIT,
     method: str = "auto",
@@ -88,7 +90,7 @@ def solve_binary(
     Raises
     ------
     TypeError
-        If an argument holds no numbers.
+        If an argument holds no numbers, or A or b is missing.
     ValueError
         If shapes do not fit together, a number is NaN or infinite, a Decimal has an exponent
         beyond 9999, or n is beyond the method.
@@ -103,6 +105,8 @@ def solve_binary(
     >>> s.objective, s.status, s.bound
     (4, 'optimal', 4)
     """
+    if A is None or b is None:
+        raise TypeError(_missing(c, A))
     one_of("method", method, METHODS)
     node_limit = whole_number("node_limit", node_limit, 0)
     seconds = None if time_limit is None else cost("time_limit", time_limit)
@@ -110,9 +114,12 @@ def solve_binary(
         raise TypeError(f"progress must be a function of a BinarySolution, got {progress!r}")
     given = lay_out(c, A, b)
     n = given.c.shape[1]
-    most = {"enumeration": MOST_ENUMERATED, "search": MOST_SEARCHED}.get(method, n)
+    most = MOST_VARIABLES.get(method, n)
     if n > most:
-        raise ValueError(f"c must have at most {most} variables for {method}, got {n}")
+        raise ValueError(
+            f"c must have at most {most} variables for method={method!r}, got {n}: "
+            "method='auto' takes any number"
+        )
     if seconds is not None and SMALL < n <= MOST_SEARCHED:
         _compile_search(given.bound)
     watch = Watch(seconds)
@@ -158,6 +165,18 @@ def solve_binary(
         known[i] = outcome.x is not None
         x[i] = 0 if outcome.x is None else outcome.x
     return _solution(given, codes, x, given.costs(x), known, bound, names, nodes)
+
+
+def _missing(c: Any, A: Any) -> str:
+    """Return what is said of a call without A or b."""
+    from .mps import ProgramFile
+
+    if isinstance(c, ProgramFile):
+        return (
+            "solve_binary takes c, A and b, not a ProgramFile: solve_binary(file.c, file.A, file.b)"
+        )
+    names = "A and b" if A is None else "b"
+    return f"solve_binary takes c, A and b; {names} must not be missing"
 
 
 def _compile_search(bound: int) -> None:

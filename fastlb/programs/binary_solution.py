@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..arguments import written
 from ..display.cards import Displayed
 from .outcome import STATUSES
 
@@ -49,6 +50,9 @@ class BinarySolution(Displayed):
         if self.objective is None or self.bound is None:
             return None
         return self.objective - self.bound
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(_summary(self))})"
 
 
 class BinaryBatch(BinarySolution):
@@ -100,6 +104,20 @@ class BinaryBatch(BinarySolution):
     @cached_property
     def nodes(self) -> Any:
         return np.zeros(self._batch, dtype=np.int64)
+
+
+def _summary(s: BinarySolution) -> list[str]:
+    """Return what is to be known of a solution in one line, of a batch its counts."""
+    if not isinstance(s.status, str):
+        names, counts = np.unique(s.status, return_counts=True)
+        programs = f"{s.status.size} programs of {s.x.shape[-1]} variables"
+        return [programs, *(f"{n} {name}" for name, n in zip(names, counts, strict=True))]
+    figures = [f"status={s.status!r}", f"objective={written(s.objective)}"]
+    figures += [f"bound={written(s.bound)}"] if s.bound is not None and s.gap != 0 else []
+    figures += [f"method={s.method!r}", f"nodes={s.nodes}"]
+    if s.x is not None:
+        figures += [f"x with {int(s.x.sum())} of {len(s.x)} variables at 1"]
+    return figures
 
 
 def sequences(pattern: NDArray[Any], n: int) -> NDArray[np.int8]:

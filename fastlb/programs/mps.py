@@ -52,6 +52,12 @@ class ProgramFile:
     maximise: bool
     offset: float
 
+    def __repr__(self) -> str:
+        sense = "max" if self.maximise else "min"
+        return (
+            f"<ProgramFile {self.name}: {len(self.variables)} variables, {self.rows} rows, {sense}>"
+        )
+
     def value(self, objective: float | None) -> float | None:
         """Return the file's objective for one of the program."""
         if objective is None:

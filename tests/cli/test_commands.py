@@ -76,7 +76,10 @@ def test_a_missing_library_gives_one_line(name: str) -> None:
     code = f"import sys; sys.modules[{name!r}] = None; from fastlb.cli import main; main()"
     done = python("-c", code)
     assert done.returncode == 2
-    assert done.stderr == (f"fastlb: the command line needs {name}: pip install 'fastlb[cli]'\n")
+    assert done.stderr == (
+        f"fastlb: the command line needs {name}: install the extra [cli], "
+        "pip install 'fastlb[cli]' or, in a clone, pip install '.[cli]'\n"
+    )
 
 
 def test_a_misspelled_command(run: Run) -> None:

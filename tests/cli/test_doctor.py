@@ -105,7 +105,10 @@ def test_missing_extras_say_what_to_install(run: Run, monkeypatch: pytest.Monkey
     )
     done = run("doctor")
     assert done.code == 0
-    said = "matplotlib not installed: pip install 'fastlb[plot]' for plots of studies"
+    said = (
+        "matplotlib not installed; for plots of studies install the extra [plot], "
+        "pip install 'fastlb[plot]' or, in a clone, pip install '.[plot]'"
+    )
     assert said in " ".join(done.out.split())
 
 

@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,9 @@ import numpy as np
 import pytest
 
 import fastlb as lb
+from fastlb.cli import solve as solve_module
 from fastlb.programs import mps
+from fastlb.programs.binary_solution import BinarySolution
 from tests.oracles import binary
 
 from .conftest import Run
@@ -134,8 +137,11 @@ def test_an_interrupt_shows_the_best_solution_so_far(
     monkeypatch.setattr(lb, "solve_binary", interrupted)
     done = run("solve", hard, "--json")
     assert done.code == 130
-    assert done.err == "fastlb: hard: interrupted; the best solution so far stands above\n"
     document = json.loads(done.out)
+    assert (
+        done.err
+        == f"fastlb: hard: interrupted; best so far {document['objective']:.0f}, shown above\n"
+    )
     assert document["status"] == "limit"
     assert document["bound"] < document["objective"]
 
@@ -158,6 +164,7 @@ def test_a_time_limit_shows_the_best_solution_its_bound_and_gap(run: Run, tmp_pa
     assert document["status"] == "limit"
     assert c @ x == document["objective"] == document["bound"] + document["gap"]
     assert document["gap"] > 0
+    assert document["relative_gap"] == document["gap"] / document["objective"]
     assert run("solve", hard, "--time-limit", 0).code == 2
     # Beyond 62 variables HiGHS is the one who stops.
     c, A, b = lb.random_binary("knapsack", 20, 70, seed=70)
@@ -196,7 +203,7 @@ def test_a_terminal_shows_how_far_a_search_is(tmp_path: Path) -> None:
         out = running.stdout.read().decode()
     os.close(ours)
     assert re.search(r"solving hard: best \d+, bound \d+, [\d,]+ nodes", shown.decode())
-    assert "\ngap        " in out
+    assert re.search(r"\ngap        \d+ \(\d+\.\d\d %\)\n", out)
 
 
 def _mps(c: np.ndarray, A: np.ndarray, b: np.ndarray) -> str:
@@ -494,3 +501,43 @@ def test_large_objectives_are_told_in_full(run: Run, tmp_path: Path) -> None:
     )
     model.write_text(model.read_text().replace(" + 0.1 y", ""))
     assert "objective  9007199254740992\n" in run("solve", model).out
+
+
+def test_while_highs_runs_no_bound_is_told() -> None:
+    given = mps.ProgramFile("p", ["x"], np.ones(1), np.ones((1, 1)), np.ones(1), 1, False, 0.0)
+    so_far = BinarySolution(None, None, "limit", 0, "milp", 0)
+    assert solve_module._so_far(given, so_far) == "solving p: HiGHS"
+    so_far = replace(so_far, x=np.ones(1, np.int8), objective=5, bound=3, nodes=9000)
+    assert solve_module._so_far(given, so_far) == "solving p: HiGHS, best 5"
+    so_far = replace(so_far, method="search")
+    assert solve_module._so_far(given, so_far) == "solving p: best 5, bound 3, 9,000 nodes"
+
+
+def test_a_gap_in_percent() -> None:
+    assert solve_module._relative(41, -820.0) == 0.05
+    assert solve_module._relative(0, 0) == 0
+    assert solve_module._relative(1, 0) is solve_module._relative(None, None) is None
+    assert [solve_module._percent(part) for part in (0.05, 0.0000123, 2.5)] == [
+        "5.00 %",
+        "0.0012 %",
+        "250.00 %",
+    ]
+
+
+def test_the_help_says_what_counts_and_how_it_ends(run: Run) -> None:
+    said = " ".join(run("solve", "--help").out.split())
+    assert "compiling kernels, in first runs, are not counted" in said
+    assert "2 bad input, 130 interrupted" in said
+
+
+def test_bad_options_are_named(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "wide.mps"
+    path.write_text(_mps(*lb.random_binary("cover", 5, 80, seed=1)))
+    done = run("solve", path, "--method", "search")
+    assert done.code == 2
+    assert "--method search takes at most 62 variables" in " ".join(done.err.split())
+    assert "has 80: leave --method away" in done.err
+    assert "'--time-limit': '5s' is not a valid number." in run(
+        "solve", path, "--time-limit", "5s"
+    ).err  # fmt: skip
+    assert "'x' is not a valid whole number." in run("solve", path, "--node-limit", "x").err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -12,6 +13,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 import fastlb as lb
 from fastlb.programs.layout import read_programs
+from fastlb.programs.mps import ProgramFile
 from tests.oracles import binary
 from tests.programs.strategies import FAMILIES, programs
 
@@ -134,9 +136,9 @@ def test_more_than_62_variables_go_to_milp() -> None:
     s = lb.solve_binary(c, A, b)
     assert s.status == "optimal"
     check_feasible(c, A, b, s)
-    with pytest.raises(ValueError, match=r"c must have at most 62 variables for search, got 70"):
+    with pytest.raises(ValueError, match=r"at most 62 variables for method='search', got 70"):
         lb.solve_binary(c, A, b, method="search")
-    with pytest.raises(ValueError, match=r"at most 24 variables for enumeration, got 70"):
+    with pytest.raises(ValueError, match=r"at most 24 variables for method='enumeration', got 70"):
         lb.solve_binary(c, A, b, method="enumeration")
 
 
@@ -403,3 +405,31 @@ def test_highs_is_not_taken_at_its_word_on_long_decimals():
             assert found.bound <= exact.objective
             if found.status == "optimal":
                 assert found.objective == exact.objective
+
+
+def test_a_call_without_rows_says_how_it_is_called() -> None:
+    one = np.ones(1)
+    file = ProgramFile("tiny", ["x"], one, one[None], one, 1, False, 0.0)
+    with pytest.raises(TypeError, match=r"solve_binary\(file\.c, file\.A, file\.b\)"):
+        lb.solve_binary(file)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="A and b must not be missing"):
+        lb.solve_binary([1])
+    with pytest.raises(TypeError, match="; b must not be missing"):
+        lb.solve_binary([1], [[1]])
+    assert repr(file) == "<ProgramFile tiny: 1 variables, 1 rows, min>"
+
+
+def test_what_is_printed_of_solutions_is_one_short_line() -> None:
+    s = lb.solve_binary([5, 4, 3], [[2, 3, 1], [4, 1, 2]], [3, 4])
+    assert repr(s) == (
+        "BinarySolution(status='optimal', objective=8, method='enumeration', nodes=0, "
+        "x with 2 of 3 variables at 1)"
+    )
+    stopped = replace(s, status="limit", bound=7)
+    assert "objective=8, bound=7, " in str(stopped)
+    none = lb.solve_binary([1], [[1]], [2])
+    assert repr(none) == (
+        "BinarySolution(status='infeasible', objective=None, method='enumeration', nodes=0)"
+    )
+    batch = lb.solve_binary([[1, 1]] * 3, [[[1, 1]]] * 3, [[1], [2], [3]])
+    assert repr(batch) == "BinaryBatch(3 programs of 2 variables, 1 infeasible, 2 optimal)"
