@@ -34,6 +34,8 @@ NETWORK is one of
   FILE.json                node-link JSON as networkx writes it
   FILE.max                 DIMACS maximum flow; source and sink are the loads
   topology                 such as mesh:8x8; see fastlb topologies
+A capacity is in units of load, as much as one plan may send over the link, not
+Mbit/s as such; existing traffic uses up part of it, and inf is no limit.
 Columns and attributes "capacity" and "traffic" of links and "load" of nodes
 are read; one that nothing uses is refused, with the option that uses it.
 
@@ -146,7 +148,7 @@ def plan(
         )
         before, given, positions = _loads(named, loads, excess, column, ignore)
         work.step("planning")
-        found = _planned(named, given, options)
+        found = _planned(named, given, options, file or named.source, before)
         used = {k: v for k, v in options.items() if v not in (None, ())}
         used["plan"] = used.pop("way")
         document = planfile.plan_document(found, named, given, file, used, before=before)
@@ -257,7 +259,31 @@ def _excess(source: str, numbers: list[Number]) -> list[Number]:
     return listed
 
 
-def _planned(named: NamedNetwork, excess: list[Number], options: dict[str, Any]) -> MinimaxPlan:
+def _check_whole(named: NamedNetwork, file: str, loads: list[Number]) -> None:
+    """Refuse --whole where a load, a capacity or existing traffic is no integer."""
+    network = named.network
+    ends = [f"{named.names[u]} - {named.names[v]}" for u, v in network.edges.tolist()]
+    columns = (
+        (file, "load", named.names, loads),
+        (named.source, "capacity", ends, network.capacity),
+        (named.source, "traffic", ends, network.traffic),
+    )
+    for source, what, names, numbers in columns:
+        for name, number in zip(names, numbers, strict=True):
+            if number is not None and not isinstance(number, int):
+                raise ValueError(
+                    f"{source}: --whole needs integers, got {number} as the {what} of {name}; "
+                    "--divisible moves parts of units"
+                )
+
+
+def _planned(
+    named: NamedNetwork,
+    excess: list[Number],
+    options: dict[str, Any],
+    file: str,
+    before: list[Number] | None,
+) -> MinimaxPlan:
     import fastlb as lb
 
     from ..flows.plan import MinimaxPlan
@@ -269,6 +295,8 @@ def _planned(named: NamedNetwork, excess: list[Number], options: dict[str, Any])
         except ValueError:
             raise ValueError(f"--routing must name axes such as 1,0, got {routing!r}") from None
     divisible = options["divisible"]
+    if divisible is False:
+        _check_whole(named, file, before or excess)
     found = lb.minimax_flow(
         named.network,
         excess,

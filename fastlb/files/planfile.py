@@ -22,7 +22,7 @@ PLAN_SCHEMA_VERSION = 1
 SUFFIXES = (".json", ".graphml", ".csv")
 # What XML 1.0 has no way to write, not even as a reference.
 _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
-_FIXED = {"name": "string", "bottleneck": "boolean"}
+_FIXED = {"name": "string", "bottleneck": "boolean", "full": "boolean"}
 
 
 def plan_document(
@@ -43,8 +43,10 @@ def plan_document(
     ``asked`` (load that has room), ``eliminated``, ``contention``,
     ``bound`` (what the contention cannot go below: it is proved), ``levels``, ``traffic``,
     ``iterations``, ``quantum`` (by how much rounding of float data may have changed eliminated
-    and contention, 0 for exact data); ``bottleneck``, the links that prove the contention, and
-    ``links``, those that carry load (source, target, flow, capacity, traffic, link number);
+    and contention, 0 for exact data); ``held_back``, load that the links do not let through, and
+    ``full_links``, the full links that hold it back; ``bottleneck``, the links that prove the
+    contention, and ``links``, those that carry load (each of these links: source, target, flow,
+    capacity, traffic, link number);
     ``routes`` (source, sink, amount, path of names); ``nodes`` (name, load before and after,
     null where only the excess is known, excess, and what is left of it). Numbers are ints or
     floats, fractions texts such as "7/2", no limit null.
@@ -80,6 +82,8 @@ def plan_document(
         "traffic": figures["traffic"],
         "iterations": figures["iterations"],
         "quantum": figures["quantum"],
+        "held_back": figures["held_back"],
+        "full_links": [_row(plan, named, k) for k in figures["full_links"]],
         "bottleneck": [_row(plan, named, k) for k in figures["bottleneck"]],
         "links": rows,
         "routes": [
@@ -127,8 +131,8 @@ def write_plan(path: Path, document: dict[str, Any], plan: MinimaxPlan, *, force
     """Write a plan in the form that the suffix names.
 
     ``.json`` holds the document; ``.graphml`` the network with names, loads, excess and what is
-    left on the nodes, and flow, capacity, traffic and bottleneck on all links, as numbers where no
-    fraction is among them; ``.csv`` the routes.
+    left on the nodes, and flow, capacity, traffic, bottleneck and full (whether a link is one of
+    ``full_links``) on all links, as numbers where no fraction is among them; ``.csv`` the routes.
 
     Raises
     ------
@@ -187,7 +191,7 @@ def _cell(text: str) -> str:
 
 
 def _graphml(document: dict[str, Any], plan: MinimaxPlan) -> str:
-    tight = set(plan.bottleneck.tolist())
+    tight, full = set(plan.bottleneck.tolist()), set(plan.full_links.tolist())
     nodes: dict[str, list[Any]] = {
         "name": [node["name"] for node in document["nodes"]],
         "excess": [node["excess"] for node in document["nodes"]],
@@ -200,6 +204,7 @@ def _graphml(document: dict[str, Any], plan: MinimaxPlan) -> str:
         "capacity": ["inf" if c is None else plain(c) for c in plan.network.capacity],
         "traffic": [plain(f) for f in plan.network.traffic],
         "bottleneck": ["true" if k in tight else "false" for k in range(len(plan.flow))],
+        "full": ["true" if k in full else "false" for k in range(len(plan.flow))],
     }
     for name in nodes["name"]:
         if _NO_XML.search(name):

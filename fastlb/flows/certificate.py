@@ -46,8 +46,13 @@ class Level:
     @property
     def complete(self) -> bool:
         """Whether all was moved that was asked and has room."""
+        return self.held_back == 0
+
+    @property
+    def held_back(self) -> int:
+        """Units that were asked for and have room, and that the links do not let through."""
         sendable = min(exact_sum(self.problem.excess), exact_sum(self.problem.room), self.asked)
-        return self.problem.limit == sendable
+        return sendable - self.problem.limit
 
     @property
     def contention(self) -> Fraction:
@@ -63,6 +68,12 @@ class Level:
         counted = self.problem.counted & ~tight
         base = np.where(counted, scaled.base, 0)
         return replace(scaled, usable=usable, counted=counted, base=base)
+
+    def full(self) -> NDArray[np.bool_]:
+        """Mark the links (E,) of the cut that proves that no more can be moved."""
+        side = self.value_side
+        across = side[self.problem.tail] & ~side[self.problem.head]
+        return np.zeros_like(across) if self.complete else np.asarray(across)
 
     def tight(self) -> NDArray[np.bool_]:
         """Mark the links (E,) of the cut that a smaller beta would narrow."""
