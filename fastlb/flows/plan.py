@@ -66,8 +66,8 @@ class MinimaxPlan:
         where all of it moves. Pinned load and load beyond ``max_moves`` are not asked for.
     full_links : (K,) int64
         Links of the cut that proves the load moved: they are full, and the load held back
-        could move only over them. Empty where nothing is held back, or where no link leads
-        from the load held back to any room.
+        could move only over them. Empty where nothing is held back, or where no capacities
+        would let more of it move, as no links lead to the room.
     levels : tuple
         The contention of every level asked for, largest first.
     iterations : int
@@ -179,7 +179,7 @@ class MinimaxPlan:
         return links
 
     def _links_of_value_cut(self) -> NDArray[np.int64]:
-        links = np.unique(self.graph.origin[self.stages[0].full()])
+        links = np.unique(self.graph.origin[self.stages[0].full(self._flow, self._parts)])
         return links[links >= 0]
 
     def verify(self) -> bool:
