@@ -12,6 +12,9 @@ from bench import processor
 from bench.race import Race, Row, clock
 from bench.table import as_json, as_markdown, fallen, measurement
 
+# A program of its own: it imports highspy, which excludes OR-tools from the process.
+collect_ignore = ["miplib.py"]
+
 ROWS = pytest.StashKey[list[Row]]()
 
 

@@ -8,7 +8,7 @@ from types import ModuleType
 
 from .errors import MissingExtraError
 
-# By library: the extra of fastlb that installs it.
+# The extra of fastlb that installs each library.
 EXTRAS = {
     "click": "cli",
     "distributed": "dask",

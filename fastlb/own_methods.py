@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .arguments import as_array
 from .exchange.figures import figures, per_batch
 from .exchange.loads import LoadRows, check_record, read_loads, survey
 from .exchange.outputs import finished, output_rows
@@ -27,6 +28,8 @@ TOLD = {"moved": ("cost",), "local": ("locality",)} | dict.fromkeys(
 )
 # Totals of real loads may change by rounding, by this part of them.
 ROUNDING = 1e-6
+# Letters of a returned value that an error shows.
+SHOWN = 80
 
 
 def own_method(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -90,11 +93,7 @@ def _as_balance(
             f"{name} must return a dict with loads and any of {', '.join(TOLD)}, "
             f"got {', '.join(map(str, told)) or 'an empty one'}"
         )
-    final = np.asarray(told["loads"])
-    if final.shape != inputs.shape:
-        raise ValueError(
-            f"{name} must return loads of the shape {inputs.shape} it was given, got {final.shape}"
-        )
+    final = _final(name, told["loads"], inputs.shape)
     try:
         rows = read_loads(final, topology).rows
         after = survey(rows)
@@ -105,7 +104,7 @@ def _as_balance(
     if record == "loads":
         return Balance(name, topology, record, {"loads": final})
     counted = {
-        figure: np.broadcast_to(np.asarray(value), inputs.batch).reshape(-1)
+        figure: _values(name, figure, value, inputs.batch)
         for figure, value in told.items()
         if figure != "loads"
     }
@@ -117,6 +116,41 @@ def _as_balance(
             known = {n: v for n, v in known.items() if n not in (figure, *following)}
     fields = per_batch({**known, **counted}, inputs.batch)
     return Balance(name, topology, record, {"loads": final, **fields})
+
+
+def _final(name: str, loads: Any, shape: tuple[int, ...]) -> NDArray[Any]:
+    """Return the final loads as an array, masked where they are; raise on another shape."""
+    try:
+        final = loads if isinstance(loads, np.ndarray) else as_array("loads", loads)
+    except (ValueError, OverflowError) as error:
+        raise type(error)(f"{name} must return loads as one array: {error}") from None
+    if final.shape != shape:
+        raise ValueError(
+            f"{name} must return loads of the shape {shape} it was given, got {final.shape}"
+        )
+    return final
+
+
+def _values(name: str, figure: str, value: Any, batch: tuple[int, ...]) -> NDArray[Any]:
+    """Return a figure of every network; raise if it is no number, or not one for each."""
+    rule = f"{name} must return {figure} as a number, or an array of them of shape {batch}"
+    try:
+        values = np.asarray(value)
+        of_each = np.broadcast_to(values, batch).reshape(-1)
+    except ValueError:
+        raise ValueError(f"{rule}, got {_short(value)}") from None
+    if values.dtype.kind not in "biuf":
+        raise TypeError(f"{rule}, got {_short(value)}")
+    if not np.isfinite(values).all() or (values < 0).any():
+        raise ValueError(
+            f"{name} must return {figure} finite and not negative, got {_short(value)}"
+        )
+    return of_each
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= SHOWN else text[:SHOWN] + ".."
 
 
 def _check_totals(name: str, before: NDArray[Any], after: NDArray[Any]) -> None:

@@ -95,6 +95,21 @@ def test_record_and_out(register: Any) -> None:
         (["a", "b", "c"], TypeError, "own returned what no loads are"),
         ({"moved": 3}, TypeError, "own must return a dict with loads and any of moved, .* moved$"),
         ({"loads": [2, 2, 2], "move": 3}, TypeError, "got loads, move$"),
+        (([2, 2, 2], 5), ValueError, "own must return loads as one array: "),
+        (np.ma.array([2, 2, 2], mask=True), TypeError, "own returned .* be a masked array"),
+        (
+            {"loads": [2, 2, 2], "moved": "x"},
+            TypeError,
+            "own must return moved as a number, .* 'x'",
+        ),
+        ({"loads": [2, 2, 2], "moved": -5}, ValueError, "moved finite and not negative, got -5"),
+        ({"loads": [2, 2, 2], "steps": np.nan}, ValueError, "steps finite and not negative"),
+        (
+            {"loads": [2, 2, 2], "steps": [1, 2]},
+            ValueError,
+            r"steps .* of shape \(\), got \[1, 2\]",
+        ),
+        ({"loads": [2, 2, 2], "steps": [[1], []]}, ValueError, "own must return steps as a number"),
     ],
 )
 def test_what_it_must_not_return(

@@ -1,6 +1,6 @@
-"""Known answers through the public names, for ``fastlb doctor``.
+"""Small problems with known answers, solved through the public functions for ``fastlb doctor``.
 
-Problems are so small that each method takes its general kernel, which is compiled soonest.
+For such small problems each method uses its general kernel, which compiles fastest.
 """
 
 from __future__ import annotations
@@ -64,35 +64,35 @@ ANSWERS: dict[str, tuple[Callable[[], Any], Any]] = {
 }
 
 
-def run_checks(tell: Callable[[str], None] = lambda _: None) -> list[dict[str, Any]]:
-    """Return for each known answer its name, whether it came out, and what came instead.
+def run_checks(report: Callable[[str], None] = lambda _: None) -> list[dict[str, Any]]:
+    """Solve every problem; return a dict for each.
 
-    Also what was compiled for it, by module and name, and the seconds that it took. ``tell`` is
-    called with what is under way.
+    Keys: name, passed, detail (expected and computed answer, or the error), compiled (kernels by
+    module and name) and seconds. ``report`` is called with the current step.
     """
-    return [_check(name, *answer, tell) for name, answer in ANSWERS.items()]
+    return [_check(name, *answer, report) for name, answer in ANSWERS.items()]
 
 
 def _check(
-    name: str, compute: Callable[[], Any], expected: Any, tell: Callable[[str], None]
+    name: str, compute: Callable[[], Any], expected: Any, report: Callable[[str], None]
 ) -> dict[str, Any]:
     compiled: list[str] = []
 
     def watch(kernel: str, begins: bool) -> None:
         module, _, function = kernel.partition("fastlb.kernels.")
         if begins and not module:
-            tell(f"{name}: compiling {function}")
+            report(f"{name}: compiling {function}")
             compiled.append(function)
 
-    tell(name)
-    begin = time.perf_counter()
+    report(name)
+    start = time.perf_counter()
     try:
         with watching_compilation(watch):
-            got = compute()
-        detail = "" if got == expected else f"expected {expected}, got {got}"
-    except Exception as error:  # whatever is broken is what the doctor is asked for
+            result = compute()
+        detail = "" if result == expected else f"expected {expected}, got {result}"
+    except Exception as error:  # the doctor reports any failure
         detail = f"{type(error).__name__}: {error}"
-    seconds = round(time.perf_counter() - begin, 3)
+    seconds = round(time.perf_counter() - start, 3)
     return {
         "name": name,
         "passed": not detail,

@@ -181,7 +181,7 @@ def balance(
     named, where = _topology(topology, loads)
     with working() as work:
         work.step("reading")
-        given = read_load_file(
+        load_file = read_load_file(
             loads,
             phase=phase,
             quantum=quantum,
@@ -190,21 +190,21 @@ def balance(
             ignore=ignore,
             progress=work.count,
         )
-        network = _fitting(where, given)
+        network = _check_fit(where, load_file)
         name = method or suitable(network)[0]
         options = {key: value for key, value in method_options.items() if value is not None}
         if name == "gde" and isinstance(network, lb.Network):
-            # A network has no axes to derive a share from; which one is taken is said.
+            # A network has no axes to derive a share from; the default is set so that it is shown.
             options.setdefault("lam", "1/2")
         _check_options(name, options)
         if name == "hexa_cell":
-            # The algorithm has a name of its own, which is told even if it is the usual one.
+            # The default algorithm is set so that its name is shown.
             options.setdefault("algorithm", default_of(name, "algorithm"))
         full = as_json or (target is not None and target.suffix != ".csv")
         work.step(f"{name} on {network.spec}")
         try:
             result = lb.balance(
-                given.loads,
+                load_file.loads,
                 network,
                 method=name,
                 record=record or ("flows" if full else "metrics"),
@@ -214,31 +214,31 @@ def balance(
             raise ValueError(f"{error} (--fallback tree balances without a plan)") from error
         if target is not None:
             work.step(f"writing {target}")
-            writing.write_balance(target, result, given, options, force=force)
+            writing.write_balance(target, result, load_file, options, force=force)
     if as_json:
-        document = writing.balance_document(result, given, options)
+        document = writing.balance_document(result, load_file, options)
         click.echo(writing.as_json(document), nl=False)
     else:
         from .report import balance_report
 
         console = output()
-        for part in balance_report(given, result, options, picture=picture):
+        for part in balance_report(load_file, result, options, picture=picture):
             console.print(part, soft_wrap=isinstance(part, Text))
         if target is not None:
             console.print(Text(f"wrote {target}"), soft_wrap=True)
-    if named is not None and not given.by_node:
+    if named is not None and not load_file.by_node:
         click.echo(f"fastlb: {named.order}", err=True)
     if named is not None and named.note:
         click.echo(f"fastlb: {named.note}", err=True)
     if not writing.reached(result):
-        click.echo(f"fastlb: {_not_reached(result)}", err=True)
+        click.echo(f"fastlb: {_unconverged_message(result)}", err=True)
         ctx.exit(1)
 
 
 def _topology(
     topology: str | None, loads: tuple[str, ...]
 ) -> tuple[NamedNetwork | None, Topology | None]:
-    """Return the network of a file, if it is one, and the topology; that of LOADS if need be."""
+    """Return (network with names or None, topology or None); a graph file LOADS gives both."""
     import fastlb as lb
 
     from ..files.graphfiles import is_graph_file
@@ -255,31 +255,31 @@ def _topology(
     return named, named.network
 
 
-def _fitting(topology: Topology | None, given: LoadFile) -> Topology:
-    """Return the topology if the loads fit it; say which would fit otherwise."""
+def _check_fit(topology: Topology | None, load_file: LoadFile) -> Topology:
+    """Return the topology if the loads fit it; else raise an error that lists those that fit."""
     from ..exchange.loads import batch_shape
     from .fitting import describe_fits
 
     if topology is None:
-        fits = describe_fits(given.loads.shape)
+        fits = describe_fits(load_file.loads.shape)
         raise click.UsageError(f"--topology is needed: {fits}, or a file of links of your own")
     try:
-        batch_shape(given.loads.shape, topology)
+        batch_shape(load_file.loads.shape, topology)
     except ValueError as error:
-        raise ValueError(f"{error}: {describe_fits(given.loads.shape)}") from None
+        raise ValueError(f"{error}: {describe_fits(load_file.loads.shape)}") from None
     return topology
 
 
 def _check_options(method: str, options: dict[str, Any]) -> None:
-    """Refuse an option that the method does not take; unknown methods are not judged here."""
+    """Refuse an option that the method does not take; unknown methods are refused elsewhere."""
     import fastlb as lb
 
     from ..registry import options_of
 
-    taken = options_of(method) if method in lb.methods() else None
+    accepted = options_of(method) if method in lb.methods() else None
     for name in options:
-        if taken is not None and name not in taken:
-            flags = ", ".join(map(_flag, taken)) or "no options"
+        if accepted is not None and name not in accepted:
+            flags = ", ".join(map(_flag, accepted)) or "no options"
             raise ValueError(f"{_flag(name)} does not apply to {method}, which takes {flags}")
 
 
@@ -287,16 +287,16 @@ def _flag(option: str) -> str:
     return f"--{option.replace('_', '-')}"
 
 
-def _not_reached(result: Balance) -> str:
+def _unconverged_message(result: Balance) -> str:
     import numpy as np
 
-    left = int(np.size(result.converged) - np.count_nonzero(result.converged))
+    unconverged = int(np.size(result.converged) - np.count_nonzero(result.converged))
     stalled = int(np.count_nonzero(result.stalled))
-    why = f"{stalled} stalled, {left - stalled} at the last sweep allowed"
+    reason = f"{stalled} stalled, {unconverged - stalled} at the last sweep allowed"
     if np.size(result.converged) == 1:
-        why = "it stalled, no exchange moves a unit" if stalled else "it ran out of sweeps"
-        return f"{result.method} stopped before neighbours were balanced: {why}"
+        reason = "it stalled, no exchange moves a unit" if stalled else "it ran out of sweeps"
+        return f"{result.method} stopped before neighbours were balanced: {reason}"
     return (
-        f"{result.method} stopped before neighbours were balanced on {left} of "
-        f"{np.size(result.converged)} networks: {why}"
+        f"{result.method} stopped before neighbours were balanced on {unconverged} of "
+        f"{np.size(result.converged)} networks: {reason}"
     )

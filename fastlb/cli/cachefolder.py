@@ -1,4 +1,4 @@
-"""Where compiled kernels are kept, and how many there are."""
+"""The folder of the compiled kernels."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..accelerate import kernels
 
 
 class CacheFolder(NamedTuple):
-    """The folder that holds the caches of all kernels used by this process; None without any."""
+    """The common folder of the caches of all loaded kernels; ``path`` is None without any."""
 
     path: Path | None
     writable: bool
@@ -21,7 +21,7 @@ class CacheFolder(NamedTuple):
 
 
 def load_all_kernels() -> None:
-    """Import every module of kernels, so that all their folders are known; compiles nothing."""
+    """Import every module of kernels, so that :func:`cache_folder` sees all; compile nothing."""
     root = Path(__file__).parents[1] / "kernels"
     for family in pkgutil.iter_modules([str(path) for path in sorted(root.iterdir())]):
         folder = Path(family.module_finder.path).name  # type: ignore[union-attr]
@@ -30,7 +30,7 @@ def load_all_kernels() -> None:
 
 
 def cache_folder() -> CacheFolder:
-    """Look at the caches of the kernel modules that are loaded, a folder for each family."""
+    """Return the folder, number and size of the caches of all loaded kernel modules."""
     folders = {
         Path(stats.cache_path)
         for name, module in list(sys.modules.items())

@@ -13,6 +13,7 @@ import click
 
 from .._version import __version__
 from ..errors import ExecutorError
+from .controls import without_controls
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,7 +72,7 @@ class Commands(click.Group):
             with warnings.catch_warnings():
                 warnings.simplefilter("default", UserWarning)
                 warnings.showwarning = lambda message, *_: click.echo(
-                    f"fastlb: {message}", err=True
+                    without_controls(f"fastlb: {message}"), err=True
                 )
                 return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
@@ -123,7 +124,7 @@ def _fail(error: click.ClickException) -> NoReturn:
     if isinstance(error, click.UsageError):
         where = error.ctx.command_path if error.ctx else "fastlb"
         text = f"{where}: {error.format_message()} (see {where} --help)"
-    click.echo(" ".join(text.split()), err=True)
+    click.echo(without_controls(" ".join(text.split())), err=True)
     sys.exit(2)
 
 

@@ -1,4 +1,4 @@
-"""``fastlb doctor``: what is installed, where kernels are cached, and whether answers are right."""
+"""``fastlb doctor``: installed versions, the kernel cache, and a check of known answers."""
 
 from __future__ import annotations
 
@@ -58,13 +58,13 @@ def doctor(ctx: click.Context, /, as_json: bool) -> None:
         ctx.exit(1)
 
 
-def examine(tell: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
-    """Return everything there is to say, JSON-ready; ``tell`` hears what is being done."""
+def examine(report: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
+    """Return the whole report, JSON-ready; ``report`` is called with the current step."""
     from .answers import run_checks
     from .cachefolder import cache_folder
 
     core = {name: _version(name) for name in CORE}
-    checks = run_checks(tell)
+    checks = run_checks(report)
     return {
         "schema": "fastlb.doctor",
         "version": 1,
@@ -107,7 +107,7 @@ def _cpu() -> str:
 
 
 def _cache(cache: CacheFolder) -> dict[str, Any]:
-    """Return where the kernels that were run are kept, and how much is there."""
+    """Return the folder and size of the kernel cache, JSON-ready."""
     return {
         "folder": None if cache.path is None else str(cache.path),
         "writable": cache.writable,

@@ -1,4 +1,4 @@
-"""Which topologies have a given number of nodes."""
+"""Topologies with a given number of nodes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def fitting(nodes: int) -> list[str]:
 
 
 def squarest(nodes: int, axes: int) -> tuple[int, ...] | None:
-    """Return axis lengths of at least 2, as equal as can be, or None where there are none."""
+    """Return axis lengths of at least 2, as equal as possible, or None if there are none."""
     if axes == 1:
         return (nodes,) if nodes >= 2 else None
     root = round(nodes ** (1 / axes))
@@ -38,9 +38,9 @@ def squarest(nodes: int, axes: int) -> tuple[int, ...] | None:
         root -= 1
     for first in range(root, 1, -1):
         if nodes % first == 0:
-            rest = squarest(nodes // first, axes - 1)
-            if rest is not None:
-                return tuple(sorted((first, *rest)))
+            others = squarest(nodes // first, axes - 1)
+            if others is not None:
+                return tuple(sorted((first, *others)))
     return None
 
 

@@ -1,4 +1,4 @@
-"""What a running study has found so far: a line a combination, below the progress bar."""
+"""Running means of a study: a line a combination, below the progress bar."""
 
 from __future__ import annotations
 
@@ -19,36 +19,36 @@ if TYPE_CHECKING:
     from ..montecarlo.grid import Cell
     from ..montecarlo.study import Study
 
-# Lines of the terminal that are left to the bar and to what stood there before.
+# Lines of the terminal kept free for the progress bar and earlier output.
 MARGIN = 5
 
 
 class Summary:
-    """Running means of one figure, of the study's target or the first main one; a renderable.
+    """A rich renderable of running means of one figure: the study's target, else a main figure.
 
-    Where there are more combinations than lines, those show that changed last.
+    If there are more combinations than lines, it shows those that changed last.
     """
 
     def __init__(self, study: Study) -> None:
         self._order = {cell: i for i, cell in enumerate(study.cells)}
-        self._wanted = [target.figure for target in study.target_error] + list(OVERVIEW)
+        self._figures = [target.figure for target in study.target_error] + list(OVERVIEW)
         self._moments: dict[Cell, Moments] = {}
         self._lines: dict[Cell, tuple[str, ...]] = {}
 
     def watch(self, cell: Cell, columns: Mapping[str, NDArray[Any]]) -> None:
-        """Take the figures of further trials of a combination."""
-        figure = next((name for name in self._wanted if name in columns), next(iter(columns)))
+        """Add the figures of further trials of a combination."""
+        figure = next((name for name in self._figures if name in columns), next(iter(columns)))
         moments = self._moments.setdefault(cell, Moments())
         moments.add(Column.of(columns[figure]))
         error = f"± {moments.standard_error:.2g}" if moments.trials > 1 else ""
         line = (*cell.key, figure, f"{moments.trials:,}", f"{moments.mean:,.5g}", error)
-        # The bar's thread may be drawing: lines are replaced whole.
+        # The thread of the bar may be drawing, so the dict is replaced, not changed.
         lines = {key: shown for key, shown in self._lines.items() if key != cell}
         self._lines = {**lines, cell: line}
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        lines, room = self._lines, max(1, console.height - MARGIN)
-        shown = sorted(list(lines)[-room:], key=self._order.__getitem__)
+        lines, max_lines = self._lines, max(1, console.height - MARGIN)
+        shown = sorted(list(lines)[-max_lines:], key=self._order.__getitem__)
         if not shown:
             return
         table = Table(box=None, pad_edge=False)

@@ -1,4 +1,4 @@
-"""A line on standard error when kernels are being compiled, which is why a call takes long."""
+"""A line on standard error if a call takes long because kernels are compiled."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from contextlib import contextmanager
 
 from ..accelerate import watching_compilation
 
-# What compiling may take in all before it is told.
+# Compilation time in all after which the line is written.
 PATIENCE_SECONDS = 1.0
 LINE = "fastlb: compiling, once for this machine (fastlb warmup does it ahead)\n"
 
 
 @contextmanager
 def compilation_told() -> Iterator[None]:
-    """Say once that kernels are compiled if that takes long and standard error is a terminal."""
+    """Write the line once if compilation takes long and standard error is a terminal."""
     if not sys.stderr.isatty():
         yield
         return
@@ -30,22 +30,22 @@ def compilation_told() -> Iterator[None]:
 
 
 class _Notice:
-    """Adds up the time of compiling; a timer speaks while compiling is under way."""
+    """Adds up the time of compilation; a timer writes the line while one is running."""
 
     def __init__(self) -> None:
         self._depth = 0
         self._begin = 0.0
         self._seconds_left = PATIENCE_SECONDS
-        self._said = False
+        self._written = False
         self._timer: threading.Timer | None = None
 
     def __call__(self, _: str, begins: bool) -> None:
-        if self._said:
+        if self._written:
             return
         self._depth += 1 if begins else -1
         if begins and self._depth == 1:
             self._begin = time.monotonic()
-            self._timer = threading.Timer(self._seconds_left, self._say)
+            self._timer = threading.Timer(self._seconds_left, self._write)
             self._timer.daemon = True
             self._timer.start()
         elif not begins and self._depth == 0:
@@ -56,8 +56,8 @@ class _Notice:
         if self._timer is not None:
             self._timer.cancel()
 
-    def _say(self) -> None:
-        self._said = True
-        # Looked up now: a progress bar puts a stream there that writes above it.
+    def _write(self) -> None:
+        self._written = True
+        # Not bound earlier: a progress bar replaces sys.stderr by a stream that writes above it.
         sys.stderr.write(LINE)
         sys.stderr.flush()

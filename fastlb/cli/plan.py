@@ -130,8 +130,10 @@ def plan(
     from ..files import planfile, writing
     from .terminal import output, working
 
-    target = writing.check_target(out, force=force, suffixes=planfile.SUFFIXES) if out else None
-    picture = writing.check_target(draw, force=force, suffixes=(".png", ".svg")) if draw else None
+    target, picture = (
+        None if path is None else writing.check_target(path, force=force, suffixes=suffixes)
+        for path, suffixes in ((out, planfile.SUFFIXES), (draw, (".png", ".svg")))
+    )
     file = loads or excess
     with working() as work:
         work.step(f"reading {network}")
@@ -146,20 +148,20 @@ def plan(
             undirected=undirected,
             parallel=parallel,
         )
-        before, given, positions = _loads(named, loads, excess, column, ignore)
+        before, node_excess, positions = _loads(named, loads, excess, column, ignore)
         work.step("planning")
-        found = _planned(named, given, options, file or named.source, before)
-        used = {k: v for k, v in options.items() if v not in (None, ())}
-        used["plan"] = used.pop("way")
-        document = planfile.plan_document(found, named, given, file, used, before=before)
+        result = _compute_plan(named, node_excess, options, file or named.source, before)
+        chosen = {k: v for k, v in options.items() if v not in (None, ())}
+        chosen["plan"] = chosen.pop("way")
+        document = planfile.plan_document(result, named, node_excess, file, chosen, before=before)
         if target is not None:
-            planfile.write_plan(target, document, found, force=force)
+            planfile.write_plan(target, document, result, force=force)
         if picture is not None:
             from ..reports.planpicture import plan_image
 
-            drawn = plan_image(found, named, given, picture.suffix[1:], positions, before)
+            image = plan_image(result, named, node_excess, picture.suffix[1:], positions, before)
             with writing.replacing(picture, force=force) as stream:
-                stream.write(drawn)
+                stream.write(image)
     if as_json:
         click.echo(writing.as_json(document), nl=False)
     else:
@@ -170,7 +172,7 @@ def plan(
         for path in (target, picture):
             if path is not None:
                 console.print(f"wrote {path}", markup=False)
-    if named.excess is None and not found.stages[0].complete:
+    if named.excess is None and not result.stages[0].complete:
         click.echo(
             f"fastlb: {document['eliminated']} of {document['asked']} units can move: "
             f"the capacities allow no more{', nor do links of one way' if named.once else ''}",
@@ -202,7 +204,7 @@ def _loads(
     column: str | None,
     ignore: tuple[str, ...],
 ) -> Loads:
-    """Return the load of every node where it is known, its excess, and where nodes are drawn."""
+    """Return the loads of the nodes or None, their excess, and their positions or None."""
     from ..files.nodeloads import read_node_loads
 
     if loads is not None and excess is not None:
@@ -216,17 +218,17 @@ def _loads(
         numbers = list(named.loads)
         return numbers, _excess(named.source, numbers), named.positions
     if Path(file).is_dir():
-        return _of_folder(file, named)
-    read = read_node_loads(file, named, complete=excess is None, column=column, ignore=ignore)
-    positions = read.positions or named.positions
-    if not read.by_node and named.kind != "topology":
+        return _folder_loads(file, named)
+    node_loads = read_node_loads(file, named, complete=excess is None, column=column, ignore=ignore)
+    positions = node_loads.positions or named.positions
+    if not node_loads.by_node and named.kind != "topology":
         click.echo(f"fastlb: {named.order}", err=True)
     if excess is not None:
-        return None, read.numbers, positions
-    return read.numbers, _excess(file, read.numbers), positions
+        return None, node_loads.numbers, positions
+    return node_loads.numbers, _excess(file, node_loads.numbers), positions
 
 
-def _of_folder(folder: str, named: NamedNetwork) -> Loads:
+def _folder_loads(folder: str, named: NamedNetwork) -> Loads:
     """Return the loads of a folder of vt data, in the order of the nodes."""
     from ..files.formats import read_load_file
 
@@ -277,7 +279,7 @@ def _check_whole(named: NamedNetwork, file: str, loads: list[Number]) -> None:
                 )
 
 
-def _planned(
+def _compute_plan(
     named: NamedNetwork,
     excess: list[Number],
     options: dict[str, Any],
@@ -297,7 +299,7 @@ def _planned(
     divisible = options["divisible"]
     if divisible is False:
         _check_whole(named, file, before or excess)
-    found = lb.minimax_flow(
+    result = lb.minimax_flow(
         named.network,
         excess,
         contention=options["contention"],
@@ -309,5 +311,5 @@ def _planned(
         levels=options["levels"],
         method=options["method"],
     )
-    assert isinstance(found, MinimaxPlan)
-    return found
+    assert isinstance(result, MinimaxPlan)
+    return result

@@ -1,4 +1,4 @@
-"""What ``fastlb plan`` shows: figures, the bottleneck, routes."""
+"""The output of ``fastlb plan``: figures, the bottleneck and routes."""
 
 from __future__ import annotations
 
@@ -19,9 +19,11 @@ LISTED_NODES = 20
 
 
 def plan_report(document: dict[str, Any]) -> Iterator[RenderableType]:
-    """Yield what is to be printed of a plan's document."""
-    given = document["input"]
-    yield Text(f"{given['source']}: {given['nodes']:,} nodes, {_direction(given)}")
+    """Yield the lines and tables to print for a plan's document."""
+    network_input = document["input"]
+    yield Text(
+        f"{network_input['source']}: {network_input['nodes']:,} nodes, {_direction(network_input)}"
+    )
     yield Text(
         f"moved {document['eliminated']} of {document['asked']}, at most "
         f"{document['contention']} on a link, {document['traffic']} units x links in all"
@@ -38,12 +40,12 @@ def plan_report(document: dict[str, Any]) -> Iterator[RenderableType]:
     yield from _nodes(document["nodes"])
 
 
-def _direction(given: dict[str, Any]) -> str:
-    listed = f"{given['listed']:,} link{'s' if given['listed'] != 1 else ''}"
-    if given["once"]:
+def _direction(network_input: dict[str, Any]) -> str:
+    listed = f"{network_input['listed']:,} link{'s' if network_input['listed'] != 1 else ''}"
+    if network_input["once"]:
         return f"{listed} of one way each (--undirected: both ways)"
     ways = {"one way": "of one way each", "both ways": "for both ways"}
-    return f"{listed} {ways.get(given['direction'], 'of one way or both')}"
+    return f"{listed} {ways.get(network_input['direction'], 'of one way or both')}"
 
 
 def _held_back(document: dict[str, Any]) -> Iterator[RenderableType]:
@@ -87,7 +89,7 @@ def _routes(routes: list[dict[str, Any]]) -> Iterator[RenderableType]:
 
 
 def _nodes(nodes: list[dict[str, Any]]) -> Iterator[RenderableType]:
-    """Yield the loads before and after, of the nodes that give or take most first."""
+    """Yield a table of loads before and after, the largest changes first."""
     if not nodes or nodes[0]["before"] is None:
         return
     yield Text("loads:")

@@ -1,4 +1,4 @@
-"""What ``fastlb balance`` shows: a line on the input, a table of figures, a picture."""
+"""The output of ``fastlb balance``: a line on the input, a table of figures, a picture."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from rich.text import Text
 
 from ..reports.mean import number_text
 from ..reports.pictures import LoadPicture, short
+from ..topologies.network import Network
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,16 +22,17 @@ if TYPE_CHECKING:
 
     from ..exchange.result import Balance
     from ..files.formats import LoadFile
+    from ..topologies.topology import Topology
 
 LISTED_NETWORKS = 16
-# Shares up to this are what float64 leaves of 0.
+# Shares up to this are rounding errors of 0.
 ROUNDING = 1e-12
 
 
 def balance_report(
     source: LoadFile, balance: Balance, options: dict[str, Any], *, picture: bool = True
 ) -> Iterator[RenderableType]:
-    """Yield what is to be printed of a balance."""
+    """Yield the lines, tables and the picture to print for a balance."""
     size = balance.topology.size
     before, after = source.loads.reshape(-1, size), balance.loads.reshape(-1, size)
     yield from _headings(source, balance, options, len(before))
@@ -63,8 +65,8 @@ def _headings(
     source: LoadFile, balance: Balance, options: dict[str, Any], networks: int
 ) -> Iterator[Text]:
     topology = balance.topology
-    what = [f"{source.source}: "]
-    what += [
+    parts = [f"{source.source}: "]
+    parts += [
         f"{networks:,} networks of " if networks != 1 else "",
         f"{topology.size:,} load{'s' if topology.size != 1 else ''}",
     ]
@@ -72,16 +74,22 @@ def _headings(
         phases = "phase" if len(source.phases) == 1 else "phases"
         listed = [str(p) for p in source.phases]
         short = listed if len(listed) <= 6 else [*listed[:3], "..", listed[-1]]
-        what += [f", {source.tasks:,} tasks, {phases} {' '.join(short)}"]
-    what += [f", {source.loads.dtype.name}"]
+        parts += [f", {source.tasks:,} tasks, {phases} {' '.join(short)}"]
+    parts += [f", {source.loads.dtype.name}"]
     if source.quantum is not None:
-        what += [f" units of {source.quantum:g}"]
-    yield Text("".join(what))
+        parts += [f" units of {source.quantum:g}"]
+    yield Text("".join(parts))
     if hasattr(balance, "lam"):
         # The share is told even where it is the default.
         options = {"lam": balance.lam, **options}
     how = "".join(f", {name.replace('_', '-')} {_option(v)}" for name, v in options.items())
-    yield Text(f"{balance.method} on {topology.spec} ({count(topology.edge_count)} links){how}")
+    yield Text(f"{balance.method} on {topology.spec} ({_links(topology)}){how}")
+
+
+def _links(topology: Topology) -> str:
+    """Return how many links there are; those for both ways of a network are one."""
+    links = len(topology.links) if isinstance(topology, Network) else topology.edge_count
+    return f"{count(links)} link{'s' if links != 1 else ''}"
 
 
 def _option(value: Any) -> str:
@@ -91,7 +99,7 @@ def _option(value: Any) -> str:
 def _figures(
     balance: Balance, before: NDArray[Any], after: NDArray[Any]
 ) -> dict[str, NDArray[Any]]:
-    """Return the figures at hand, one value a network each."""
+    """Return the recorded figures by name, arrays of one value a network."""
     exact = np.float64 if before.dtype.kind == "f" else np.int64
     figures: dict[str, NDArray[Any]] = {
         "total": before.sum(axis=1, dtype=exact),
@@ -125,60 +133,64 @@ def _figures(
 
 def _one_network(figures: dict[str, NDArray[Any]]) -> Table:
     table = _table("", "before", "after")
-    one = {name: values[0].item() for name, values in figures.items()}
-    table.add_row("total", count(one["total"]), count(one["total"]))
-    table.add_row("largest", count(one["initial_largest"]), count(one["largest"]))
-    table.add_row("least", count(one["initial_least"]), count(one["least"]))
-    if "difference" in one:
-        table.add_row("difference", count(one["initial_difference"]), count(one["difference"]))
-        table.add_row("imbalance", percent(one["initial_imbalance"]), percent(one["imbalance"]))
+    figure = {name: values[0].item() for name, values in figures.items()}
+    table.add_row("total", count(figure["total"]), count(figure["total"]))
+    table.add_row("largest", count(figure["initial_largest"]), count(figure["largest"]))
+    table.add_row("least", count(figure["initial_least"]), count(figure["least"]))
+    if "difference" in figure:
+        table.add_row(
+            "difference", count(figure["initial_difference"]), count(figure["difference"])
+        )
+        table.add_row(
+            "imbalance", percent(figure["initial_imbalance"]), percent(figure["imbalance"])
+        )
     return table
 
 
 def _prints_steps(balance: Balance, options: dict[str, Any]) -> bool:
-    """Tell whether a paper prints a formula of the steps; for Algorithm C there is only ours."""
+    """Return whether a paper has a formula of the steps; Algorithm C has only this library's."""
     return balance.method != "hexa_cell" or options["algorithm"] != "C"
 
 
 def _notes(figures: dict[str, NDArray[Any]], *, printed: bool) -> Table:
-    """Return what was done to get there, where it was recorded."""
+    """Return a table of moves, steps and messages, as far as they were recorded."""
     table = Table(box=None, show_header=False, pad_edge=False)
-    one = {name: values[0].item() for name, values in figures.items()}
-    if "moved" in one:
-        cost = f"{one['cost']:.3g} a unit of load"
-        table.add_row("moved", f"{count(one['moved'])} units x links, {cost}")
-        table.add_row("stayed", f"{percent(one['locality'])} of the load never left its node")
-        if "converged" in one:
-            table.add_row("sweeps", count(one["sweeps"]))
-        steps = f"{count(one['steps'])} {'by the formula' if printed else 'at most'}"
-        if "rounds" in one:
+    figure = {name: values[0].item() for name, values in figures.items()}
+    if "moved" in figure:
+        cost = f"{figure['cost']:.3g} a unit of load"
+        table.add_row("moved", f"{count(figure['moved'])} units x links, {cost}")
+        table.add_row("stayed", f"{percent(figure['locality'])} of the load never left its node")
+        if "converged" in figure:
+            table.add_row("sweeps", count(figure["sweeps"]))
+        steps = f"{count(figure['steps'])} {'by the formula' if printed else 'at most'}"
+        if "rounds" in figure:
             steps += (
-                f", {count(one['simulated_steps'])} simulated "
-                f"({count(one['rounds'])} of them exchange rounds)"
+                f", {count(figure['simulated_steps'])} simulated "
+                f"({count(figure['rounds'])} of them exchange rounds)"
             )
-        if "counts.messages" in one:
+        if "counts.messages" in figure:
             steps += (
-                f", {count(one['counts.endpoint_max'])} counted at the busiest node, "
-                f"{count(one['counts.endpoint_total'])} in all"
+                f", {count(figure['counts.endpoint_max'])} counted at the busiest node, "
+                f"{count(figure['counts.endpoint_total'])} in all"
             )
         table.add_row("steps", steps)
-    if "counts.messages" in one:
-        messages, loaded = one["counts.messages"], one["counts.load"]
-        information = one["counts.information"]
+    if "counts.messages" in figure:
+        messages, loaded = figure["counts.messages"], figure["counts.load"]
+        information = figure["counts.information"]
         kinds = f"{count(information)} of information, {count(loaded)} with load"
         table.add_row("messages", f"{count(messages)}: {kinds}")
-        table.add_row("time", f"{count(one['counts.time'])} units on the critical path")
+        table.add_row("time", f"{count(figure['counts.time'])} units on the critical path")
     return table
 
 
 def _several_networks(figures: dict[str, NDArray[Any]], names: list[str]) -> Table:
     table = _table("", "total", "largest", "after", "difference", "after", "moved", "stayed")
     for i, name in enumerate(names):
-        one = {key: values[i].item() for key, values in figures.items()}
-        row = [one["total"], one["initial_largest"], one["largest"]]
-        row += [one.get("initial_difference"), one.get("difference"), one.get("moved")]
+        figure = {key: values[i].item() for key, values in figures.items()}
+        row = [figure["total"], figure["initial_largest"], figure["largest"]]
+        row += [figure.get("initial_difference"), figure.get("difference"), figure.get("moved")]
         cells = ["-" if value is None else brief(value) for value in row]
-        table.add_row(name, *cells, percent(one["locality"]) if "locality" in one else "-")
+        table.add_row(name, *cells, percent(figure["locality"]) if "locality" in figure else "-")
     return table
 
 
@@ -227,7 +239,7 @@ def _table(*columns: str) -> Table:
 
 
 def count(value: float) -> str:
-    """Return a number for a table: integers in full, floats to six places that matter."""
+    """Return a number for a table: integers in full, floats to six significant digits."""
     if isinstance(value, int):
         return f"{value:,}"
     if value == 0 or not 1e-4 <= abs(value) < 1e15:
@@ -238,7 +250,7 @@ def count(value: float) -> str:
 
 
 def brief(value: float) -> str:
-    """Return a number for a crowded table: integers in full, floats to four places."""
+    """Return a number for a crowded table: integers in full, floats to four significant digits."""
     return f"{value:,}" if isinstance(value, int) else short(value)
 
 

@@ -107,21 +107,21 @@ there is nothing yet, and takes more --trials or another --target-error or
 """
 
 
-# Where the arguments are kept from which the help tells the study that is meant.
-_NAMED = "fastlb.study"
+# Key in click's context of the arguments, by which the help finds the study's name.
+_ARGUMENTS = "fastlb.study"
 
 
 class _StudyCommand(click.Command):
     """A command whose help begins with the study that is named, or with all of them."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        ctx.meta[_NAMED] = list(args)
+        ctx.meta[_ARGUMENTS] = list(args)
         return super().parse_args(ctx, args)
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         from ..studies.questions import QUESTIONS
 
-        named = [name for name in QUESTIONS if name in ctx.meta.get(_NAMED, ())]
+        named = [name for name in QUESTIONS if name in ctx.meta.get(_ARGUMENTS, ())]
         with formatter.indentation():
             for name in named or QUESTIONS:
                 formatter.write_paragraph()
@@ -193,13 +193,13 @@ def study(
     running = name is not None or resume
     if resume and store is None:
         raise click.UsageError("--resume needs --store DIR")
-    asked = {
+    options = {
         "trials": trials,
         "seed": seed,
         "target_error": _targets(targets) or None,
         "minimum_trials": minimum_trials,
     }
-    changed: dict[str, Any] = {key: value for key, value in asked.items() if value is not None}
+    changed: dict[str, Any] = {key: value for key, value in options.items() if value is not None}
     if topologies and (name is None or not _is_file(name)):
         raise click.UsageError("--topology is for a FILE.toml of your own")
     if not running and (changed or threads is not None or dask is not None):
@@ -220,7 +220,9 @@ def study(
     from ..reports.reportfiles import check_folder, write_folder, write_html
     from .terminal import output, working
 
-    chosen = _stored(store, resume) if name is None and store is not None else _find(str(name))
+    chosen = (
+        _stored(store, resume) if name is None and store is not None else _named_study(str(name))
+    )
     chosen = dataclasses.replace(chosen, **changed)
     if topologies:
         chosen = _on_topologies(chosen, topologies)
@@ -236,10 +238,14 @@ def study(
     with _one_line_messages(store if running else None, no_rows), working() as work:
         if running:
             work.step(f"{chosen.name}: {chosen.trials:,} trials x {len(chosen.cells)} combinations")
-            keeping: dict[str, Any] = {"rows": not no_rows, "store": store, "resume": resume}
+            storage: dict[str, Any] = {"rows": not no_rows, "store": store, "resume": resume}
             with _workers(dask, threads or _processors()) as workers, _located(name):
                 results = run(
-                    chosen, **workers, **keeping, progress=work.count, watch=work.summary(chosen)
+                    chosen,
+                    **workers,
+                    **storage,
+                    progress=work.count,
+                    watch=work.summary(chosen),
                 )
         elif store is not None:
             work.step(f"reading {store}")
@@ -282,7 +288,7 @@ def _targets(texts: Iterable[str]) -> dict[str, float | str]:
 
 @contextmanager
 def _workers(dask: str | None, threads: int) -> Iterator[dict[str, Any]]:
-    """Yield where the trials are run, as arguments of ``run``."""
+    """Yield the arguments of ``run`` that say where trials are run."""
     if dask is None:
         yield {"threads": threads}
         return
@@ -294,7 +300,7 @@ def _workers(dask: str | None, threads: int) -> Iterator[dict[str, Any]]:
 
 @contextmanager
 def _one_line_messages(store: str | None, no_rows: bool) -> Iterator[None]:
-    """Tell warnings in a line each, and of an interruption how the run goes on."""
+    """Print each warning in a line, and after an interruption the command that resumes the run."""
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_: click.echo(f"fastlb: {message}", err=True)
         try:
@@ -313,12 +319,12 @@ def _stored(store: str, resume: bool) -> Study:
     from ..montecarlo.store import MANIFEST, stored_study
 
     if resume and not (Path(store) / MANIFEST).exists():
-        said = f"{store or repr(store)} holds no store to go on with"
-        raise click.UsageError(f"{said}: NAME or FILE.toml is needed to start one")
+        message = f"{store or repr(store)} holds no store to go on with"
+        raise click.UsageError(f"{message}: NAME or FILE.toml is needed to start one")
     return stored_study(Path(store))
 
 
-def _find(name: str) -> Study:
+def _named_study(name: str) -> Study:
     """Return the bundled study of this name, or the one in this file."""
     from .. import studies
     from ..montecarlo.study import Study
@@ -330,9 +336,9 @@ def _on_topologies(study: Study, topologies: tuple[str, ...]) -> Study:
     """Return a study on other topologies, in all its parts."""
     from ..topologies.parse import read_topology
 
-    read = tuple(map(read_topology, topologies))
-    further = tuple(dataclasses.replace(part, topologies=read) for part in study.further)
-    return dataclasses.replace(study, topologies=read, further=further)
+    parsed = tuple(map(read_topology, topologies))
+    further = tuple(dataclasses.replace(part, topologies=parsed) for part in study.further)
+    return dataclasses.replace(study, topologies=parsed, further=further)
 
 
 def _is_file(name: str) -> bool:
@@ -343,7 +349,7 @@ def _is_file(name: str) -> bool:
 
 @contextmanager
 def _located(name: str | None) -> Iterator[None]:
-    """Name the line of a study's file where a method's options or fit turn out wrong."""
+    """Add the line of the study's file to errors about a method's options or topology."""
     try:
         yield
     except (ValueError, TypeError) as error:

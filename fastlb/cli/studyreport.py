@@ -1,4 +1,4 @@
-"""What ``fastlb study`` prints: tables as wide as the terminal, sentences, worked examples."""
+"""The output of ``fastlb study``: tables as wide as the terminal, sentences, worked examples."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def study_report(report: Report, width: int) -> Iterator[RenderableType]:
-    """Yield what is to be printed of a study in so many columns."""
+    """Yield the tables and texts to print for a study on ``width`` columns."""
     if report.about:
         yield Text(f"{report.about}\n")
     yield Text(f"{report.results.study.name}: {report.heading}")
@@ -37,7 +37,7 @@ def study_report(report: Report, width: int) -> Iterator[RenderableType]:
 
 
 def _table(table: Table, width: int) -> RenderableType:
-    """Return a table; of one too long to be read, its title and where it is to be found."""
+    """Return a table; of a very long one only the title and the file that holds it."""
     title = Text(table.title, style="bold")
     if table.long:
         return Group(title, Text(f"{len(table.rows):,} lines: {table.name}.csv with --out DIR"))
@@ -49,7 +49,7 @@ def _table(table: Table, width: int) -> RenderableType:
 
 
 def _printed(table: Table, width: int) -> list[list[str]]:
-    """Return a table's texts, standard errors below their means where they do not fit beside."""
+    """Return a table's cells, with standard errors below the means if they do not fit beside."""
     printed = table.printed()
     widths = natural_widths(list(zip(*printed, strict=True)))
     return table.printed(stacked=True) if sum(widths) + GAP * (len(widths) - 1) > width else printed

@@ -1,4 +1,4 @@
-"""Tables as wide as the terminal: texts are broken, and columns go on below where need be."""
+"""Tables that fit the terminal: texts are wrapped, and wide tables are split into several."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from rich.text import Text
 
 # Blanks between two columns.
 GAP = 2
-# A text is broken inside its words, where nothing else helps, into pieces of this many letters.
-LEAST = 4
+# As a last resort words are broken into pieces of at least this many letters.
+MIN_PIECE = 4
 
 
 def fitted_tables(
     rows: Sequence[Sequence[str]], numeric: Sequence[bool], width: int
 ) -> Iterator[Table]:
-    """Yield a table of rows, the first one the headings, as several where it is too wide.
+    """Yield a table of rows, of which the first are the headings, as several if it is too wide.
 
-    Each has the columns that tell the lines apart, and as many others as fit.
+    Each of them begins with the columns that identify the lines, then has as many others as fit.
     """
     columns = list(zip(*rows, strict=True))
     widths = fitted(columns, numeric, width)
@@ -35,7 +35,7 @@ def fitted_tables(
 
 
 def _keys(rows: Sequence[Sequence[str]], columns: int) -> int:
-    """Return how many leading columns tell the lines apart; one is left for the others."""
+    """Return how many leading columns identify the lines, at most all but one."""
     for count in range(1, columns):
         if len({tuple(row[:count]) for row in rows}) == len(rows):
             return count
@@ -47,9 +47,9 @@ def _total(widths: Sequence[int], shown: Sequence[int]) -> int:
 
 
 def _shorten(widths: list[int], shown: Sequence[int], numeric: Sequence[bool], width: int) -> None:
-    """Take letters from the widest texts until the columns fit, or are as narrow as can be."""
+    """Narrow the widest columns of text until all fit, or are as narrow as possible."""
     while _total(widths, shown) > width:
-        texts = [i for i in shown if not numeric[i] and widths[i] > LEAST]
+        texts = [i for i in shown if not numeric[i] and widths[i] > MIN_PIECE]
         if not texts:
             return
         widths[max(texts, key=widths.__getitem__)] -= 1
@@ -77,21 +77,20 @@ def _table(
 
 
 def fitted(columns: Sequence[Sequence[str]], numeric: Sequence[bool], width: int) -> list[int]:
-    """Return the widths of columns, a heading and texts each, that fill at most ``width``.
+    """Return widths of columns (a heading and cells each) that fit ``width`` if possible.
 
-    Numbers are shown whole, and texts are broken as by :func:`broken`: where that does not suffice
-    the widths are larger.
+    Numbers are not broken, and texts only as :func:`broken` does, so the widths may exceed it.
     """
     widths = natural_widths(columns)
-    least = [
-        wide
-        if number
+    minima = [
+        natural
+        if is_numeric
         else max(len(piece.strip()) for text in column for piece in _pieces(text) or [""])
-        for column, number, wide in zip(columns, numeric, widths, strict=True)
+        for column, is_numeric, natural in zip(columns, numeric, widths, strict=True)
     ]
-    room = width - GAP * (len(columns) - 1)
-    while sum(widths) > room:
-        shrinkable = [i for i in range(len(widths)) if widths[i] > least[i]]
+    available = width - GAP * (len(columns) - 1)
+    while sum(widths) > available:
+        shrinkable = [i for i in range(len(widths)) if widths[i] > minima[i]]
         if not shrinkable:
             break
         widths[max(shrinkable, key=widths.__getitem__)] -= 1
@@ -99,7 +98,7 @@ def fitted(columns: Sequence[Sequence[str]], numeric: Sequence[bool], width: int
 
 
 def natural_widths(columns: Sequence[Sequence[str]]) -> list[int]:
-    """Return the widths of columns whose texts are not broken."""
+    """Return the widths of columns without line breaks."""
     return [max(map(len, "\n".join(column).split("\n"))) for column in columns]
 
 
@@ -114,5 +113,5 @@ def broken(text: str, room: int) -> str:
 
 
 def _pieces(text: str) -> list[str]:
-    """Return the parts of a text that stay together, each with the blanks behind it."""
+    """Return the unbreakable parts of a text, each with the blanks behind it."""
     return re.findall(r"[^\s,:]+[,:]*\s*|[,:]+\s*|\s+", text)

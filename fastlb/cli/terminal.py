@@ -8,34 +8,49 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import Progress, TaskID
+from rich.segment import Segment
 
 from ..reports.progress import columns, fields, is_terminal, tell
+from .controls import without_controls
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from rich.console import RenderableType
+    from rich.console import ConsoleOptions, RenderableType
 
     from ..montecarlo.gathering import Watch
     from ..montecarlo.study import Study
 
-# Characters a line, as rich has it in a pipe.
+# Characters a line; rich uses the same in a pipe.
 DEFAULT_WIDTH = 80
 
 
 def output() -> Console:
     """Return the console for results; paths and numbers are not coloured by guesswork."""
-    return Console(highlight=False, soft_wrap=False, width=_width())
+    return _Output(highlight=False, soft_wrap=False, width=_width())
+
+
+class _Output(Console):
+    """A console that shows texts of files without their control characters."""
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            if segment.control:
+                yield segment
+            else:
+                yield Segment(without_controls(segment.text), segment.style)
 
 
 def _width() -> int | None:
-    """Return the width for a COLUMNS that names none, such as 0; None lets rich decide."""
+    """Return the default width if COLUMNS is 0; None lets rich decide."""
     columns = os.environ.get("COLUMNS", "")
     return DEFAULT_WIDTH if columns.isdigit() and int(columns) == 0 else None
 
 
 class _Bar(Progress):
-    """A progress bar with something below it."""
+    """A progress bar with a renderable below it."""
 
     below: RenderableType | None = None
 
@@ -46,7 +61,7 @@ class _Bar(Progress):
 
 
 class Work:
-    """What is being done now, shown on a terminal and nowhere else."""
+    """The current step of a command, shown on a terminal only."""
 
     def __init__(self, progress: _Bar) -> None:
         self._progress = progress
@@ -60,29 +75,29 @@ class Work:
         self._task = self._progress.add_task(text, total=None, **fields())
 
     def say(self, text: str) -> None:
-        """Tell more about the step."""
+        """Replace the text of the step."""
         if self._task is not None:
             self._progress.update(self._task, description=text)
 
     def count(self, done: int, total: int) -> None:
-        """Tell how far the step is."""
+        """Show how much of the step is done."""
         if self._task is not None:
             tell(self._progress, self._task, done, total)
 
     def summary(self, study: Study) -> Watch | None:
-        """Show a study's means below the bar; returns what is to be told the figures."""
+        """Show a study's means below the bar; return the function to call with new figures."""
         if self._progress.disable:
             return None
         from .live import Summary
 
-        found = Summary(study)
-        self._progress.below = found
-        return found.watch
+        means = Summary(study)
+        self._progress.below = means
+        return means.watch
 
 
 @contextmanager
 def working() -> Iterator[Work]:
-    """Show a progress bar on standard error while work goes on, if that is a terminal."""
+    """Show a progress bar on standard error inside the context, if that is a terminal."""
     console = Console(stderr=True)
     progress = _Bar(
         *columns(),

@@ -1,4 +1,4 @@
-"""``fastlb topologies``: which there are, how they are spelled, what one is like."""
+"""``fastlb topologies``: a list of the topologies and their spelling, or one described."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ many), diameter (null where no formula gives it), methods, and edges as
 [u, v] with u < v; without SPEC, a list of such objects without edges; with
 --methods, a list of objects: kind, examples, methods, the usual one first.
 """
-# Beyond this many links a JSON list helps nobody; parse_topology(...).edges is an array.
+# Longer lists of links are refused in JSON; parse_topology(...).edges is an array.
 MAX_LISTED_LINKS = 10**6
 
 
@@ -65,14 +65,14 @@ def topologies(spec: str | None, nodes: int | None, methods: bool, as_json: bool
 
 
 def describe(topology: Topology) -> dict[str, Any]:
-    """Return what is known of a topology without listing its links."""
+    """Return the JSON-ready properties of a topology, without its links."""
     from ..topologies.kinds import suitable
     from ..topologies.network import Network
 
-    read = f"parse_topology({topology.spec!r})"
+    expression = f"parse_topology({topology.spec!r})"
     return {
         "topology": topology.spec,
-        "python": read if isinstance(topology, Network) else repr(topology),
+        "python": expression if isinstance(topology, Network) else repr(topology),
         "shape": list(topology.shape),
         "nodes": topology.size,
         "links": topology.edge_count,
@@ -116,11 +116,13 @@ def _print_list(described: list[dict[str, Any]], spellings: dict[str, str]) -> N
     from .terminal import output
 
     rows = [["example", "nodes", "links", "diameter", "balanced by"]]
-    for one in described:
-        diameter = "" if one["diameter"] is None else f"{one['diameter']:,}"
-        methods = ", ".join(one["methods"])
-        links = f"{one['links']:,}"
-        rows.append([one["topology"], f"{one['nodes']:,}", links, diameter, methods])
+    for description in described:
+        diameter = "" if description["diameter"] is None else f"{description['diameter']:,}"
+        methods = ", ".join(description["methods"])
+        links = f"{description['links']:,}"
+        rows.append(
+            [description["topology"], f"{description['nodes']:,}", links, diameter, methods]
+        )
     console, lines = output(), list(_lines(rows))
     if max(map(len, lines)) > console.width:
         console.print(*fitted_tables(rows, [False, True, True, True, False], console.width))
@@ -132,7 +134,7 @@ def _print_list(described: list[dict[str, Any]], spellings: dict[str, str]) -> N
 
 
 def _print_methods(as_json: bool) -> None:
-    """Print the table of methods and kinds of topologies, and what is to be known of each."""
+    """Print the table of methods and kinds of topologies, with a remark on each method."""
     from ..topologies.kinds import KINDS, PLANNERS, REMARKS
     from .terminal import output
 

@@ -1,4 +1,4 @@
-"""``fastlb warmup``: compile kernels ahead, on all processors."""
+"""``fastlb warmup``: compile kernels ahead of use, on all processors."""
 
 from __future__ import annotations
 
@@ -79,20 +79,20 @@ def warmup(
         raise click.ClickException("NUMBA_DISABLE_JIT is set: nothing is compiled")
     work = parts(names, DTYPES if every else dtypes or ("int64",))
     load_all_kernels()
-    begin, before = time.perf_counter(), cache_folder()
-    with working() as shown:
-        shown.step("compiling kernels")
+    start_time, before = time.perf_counter(), cache_folder()
+    with working() as bar:
+        bar.step("compiling kernels")
         compiled = False
-        for done, anything in enumerate(_compiled(work, jobs or _processors()), start=1):
-            compiled |= anything
-            shown.count(done, len(work))
+        for done, compiled_any in enumerate(_compile_all(work, jobs or _processors()), start=1):
+            compiled |= compiled_any
+            bar.count(done, len(work))
         if compiled and jobs != 1:
             # Two processes that add to the cache of one function at once may lose an entry.
-            shown.step("looking whether all kernels are kept")
+            bar.step("looking whether all kernels are kept")
             for done, part in enumerate(work, start=1):
                 _compile(part)
-                shown.count(done, len(work))
-    seconds, after = time.perf_counter() - begin, cache_folder()
+                bar.count(done, len(work))
+    seconds, after = time.perf_counter() - start_time, cache_folder()
     if after.path is None or not after.kernels:
         click.echo("no folder for compiled kernels can be written: nothing is kept")
         ctx.exit(1)
@@ -105,8 +105,8 @@ def warmup(
     click.echo(f"{after.path}: {after.kernels} kernels, {after.bytes / 1e6:.1f} MB")
 
 
-def _compiled(work: list[Part], jobs: int) -> Iterator[bool]:
-    """Yield for each part whether anything was compiled, in the order in which parts are done."""
+def _compile_all(work: list[Part], jobs: int) -> Iterator[bool]:
+    """Compile all parts; yield for each completed one whether it compiled anything."""
     jobs = min(jobs, len(work))
     if jobs == 1:
         yield from map(_compile, work)
@@ -125,22 +125,22 @@ def _compiled(work: list[Part], jobs: int) -> Iterator[bool]:
 
 
 def _compile(part: Part) -> bool:
-    """Run a part; tell whether that compiled anything."""
+    """Run a part and return whether that compiled anything."""
     from ..accelerate import watching_compilation
 
-    begun: list[str] = []
+    names: list[str] = []
 
     def watch(name: str, begins: bool) -> None:
         if begins and name.startswith("fastlb.kernels."):
-            begun.append(name)
+            names.append(name)
 
     with watching_compilation(watch):
         part.run()
-    return bool(begun)
+    return bool(names)
 
 
 def _end_at_interrupts() -> None:
-    """Let Ctrl-C, which reaches all processes of a terminal, end a worker without a word."""
+    """Let Ctrl-C, which all processes of a terminal receive, end a worker without a traceback."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 

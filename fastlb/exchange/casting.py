@@ -1,14 +1,14 @@
-"""In which dtype a method computes with given loads, and how loads come into it and back.
+"""The dtype in which a method computes, and the casts of loads to it and back.
 
 ===================================  ===============================================================
 units, totals                        ``units_dtype``: int64, float64 for real loads
-one network after the other          ``row_dtype``: the loads' own, if kernels are compiled for it
-tiles and workspaces                 ``least_dtype``: the narrowest of int32, int64 that is enough
-tiles of which sums are kept apart   ``lane_dtype``: as well int16, of which a register has more
+rows, balanced one after the other   ``row_dtype``: the loads' own, if kernels are compiled for it
+tiles and workspaces                 ``least_dtype``: the narrower of int32 and int64 that suffices
+tiles with sums in another array     ``lane_dtype``: int16 as well, which doubles the lanes
 ===================================  ===============================================================
 
-Kernels are compiled for few dtypes: loads of others are cast, or read as signed integers of the
-same bits. All results fit the loads' own dtype, as no load grows past the largest one or total.
+Kernels are compiled for few dtypes. Loads of other dtypes are cast, or unsigned ones viewed as
+signed integers. Results fit the loads' own dtype, as no load exceeds the largest one or the total.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ INT16_MAX, INT32_MAX, INT64_MAX = 2**15 - 1, 2**31 - 1, 2**63 - 1
 
 
 def units_dtype(rows: NDArray[Any]) -> np.dtype[Any]:
-    """Return the dtype in which units of these loads are counted: int64, float64 for floats."""
+    """Return the dtype of units of these loads: int64, or float64 for floats."""
     return FLOAT64 if rows.dtype.kind == "f" else INT64
 
 
@@ -48,7 +48,7 @@ def row_dtype(rows: NDArray[Any]) -> np.dtype[Any]:
 def least_dtype(dtype: np.dtype[Any], largest: float) -> np.dtype[Any]:
     """Return float64 for real loads, else int32 where it holds ``largest``, otherwise int64.
 
-    Half the width is twice the lanes of a vector, and fewer dtypes are fewer compilations.
+    A narrower dtype has more lanes in a vector; only two dtypes keep compilations few.
     """
     if dtype.kind == "f":
         return FLOAT64
@@ -61,13 +61,13 @@ def lane_dtype(kernel: Any, largest: int, summed: int, W: int = 0) -> np.dtype[A
     Parameters
     ----------
     kernel : module
-        Its ``NARROW`` is the largest load that 16-bit lanes take, in tiles of a multiple of
-        ``NARROW_LANES``.
+        ``kernel.NARROW`` is the largest load for 16-bit lanes, which need tiles of a multiple of
+        ``kernel.NARROW_LANES`` lanes.
     largest, summed : int
-        The largest load, and the largest sum, which is kept apart from 16-bit lanes. None where
-        not even int64 holds it.
+        The largest load and the largest sum; 16-bit lanes keep sums in another array. The
+        result is None if the sum does not fit int64.
     W : int
-        0 where the width is chosen later.
+        0 if the width is chosen later.
     """
     if summed > INT64_MAX:
         return None
@@ -77,22 +77,22 @@ def lane_dtype(kernel: Any, largest: int, summed: int, W: int = 0) -> np.dtype[A
 
 
 def as_signed(rows: NDArray[Any]) -> NDArray[Any]:
-    """Return unsigned rows as signed ones of the same bits; others as they are."""
+    """Return a signed view of unsigned rows; other rows unchanged."""
     return rows.view(f"i{rows.itemsize}") if rows.dtype.kind == "u" else rows
 
 
 def signed(rows: NDArray[Any]) -> NDArray[Any]:
-    """Return rows for kernels that copy loads, unsigned ones as signed ones of the same bits.
+    """Return rows for kernels that copy loads: a signed view if they are unsigned.
 
-    So these are compiled for signed integers alone. Without the compiler the rows stay as they are:
-    plain Python refuses what a signed integer does not hold.
+    Such kernels are then compiled for signed integers only. Without the compiler the rows are
+    unchanged, because NumPy refuses values that a signed integer does not hold.
     """
     compiled = hasattr(kernels("layout.tiles").store, "get_overload")
     return as_signed(rows) if compiled else rows
 
 
 def source_for(rows: NDArray[Any], target: NDArray[Any]) -> NDArray[Any]:
-    """Return rows for a kernel to copy to a target: signed, unless that would extend a sign."""
+    """Return rows for a kernel to copy to a target: signed, unless it is wider (sign extension)."""
     return signed(rows) if rows.itemsize >= target.itemsize else rows
 
 

@@ -1,12 +1,12 @@
-"""How DDE's kernels are run: the plan of a topology, and which kernel takes which rows.
+"""The use of DDE's kernels: the plan of a topology, and the choice of a kernel for rows.
 
 ======================================  ========================================================
 rows                                    kernel
 ======================================  ========================================================
 few nodes in all                        ``networks.balance``, a line at a time
 many trials of a small network          ``trials.balance``, a trial in each lane
-larger networks, or whose lines fill    ``networks.balance_wide``, lines of a network side by
-registers                               side
+larger networks, and those whose lines  ``networks.balance_wide``, lines of a network side by
+fill registers                          side
 ======================================  ========================================================
 
 All of them give the same results. Kernels are compiled for int32, int64 and float64; other dtypes
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 LANES = 16
 # Rows of figures before those of the axes: see ``kernels/dde/networks.py``.
 AXES = 6
-# Up to so many nodes in all, balancing one line after the other is about as fast as registers of
-# lines, and the kernel compiles in a third of the time.
+# Up to this many nodes in all, one line after the other is about as fast as registers of lines,
+# and the kernel compiles in a third of the time.
 FEW_NODES = 2**9
-# A trial in each lane is fastest for networks of up to so many nodes, as many as there are lanes:
-# with least loads and flows they about fit the L2 cache. Where lines fill registers it is no gain.
+# A trial in each lane is fastest for networks of up to this many nodes: a register of them, with
+# least loads and flows, about fits the L2 cache. It is no faster if lines fill registers.
 LARGE_NETWORK = 2**13
 FEWEST_TRIALS = 4
-# Smaller blocks of memory the allocator reuses by itself.
+# The allocator itself reuses smaller blocks of memory.
 SMALL_RESULT_BYTES = 2**18
 # Larger flows and stages are written past the caches, which saves reading the cache lines that they
 # overwrite.
@@ -49,7 +49,7 @@ STREAMED_BYTES = 2**22
 
 @dataclass(frozen=True)
 class DdePlan:
-    """What the kernels need to know of a topology.
+    """A topology as the kernels take it.
 
     Attributes
     ----------
@@ -72,15 +72,15 @@ class DdePlan:
 
 
 class Way(NamedTuple):
-    """Which kernel balances B networks: see the table above.
+    """The kernel for B networks: see the table above.
 
     Attributes
     ----------
     balance : callable
         The kernel.
     few : whether it is the one for few nodes, which computes integers in int64
-    columns : of its figures, B or B rounded up to whole registers
-    room : elements of its workspace
+    columns : columns of its figures, B or B rounded up to whole registers
+    room : number of elements of its workspace
     """
 
     balance: Any
@@ -90,7 +90,7 @@ class Way(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """Results besides the final loads of B networks; all None if only loads are recorded.
+    """Figures and flows of B networks; all None if only loads are recorded.
 
     Attributes
     ----------
@@ -145,8 +145,8 @@ def steps_of(shape: tuple[int, ...], wrap: tuple[bool, ...]) -> int:
 
 
 def way_of(plan: DdePlan, B: int, record: str) -> Way:
-    """Return how B networks are balanced."""
-    # Loads alone need only the totals of lines: those of one axis are summed along each line.
+    """Return the kernel for B networks."""
+    # Final loads need only the totals of lines; for one axis these are sums along each line.
     networks = kernels("dde.networks")
     if B * plan.N <= FEW_NODES or (record == "loads" and len(plan.axes) <= 1):
         return Way(networks.balance, True, B, int(networks.room(plan.N, plan.longest, 1)))
@@ -162,30 +162,30 @@ def run_kernel(
     source: NDArray[Any], target: NDArray[Any], way: Way, plan: DdePlan, dtype: Any, record: str,
     exchange: str, top: int | None,
 ) -> tuple[int, Counted]:  # fmt: skip
-    """Balance networks; return the kernel's status, and the results besides the loads.
+    """Balance networks; return the kernel's status, and the figures and flows.
 
-    ``dtype`` : of the workspace. ``top`` : the largest load that the kernel accepts, or None; see
-    ``networks.balance``.
+    ``dtype`` is that of the workspace, ``top`` the largest load that the kernel accepts, or None;
+    see ``networks.balance``.
     """
     B, S = source.size // plan.N, len(plan.axes)
     workspace: NDArray[Any] = np.empty(way.room, dtype)
     figures: Any = None
     moved: Any = None
     rounds: Any = None
-    recorded = flows = stages = changed = None
+    recorded = flows = stages = sbr_workspace = None
     if record != "loads":
         unit = units_dtype(source)
         figures = np.empty((AXES + 2 * S, way.columns), unit)
         moved, rounds = figures[AXES : AXES + S, :B], figures[AXES + S :, :B]
         if exchange == "sbr":
-            changed = np.empty(3 * plan.longest, np.int64)
+            sbr_workspace = np.empty(3 * plan.longest, np.int64)
         if record == "flows":
-            flows, stages, streamed = _room_for_stages(B, S, plan.N, unit, source.dtype)
+            flows, stages, streamed = _empty_stages(B, S, plan.N, unit, source.dtype)
             stream = streamed and plan.fills_registers
             recorded = flows.reshape(-1), stages.reshape(-1), stream
     status = way.balance(
         source.reshape(-1), target.reshape(-1), figures, recorded, workspace, plan.axes,
-        plan.comparators, top, changed,
+        plan.comparators, top, sbr_workspace,
     )  # fmt: skip
     return status, Counted(figures, moved, rounds, flows, stages)
 
@@ -196,7 +196,7 @@ def balance_rows(
 ) -> Counted:  # fmt: skip
     """Balance valid rows (B, N) into ``out``, which may be the same.
 
-    ``largest`` : a bound on the totals of lines and, unless only loads are recorded, on the units
+    ``largest`` is a bound on the totals of lines and, unless only loads are recorded, on the units
     that move on an axis.
 
     Raises
@@ -210,7 +210,7 @@ def balance_rows(
     dtype: Any = np.int64 if way.few and exact else least_dtype(rows.dtype, largest)
     direct = rows.dtype == dtype or (rows.dtype == np.int64 and dtype == np.int32)
     source = rows if direct else rows.astype(dtype)
-    # Where units may not fit, ``out`` must be as it was if OverflowError is raised.
+    # If units may not fit, ``out`` must stay unchanged when OverflowError is raised.
     fits = record == "loads" or largest * max(1, S) <= INT64_MAX
     in_place = source.dtype == out.dtype and fits
     target = out if in_place else np.empty_like(source)
@@ -231,18 +231,21 @@ def _refuse_units(moved: NDArray[Any]) -> None:
         raise OverflowError(f"moved must fit int64, got more units in row {row}")
 
 
-def _room_for_stages(
-    B: int, S: int, N: int, unit: np.dtype[Any], dtype: np.dtype[Any]
+def _empty_stages(
+    B: int, S: int, N: int, units: np.dtype[Any], dtype: np.dtype[Any]
 ) -> tuple[NDArray[Any], NDArray[Any], bool]:
     """Return arrays for flows (B, S, N) and stages (S, B, N), and whether to stream to them.
 
-    Large ones are in one block of memory, which begins at a page.
+    Large ones share one block of memory that is aligned to pages.
     """
-    at = B * S * N * np.dtype(unit).itemsize
-    nbytes = at + B * S * N * dtype.itemsize
+    split = B * S * N * np.dtype(units).itemsize
+    nbytes = split + B * S * N * dtype.itemsize
     if nbytes <= SMALL_RESULT_BYTES:
-        return np.empty((B, S, N), unit), np.empty((S, B, N), dtype), False
+        return np.empty((B, S, N), units), np.empty((S, B, N), dtype), False
     block = handed_out(nbytes)
     flows: NDArray[Any]
-    flows, stages = block[:at].view(unit).reshape(B, S, N), block[at:].view(dtype).reshape(S, B, N)
+    flows, stages = (
+        block[:split].view(units).reshape(B, S, N),
+        block[split:].view(dtype).reshape(S, B, N),
+    )
     return flows, stages, nbytes > STREAMED_BYTES

@@ -1,6 +1,6 @@
-"""Dimension exchange (DEM) on hypercubes: the public function, and which kernel takes what.
+"""Dimension exchange (DEM) on hypercubes: the public function, and the choice of a kernel.
 
-All kernels give the same, to the last bit.
+All kernels give the same results, bit for bit.
 
 =========================================  ============================================
 final loads alone, bits in ascending order
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 
 # Nodes in all up to which specialised kernels are not worth compiling.
 SMALL = 2**11
-# Nodes from which on a look at some of them pays.
+# Nodes from which on it pays to look at a sample of the loads first.
 SAMPLED = 2**16
 PLAIN = frozenset(np.dtype(f"{kind}{width}") for kind in "iu" for width in (1, 2, 4, 8)) | {
     np.dtype(np.float32),
@@ -79,8 +79,8 @@ FLOATS: dict[np.dtype[Any], Any] = {
 # Lanes of 16 bits for wider loads.
 NARROW_LANES: NDArray[np.int16] = np.empty(0, np.int16)
 WIDE_LANES: NDArray[np.int32] = np.empty(0, np.int32)
-# Batches of so many networks at least go by tiles, of so many nodes at most and about so many
-# bytes, which stay in cache; a tile has up to so many networks side by side.
+# Batches are balanced in tiles if they have at least this many networks of at most this many nodes.
+# Tiles of about TILE_BYTES stay in cache and have up to TILE_WIDTH networks side by side.
 FEWEST_IN_TILES = 16
 LARGEST_IN_TILES = 2**14
 TILE_BYTES = 2**19
@@ -160,7 +160,7 @@ def dem(
         moved, local, after = _run_in_tiles(inputs.rows, rows, bits, topology, before)
         shared = figures(before, after, topology.size, moved, local)
     else:
-        # Nothing is written before all figures are known to fit.
+        # ``rows`` is written only once all figures are known to fit.
         T = row_dtype(inputs.rows)
         if is_safe and rows.dtype == T:
             np.copyto(rows, inputs.rows)
@@ -189,7 +189,7 @@ def _prepare(
 ) -> PreparedCall | None:
     """Return the kernel for the final loads of cubes of plain loads, or None.
 
-    Of final loads alone it makes no difference how many cubes there are.
+    For final loads the kernel is the same for any number of cubes.
     """
     if type(topology) is not Hypercube or topology.faults or record != "loads":
         return None
@@ -209,9 +209,9 @@ def _kernel_name(dtype: np.dtype[Any], size: int, n: int) -> str:
 
 
 def _largest_legal(dtype: np.dtype[Any], n: int) -> float:
-    """Return the largest load of which ``2**n`` have a total that is finite for sure.
+    """Return the largest float load of which ``2**n`` have a finite total; 0 for integers.
 
-    Kernels look at integers without it.
+    Kernels check integers without it.
     """
     return float(np.finfo(dtype).max) / 2.0**n if dtype.kind == "f" else 0.0
 
@@ -236,7 +236,7 @@ def _final_loads(source: NDArray[Any], rows: NDArray[Any], n: int) -> None:
             check_values(source)
         return
     if _balance_flat(source, rows, n, _largest_legal(T, n)):
-        # Loads that are too large for the kernel to be sure may still have a finite total.
+        # Loads beyond this bound may still have a finite total.
         check_values(source)
         work = source.astype(row_dtype(source))
         _balance_flat(work, work, n, float(np.finfo(work.dtype).max))
@@ -244,7 +244,7 @@ def _final_loads(source: NDArray[Any], rows: NDArray[Any], n: int) -> None:
 
 
 def _balance_flat(source: NDArray[Any], rows: NDArray[Any], n: int, largest: float) -> int:
-    """Balance rows of loads that do not overlap others; return 0, or not and write nothing."""
+    """Balance rows of loads; return 0, or another status after writing nothing."""
     source, target = source.reshape(-1), rows.reshape(-1)
     name = _kernel_name(source.dtype, source.size, n)
     if name != "dem.integers":
@@ -258,14 +258,14 @@ def _balance_flat(source: NDArray[Any], rows: NDArray[Any], n: int, largest: flo
 
 
 def _balance_integers(source: NDArray[Any], target: NDArray[Any], n: int) -> int:
-    """Balance integers (B * N,) in the narrowest lanes they fit; return 0.
+    """Balance integers (B * N,) in the narrowest lanes that hold them; return 0.
 
-    Or write nothing and return less than 0: a load is negative, seen as signed, or the arrays
-    overlap.
+    A status below 0 means that nothing was written: a load is negative in the signed view, or
+    the arrays overlap.
     """
     kernel, size = kernels("dem.integers"), source.size
     source, target = as_signed(source), as_signed(target)
-    # Lanes that a few loads do not fit are not compiled and not tried.
+    # A sample of the loads rules out lanes that are too narrow, which then are not compiled.
     status = int(np.bitwise_or.reduce(source[:: size // 64])) if size >= SAMPLED else 0
     if status <= kernel.SMALL_TOP:
         lanes = target if target.dtype == INT16 else NARROW_LANES
@@ -284,7 +284,7 @@ def _balance_integers(source: NDArray[Any], target: NDArray[Any], n: int) -> int
 
 
 def _own_lanes(target: NDArray[Any]) -> NDArray[Any]:
-    """Return an array of the dtype that takes all loads: 16-bit lanes are for small ones alone."""
+    """Return an array of a dtype that holds all loads; 16-bit lanes hold only small loads."""
     return WIDE_LANES if target.itemsize == 2 else target
 
 
@@ -300,12 +300,12 @@ def _run_lanes(
 
 
 def _fit_registers(rows: NDArray[Any]) -> bool:
-    """Tell whether rows are integers that fill at least a register each."""
+    """Return whether rows are integers that fill at least a register each."""
     return rows.dtype.kind != "f" and rows.shape[1] >= kernels("dem.measured").LEAST_NODES
 
 
 def _fit_tiles(rows: NDArray[Any]) -> bool:
-    """Tell whether rows are integers, many enough of cubes small enough, to go by tiles."""
+    """Return whether rows are integers, many enough of cubes small enough, to go by tiles."""
     B, N = rows.shape
     many = B >= FEWEST_IN_TILES and rows.size > SMALL
     return rows.dtype.kind != "f" and many and N <= LARGEST_IN_TILES
@@ -329,18 +329,18 @@ def _run_in_tiles(
     vector = 32 if T == INT16 else 16
     fitting = min(TILE_WIDTH, TILE_BYTES // (N * T.itemsize), -(-B // vector) * vector)
     W = vector * max(1, fitting // vector)
-    together = max(1, TILE_BYTES // (N * W * T.itemsize))
-    place, faults = np.arange(N), faulty_bits(topology)
+    tiles_in_cache = max(1, TILE_BYTES // (N * W * T.itemsize))
+    positions, faults = np.arange(N), faulty_bits(topology)
     totals: NDArray[np.int64] = np.empty((4, B), np.int64)
     resident_min, sums = np.empty(N * W, T), np.empty((4, W), sums_T)
-    for first in range(0, B, together * W):
-        part = slice(first, min(first + together * W, B))
+    for first in range(0, B, tiles_in_cache * W):
+        part = slice(first, min(first + tiles_in_cache * W, B))
         tiles = scratch("tiles", (-(-(part.stop - first) // W), N, W), T)
-        layout.load(source_for(rows[part], tiles), tiles, place)
-        counted = np.empty((4, part.stop - first), np.int64)
-        kernel.balance(tiles, resident_min, sums, bits, faults, counted)
-        totals[:, part] = counted
-        layout.store(tiles, signed(target[part]), place)
+        layout.load(source_for(rows[part], tiles), tiles, positions)
+        measured = np.empty((4, part.stop - first), np.int64)
+        kernel.balance(tiles, resident_min, sums, bits, faults, measured)
+        totals[:, part] = measured
+        layout.store(tiles, signed(target[part]), positions)
     return totals[0], totals[1], Survey(before.total, totals[2], totals[3])
 
 
@@ -367,7 +367,7 @@ def _run_in_stages(
     inputs: LoadRows,
     fields: dict[str, Any],
 ) -> NDArray[Any]:
-    """Do the same one dimension at a time, and put stages and flows into ``fields``."""
+    """Do as ``_run_measured`` one dimension at a time, and put stages and flows into ``fields``."""
     B, N, S = len(rows), topology.size, len(bits)
     moved: NDArray[Any] = np.empty((B, S), units_dtype(rows))
     stages = np.empty((S, B, N), inputs.rows.dtype)
@@ -375,9 +375,9 @@ def _run_in_stages(
     nodes = np.arange(N)
     for s, bit in enumerate(bits):
         lower = nodes[nodes >> bit & 1 == 0]
-        held = rows[:, lower].astype(moved.dtype)
+        before = rows[:, lower].astype(moved.dtype)
         moved[:, s] = _run_measured(rows, resident_min, bits[s : s + 1], topology)[:, 0]
-        flows[:, S - 1 - bit, lower] = held - rows[:, lower].astype(moved.dtype)
+        flows[:, S - 1 - bit, lower] = before - rows[:, lower].astype(moved.dtype)
         stages[s] = rows
     fields["stages"] = stages.reshape(S, *inputs.shape)
     fields["moved_per_stage"] = moved.T.reshape(S, *inputs.batch)

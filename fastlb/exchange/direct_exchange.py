@@ -1,4 +1,4 @@
-"""Direct dimension exchange (DDE) on meshes, tori and everything between."""
+"""Direct dimension exchange (DDE) on grids and hypercubes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..topologies.kinds import topology_for
 from ..topologies.topology import Topology
 from .casting import INT32_MAX, INT64_MAX
 from .dde_run import Counted, DdePlan, balance_rows, plan_of, run_kernel, way_of
-from .figures import figures, figures_of_one, per_batch, room_for_figures, sum_moved
+from .figures import empty_figures, figures, figures_of_one, per_batch, sum_moved
 from .loads import (
     RECORDS,
     Survey,
@@ -122,8 +122,8 @@ def dde(
     result, rows = output_rows(out, loads, source)
     # The units that move on a line are at most its length times its total.
     total = before.total.max(initial=0).item()
-    # Where the units of all axes may not fit, balance into another array: ``out`` must be as it
-    # was if OverflowError is raised.
+    # If the units of all axes may not fit, balance into another array: ``out`` must stay unchanged
+    # when OverflowError is raised.
     limit = INT64_MAX if rows.dtype.kind != "f" else np.finfo(np.float64).max
     balanced = rows if total <= limit // (topology.size + 1) else np.empty_like(rows)
     largest = total * plan.longest
@@ -138,7 +138,7 @@ def _fields(
     plan: DdePlan, before: Survey, counted: Counted, batch: tuple[int, ...],
     shape: tuple[int, ...], dtype: np.dtype[Any],
 ) -> dict[str, Any]:  # fmt: skip
-    """Return the figures and, if recorded, the flows and stages, of loads of this shape."""
+    """Return the figures and, if recorded, the flows and stages, in the loads' shape."""
     B, columns, rounds = len(before.total), counted.columns, counted.rounds
     if columns.dtype.kind == "f":
         # Final loads are rounded to the dtype of the loads, and so are their extremes.
@@ -161,7 +161,7 @@ def _fields(
 def _flows(
     plan: DdePlan, batch: tuple[int, ...], shape: tuple[int, ...], counted: Any
 ) -> dict[str, Any]:
-    """Return flows and stages, and the units and rounds of each axis, of loads of this shape."""
+    """Return flows, stages, and the units and rounds of each axis, in the loads' shape."""
     S = len(plan.axes)
     return {
         "stages": counted.stages.reshape(S, *shape),
@@ -187,7 +187,7 @@ def _fields_of_integers(
         fields["steps"], fields["rounds"] = plan.steps, rounds
         fields["simulated_steps"] = rounds + plan.information
         return per_batch(fields, batch) if batch else fields
-    whole, real = room_for_figures(B, len(WHOLE))
+    whole, real = empty_figures(B, len(WHOLE))
     kernels("dde.figures").figures(columns, plan.N, plan.steps, plan.information, whole, real)
     if whole[MOVED].min(initial=0) < 0:
         sum_moved(np.ascontiguousarray(columns[6 : 6 + S, :B].T))
@@ -235,5 +235,5 @@ def _prepare(
 
 
 def _balance_loads(*arguments: Any) -> int:
-    """Balance networks; return a status as prepared calls do."""
+    """Balance networks and return the kernel's status, as :class:`PreparedCall` needs it."""
     return run_kernel(*arguments)[0]

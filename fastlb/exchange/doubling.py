@@ -61,9 +61,9 @@ def recursive_doubling(loads: ArrayLike) -> Doubling:
     k = len(line.quotas)
     nodes = np.arange(k)
     ends = np.minimum(nodes + (nodes & -nodes), k)
-    # The chain's flow into node i is what nodes i .. k-1 lack.
-    lacking = np.concatenate([line.flows[-1:], line.flows])
-    flows = lacking[ends] - lacking[:-1]
+    # The chain's flow into node i is the deficit of nodes i .. k-1.
+    deficits = np.concatenate([line.flows[-1:], line.flows])
+    flows = deficits[ends] - deficits[:-1]
     if flows.dtype.kind == "f":
         flows[np.abs(flows) <= line.suffix_sums[0] * ROUNDING] = 0
     flows[0] = 0
@@ -74,9 +74,9 @@ def recursive_doubling(loads: ArrayLike) -> Doubling:
 
 
 def _rounds(flows: NDArray[Any], levels: int) -> int:
-    """Return the rounds of receive-before-send: a link carries one round after its sender's last.
+    """Return the number of rounds of receive-before-send.
 
-    ``ready[i]`` is the round after which node i has received everything.
+    ``ready[i]`` is the round after which node i has received everything; it sends in the next.
     """
     nodes = np.arange(len(flows))
     parents = nodes & (nodes - 1)

@@ -1,4 +1,4 @@
-"""What matters of a balancing, in words: what Balance prints and shows in a notebook."""
+"""The main figures of a balance as texts, for its ``repr`` and for notebooks."""
 
 from __future__ import annotations
 
@@ -11,36 +11,36 @@ from ..display.numbers import percent, shown
 
 
 def facts(recorded: Mapping[str, Any], *, arrow: str = "->") -> dict[str, str]:
-    """Return the main figures by name, of a batch their means over its networks.
+    """Return the main figures as texts by name; of a batch the means over its networks.
 
-    ``recorded`` : a Balance's fields by name, those that there are.
+    ``recorded`` has the recorded fields of a Balance by name.
     """
     if "moved" in recorded and not np.size(recorded["moved"]):
         return {}
-    one = {name: _mean(value) for name, value in recorded.items() if name in _MEANT}
-    told = {}
-    if "difference" in one:
-        told["difference"] = (
-            f"{shown(one['initial_difference'])} {arrow} {shown(one['difference'])}"
+    means = {name: _mean(value) for name, value in recorded.items() if name in _AVERAGED}
+    texts = {}
+    if "difference" in means:
+        texts["difference"] = (
+            f"{shown(means['initial_difference'])} {arrow} {shown(means['difference'])}"
         )
-        before, after = one["initial_imbalance"], one["imbalance"]
-        told["imbalance"] = f"{percent(before)} {arrow} {percent(after)}"
-    if "moved" in one:
-        told["moved"] = f"{shown(one['moved'])} ({shown(one['cost'])} a unit of load)"
-    if "local" in one:
-        told["stayed"] = percent(one["locality"])
+        before, after = means["initial_imbalance"], means["imbalance"]
+        texts["imbalance"] = f"{percent(before)} {arrow} {percent(after)}"
+    if "moved" in means:
+        texts["moved"] = f"{shown(means['moved'])} ({shown(means['cost'])} a unit of load)"
+    if "local" in means:
+        texts["stayed"] = percent(means["locality"])
     if "converged" in recorded:
-        told["sweeps"] = f"{shown(one['sweeps'])}{_ended(recorded)}"
-    if "steps" in one:
-        simulated = one.get("simulated_steps")
+        texts["sweeps"] = f"{shown(means['sweeps'])}{_unconverged_text(recorded)}"
+    if "steps" in means:
+        simulated = means.get("simulated_steps")
         more = "" if simulated is None else f" ({shown(simulated)} simulated)"
-        told["steps"] = f"{shown(one['steps'])}{more}"
+        texts["steps"] = f"{shown(means['steps'])}{more}"
     for name, value in recorded.get("counts", {}).items():
-        told[name.replace("_", " ")] = shown(_mean(value))
-    return told
+        texts[name.replace("_", " ")] = shown(_mean(value))
+    return texts
 
 
-_MEANT = {
+_AVERAGED = {
     "difference", "initial_difference", "imbalance", "initial_imbalance", "moved", "cost", "local",
     "locality", "sweeps", "steps", "simulated_steps",
 }  # fmt: skip
@@ -50,13 +50,13 @@ def _mean(value: Any) -> Any:
     return float(np.mean(value)) if np.ndim(value) else value
 
 
-def _ended(recorded: Mapping[str, Any]) -> str:
-    """Return how a GDE ended that did not converge, else nothing."""
+def _unconverged_text(recorded: Mapping[str, Any]) -> str:
+    """Return a text on networks on which GDE did not converge, or an empty one."""
     converged = np.asarray(recorded["converged"])
-    left = int(converged.size - np.count_nonzero(converged))
-    if not left:
+    unconverged = int(converged.size - np.count_nonzero(converged))
+    if not unconverged:
         return ""
     stalled = int(np.count_nonzero(recorded.get("stalled", False)))
     if converged.ndim == 0:
         return ", not converged: " + ("stalled" if stalled else "out of sweeps")
-    return f", {left:,} of {converged.size:,} not converged"
+    return f", {unconverged:,} of {converged.size:,} not converged"

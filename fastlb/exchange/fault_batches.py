@@ -1,4 +1,4 @@
-"""Rows of loads through a plan of fault-tolerant DEM: many side by side, or one by one.
+"""A plan of fault-tolerant DEM applied to rows of loads, many side by side or one by one.
 
 Legend: ``B`` networks, ``N`` nodes, ``W`` networks side by side in a tile.
 """
@@ -14,7 +14,7 @@ import numpy as np
 from ..accelerate import kernels
 from .casting import INT16_MAX, INT32_MAX, INT64_MAX, least_dtype, signed, source_for
 from .fault_passes import plan_passes
-from .figures import figures_in, room_for_figures
+from .figures import empty_figures, figures_in
 from .loads import Survey, all_within
 from .scratch import scratch, with_own_scratch
 from .tiling import VECTOR
@@ -24,12 +24,13 @@ if TYPE_CHECKING:
 
     from .fault_schedule import FaultSchedule
 
-# Bytes of the tiles in hand, which stay in cache from layout to layout, and the most networks
-# side by side: each pass over a row of lanes has its own start-up.
+# Bytes of the tiles that stay in cache together, and the most networks side by side: long rows of
+# lanes save start-up time of passes.
 TILES_BYTES = 2**20
 LANES = 512
-# The largest cube worked on that way, the fewest of such, and the largest of which nodes keep their
-# order: positions are worth their layout, 0.1 to 0.2 ns a node, where a tile leaves the cache.
+# The largest cubes balanced side by side, the fewest of them, and the largest cubes whose nodes
+# keep their order: the order of positions costs 0.1 to 0.2 ns a node, and pays where a tile is
+# larger than the cache.
 SIDE_BY_SIDE_UP_TO = 2**14
 FEWEST = 4
 NODES_UP_TO = 2**8
@@ -39,7 +40,7 @@ NARROW_VECTOR = 32
 NARROW_LANES = 256
 NARROW_TILE = 2**20
 INTEGERS = tuple(np.dtype(f"{kind}{width}") for kind in "iu" for width in (1, 2, 4, 8))
-# Networks whose figures are worked out together, while the surveys they take are in cache.
+# Networks whose figures are computed together, while their surveys are in cache.
 SURVEYED = 2**15
 # Most nodes of a batch whose tiles are all laid out before any is balanced: they stay in the L3
 # cache, and a batch of int64 is read once instead of twice.
@@ -47,17 +48,17 @@ NARROW_NODES = 2**21
 
 
 @dataclass(frozen=True)
-class Carried:
-    """What else is known of rows that a plan has balanced.
+class PlanResult:
+    """Units and figures of rows that a plan has balanced.
 
     Attributes
     ----------
     largest : int or float
         Largest load after a repair, before it was cast.
     moved, local : (B,) int64 or float64
-        Units times links, and units that never left, where they are wanted.
+        Units times links, and units that never left, if they are measured.
     figures : dict, optional
-        All figures instead, where they were worked out in passing.
+        All figures, if they were computed with the loads.
     """
 
     largest: Any
@@ -66,13 +67,13 @@ class Carried:
     figures: dict[str, NDArray[Any]] | None = None
 
 
-def most_of(dtype: np.dtype[Any]) -> float:
-    """Return the largest load that a dtype takes."""
+def dtype_max(dtype: np.dtype[Any]) -> float:
+    """Return the largest load that a dtype holds."""
     return int(np.iinfo(dtype).max) if dtype.kind in "iu" else np.inf
 
 
 def fit_side_by_side(rows: NDArray[Any]) -> bool:
-    """Tell whether rows are many enough, of cubes small enough.
+    """Return whether rows are many enough, and cubes small enough, to be balanced side by side.
 
     Two 12-cubes take as long side by side as one by one; so do four 14-cubes.
     """
@@ -98,7 +99,7 @@ def side_by_side(
     measured: bool,
     before: Survey | None,
     small: bool,
-) -> Carried:
+) -> PlanResult:
     """Leave the final loads in ``out``, which may be the rows, unless some are beyond the dtype.
 
     ``before`` is needed where donors may end above all loads, unless these are ``small``: then
@@ -108,15 +109,15 @@ def side_by_side(
     whole = rows.dtype.kind in "iu"
     singly = measured and not whole
     reverse = plan.order == "lowest" and (N > NODES_UP_TO or singly)
-    place = positions_of_nodes(plan.topology.n, reverse)
+    positions = positions_of_nodes(plan.topology.n, reverse)
     passes = plan_passes(plan, in_positions=reverse, singly=singly)
     lanes, tiles = kernels("layout.figures"), kernels("layout.tiles")
-    in_hand = max(2, TILES_BYTES // (N * (4 if small else 8)) // VECTOR)
-    W = VECTOR * min(in_hand, LANES // VECTOR, -(-B // VECTOR))
-    step = W * (VECTOR * in_hand // W)
-    figured = measured and whole
-    summed: NDArray[Any] = np.empty((2, B if singly else 0), np.float64)
-    columns = room_for_figures(B if figured else 0)
+    tiles_in_cache = max(2, TILES_BYTES // (N * (4 if small else 8)) // VECTOR)
+    W = VECTOR * min(tiles_in_cache, LANES // VECTOR, -(-B // VECTOR))
+    step = W * (VECTOR * tiles_in_cache // W)
+    with_figures = measured and whole
+    real_units: NDArray[Any] = np.empty((2, B if singly else 0), np.float64)
+    columns = empty_figures(B if with_figures else 0)
     largest = 0
     for first in range(0, B, step):
         part = slice(first, min(first + step, B))
@@ -125,23 +126,25 @@ def side_by_side(
         largest_sum = 0 if small or not whole else _largest(plan, networks, measured, totals)
         work = least_dtype(rows.dtype, largest_sum)
         tile = scratch("tiles", (-(-len(networks) // W), N, W), work)
-        tiles.load(source_for(networks, tile), tile, place)
-        surveyed = scratch("surveyed", (2, 3, len(networks)), np.int64)
-        top = lanes.survey(tile, surveyed[0])[0] if figured else 0
-        units = columns[0][2:] if figured else summed
+        tiles.load(source_for(networks, tile), tile, positions)
+        surveys = scratch("surveyed", (2, 3, len(networks)), np.int64)
+        top = lanes.survey(tile, surveys[0])[0] if with_figures else 0
+        units = columns[0][2:] if with_figures else real_units
         moved, local = units[:, part] if measured else (None, None)
         largest = max(largest, carry_out(plan, passes, tile, not reverse, top, moved, local))
-        if figured:
-            lanes.survey(tile, surveyed[1])
-            lanes.figures(surveyed[0], surveyed[1, 1:], moved, local, N, first, *columns)
-        if largest <= most_of(rows.dtype):
-            tiles.store(tile, signed(out[part]), place)
-    return Carried(largest, summed[0], summed[1], figures_in(columns) if figured else None)
+        if with_figures:
+            lanes.survey(tile, surveys[1])
+            lanes.figures(surveys[0], surveys[1, 1:], moved, local, N, first, *columns)
+        if largest <= dtype_max(rows.dtype):
+            tiles.store(tile, signed(out[part]), positions)
+    return PlanResult(
+        largest, real_units[0], real_units[1], figures_in(columns) if with_figures else None
+    )
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """What of a plan the short ways need.
+    """Data of a plan for ``side_by_side_int16``.
 
     Attributes
     ----------
@@ -149,18 +152,18 @@ class Prepared:
     place : (N,) int64
         The row of each node in a tile.
     narrow_tops : dict of int
-        By the dtype of integer loads the largest, with all bits set, for which neither that dtype
-        nor int16 is too narrow for anything that comes up, if the final loads alone are wanted.
+        By dtype of integer loads, the largest load, with all bits set, up to which every value
+        that the plan computes for final loads fits both that dtype and int16.
     """
 
     passes: NDArray[np.int64]
-    place: NDArray[np.int64]
+    positions: NDArray[np.int64]
     narrow_tops: dict[np.dtype[Any], int]
 
 
 @lru_cache(maxsize=64)
 def prepared(plan: FaultSchedule) -> Prepared:
-    """Return what of a plan is the same for all loads, nodes in their own order."""
+    """Return the data of a plan that do not depend on loads, with nodes in their own order."""
     passes = plan_passes(plan, in_positions=False)
     times = growth(plan)
     narrow_tops = {
@@ -170,18 +173,20 @@ def prepared(plan: FaultSchedule) -> Prepared:
 
 
 def growth(plan: FaultSchedule) -> int:
-    """Return how many times the largest load anything may become that a plan works out.
+    """Return the largest value that a plan may compute, as a multiple of the largest load.
 
     Exchanges lower the largest load. A repair leaves the stuck subcube what its donor had, and
     the donor at most both together, to which the holes, as many as the donor had, are added.
     """
-    most, known = 1, [(0, plan.topology.size - 1, 1)]
+    most, bounds = 1, [(0, plan.topology.size - 1, 1)]
     for repair in plan.repairs:
         own, donor_bound = (
-            max(bound for base, free, bound in known if not (base ^ part.base) & ~free & ~part.free)
+            max(
+                bound for base, free, bound in bounds if not (base ^ part.base) & ~free & ~part.free
+            )
             for part in (repair.stuck, repair.donor)
         )
-        known += [
+        bounds += [
             (repair.stuck.base, repair.stuck.free, donor_bound),
             (repair.donor.base, repair.donor.free, own + donor_bound),
         ]
@@ -190,46 +195,46 @@ def growth(plan: FaultSchedule) -> int:
 
 
 @with_own_scratch
-def narrowly(
+def side_by_side_int16(
     plan: FaultSchedule, rows: NDArray[Any], out: NDArray[Any], measured: bool
-) -> Carried | None:
-    """Do as ``side_by_side`` in 16-bit lanes, or return None and leave ``out`` as it was.
+) -> PlanResult | None:
+    """Do as ``side_by_side`` in 16-bit lanes, or return None and leave ``out`` unchanged.
 
-    That is where rows are too many, or loads no integers so small that whatever comes up fits 15
-    bits and the loads' own dtype. They are looked at while they are laid out. Measured on loads up
-    to 1000 in no cache, against 32-bit lanes: 3- to 14-cubes 1.3 to 1.8 times as fast.
+    None is returned for floats, for too many rows, and for loads so large that computed values
+    may not fit 15 bits and the loads' own dtype, which is checked while they are laid out. Loads
+    up to 1000 that are in no cache take 0.55 to 0.75 of the time of 32-bit lanes.
     """
     B, N = rows.shape
     if rows.dtype.kind == "f" or rows.size > NARROW_NODES:
         return None
-    ready = prepared(plan)
-    top = ready.narrow_tops[rows.dtype]
+    plan_data = prepared(plan)
+    top = plan_data.narrow_tops[rows.dtype]
     if measured:
         # A pass moves twelve halves of loads.
         top = min(top, all_bits_set(INT16_MAX // 6))
-    in_hand = max(1, NARROW_TILE // (N * 2 * NARROW_VECTOR))
-    W = NARROW_VECTOR * min(in_hand, NARROW_LANES // NARROW_VECTOR, -(-B // NARROW_VECTOR))
+    tiles_in_cache = max(1, NARROW_TILE // (N * 2 * NARROW_VECTOR))
+    W = NARROW_VECTOR * min(tiles_in_cache, NARROW_LANES // NARROW_VECTOR, -(-B // NARROW_VECTOR))
     tile = scratch("tiles", (-(-B // W), N, W), np.int16)
     lanes, tiles = kernels("layout.figures"), kernels("layout.tiles")
-    # An unsigned load that is negative as a signed one is beyond ``top`` anyhow.
-    if not tiles.load_within(source_for(rows, tile), tile, ready.place, top):
+    # Viewed as signed, unsigned loads beyond ``top`` may be negative, which is refused as well.
+    if not tiles.load_within(source_for(rows, tile), tile, plan_data.positions, top):
         return None
     if not measured:
-        carry_out(plan, ready.passes, tile, True, 0, None, None)
-        tiles.store(tile, signed(out), ready.place)
-        return Carried(0, np.empty(0), np.empty(0))
-    columns = room_for_figures(B)
+        carry_out(plan, plan_data.passes, tile, True, 0, None, None)
+        tiles.store(tile, signed(out), plan_data.positions)
+        return PlanResult(0, np.empty(0), np.empty(0))
+    columns = empty_figures(B)
     step = max(1, SURVEYED // W)
     for k in range(0, len(tile), step):
         part, networks = tile[k : k + step], slice(k * W, min((k + step) * W, B))
         moved, local = columns[0][2:, networks]
-        surveyed = scratch("surveyed", (2, 3, len(moved)), np.int64)
-        total, _ = lanes.survey(part, surveyed[0])
-        carry_out(plan, ready.passes, part, True, total, moved, local)
-        lanes.survey(part, surveyed[1])
-        lanes.figures(surveyed[0], surveyed[1, 1:], moved, local, N, k * W, *columns)
-        tiles.store(part, signed(out[networks]), ready.place)
-    return Carried(0, columns[0][2], columns[0][3], figures_in(columns))
+        surveys = scratch("surveyed", (2, 3, len(moved)), np.int64)
+        total, _ = lanes.survey(part, surveys[0])
+        carry_out(plan, plan_data.passes, part, True, total, moved, local)
+        lanes.survey(part, surveys[1])
+        lanes.figures(surveys[0], surveys[1, 1:], moved, local, N, k * W, *columns)
+        tiles.store(part, signed(out[networks]), plan_data.positions)
+    return PlanResult(0, columns[0][2], columns[0][3], figures_in(columns))
 
 
 def all_bits_set(most: int) -> int:
@@ -248,16 +253,16 @@ def carry_out(
 ) -> Any:
     """Balance tiles (K, N, W) by the passes of a plan; return the largest load after a repair.
 
-    ``ascending`` tells whether bits ascend as those of nodes do. ``moved`` and ``local`` (B,)
-    receive units, or both are None; ``total`` is that of any network, and of use for int32 alone.
+    ``ascending`` says whether bits are in the order of those of nodes. ``moved`` and ``local`` (B,)
+    receive units, or both are None. ``total`` is the largest of any network; only int32 needs it.
     """
     _, N, W = tiles.shape
     between, resident_min, units = INT64_MAX, None, None
     if moved is not None:
-        counted = np.dtype(np.int32) if tiles.dtype == np.int16 else tiles.dtype
+        units_dtype = np.dtype(np.int32) if tiles.dtype == np.int16 else tiles.dtype
         resident_min = scratch("resident_min", (N * W,), tiles.dtype)
-        units = scratch("units", (W,), counted)
-        if counted == np.int32:
+        units = scratch("units", (W,), units_dtype)
+        if units_dtype == np.int32:
             between = INT32_MAX // (max(1, total) * times_moved(plan))
     return kernels("faults.tiles").balance(
         tiles, passes, ascending, largest_stuck(plan), between, resident_min, units, moved, local
@@ -270,41 +275,41 @@ def one_by_one(
     out: NDArray[Any],
     measured: bool,
     work: np.dtype[Any],
-) -> Carried:
+) -> PlanResult:
     """Leave the final loads in ``out``, which may be the rows, unless some are beyond the dtype.
 
     ``work`` is the dtype of the exchanges.
     """
     B, N = rows.shape
-    counted = np.dtype(np.float64 if work.kind == "f" else np.int64)
+    units_dtype = np.dtype(np.float64 if work.kind == "f" else np.int64)
     reverse = plan.order == "lowest"
-    moved, local = np.zeros((2, B), counted)
-    notes = np.empty(4 << largest_stuck(plan), counted)
-    largest = counted.type(0)
+    moved, local = np.zeros((2, B), units_dtype)
+    workspace = np.empty(4 << largest_stuck(plan), units_dtype)
+    largest = units_dtype.type(0)
     kernel = kernels("faults.stretches")
-    in_hand = max(1, min(B, TILES_BYTES // (N * work.itemsize)))
-    placed = np.empty((in_hand, N), work)
-    for first in range(0, B, in_hand):
-        part = slice(first, min(first + in_hand, B))
-        used = placed[: part.stop - first]
-        to_positions(rows[part], used, reverse)
+    tiles_in_cache = max(1, min(B, TILES_BYTES // (N * work.itemsize)))
+    work_rows = np.empty((tiles_in_cache, N), work)
+    for first in range(0, B, tiles_in_cache):
+        part = slice(first, min(first + tiles_in_cache, B))
+        part_rows = work_rows[: part.stop - first]
+        to_positions(rows[part], part_rows, reverse)
         if measured and work.kind == "f":
             # The order in which floats are summed up must not depend on the batch.
             rotated = N > SIDE_BY_SIDE_UP_TO
             load = kernels("faults.single").balance_real(
-                used, plan.positions, not reverse, rotated, moved[part], local[part]
+                part_rows, plan.positions, not reverse, rotated, moved[part], local[part]
             )
         else:
             totals = (moved[part], local[part]) if measured else (None, None)
-            load = kernel.balance(used, plan.positions, not reverse, notes, *totals)
+            load = kernel.balance(part_rows, plan.positions, not reverse, workspace, *totals)
         largest = max(largest, load)
-        if largest <= most_of(rows.dtype):
-            to_positions(used, out[part], reverse)
-    return Carried(largest, moved, local)
+        if largest <= dtype_max(rows.dtype):
+            to_positions(part_rows, out[part], reverse)
+    return PlanResult(largest, moved, local)
 
 
 def to_positions(rows: NDArray[Any], out: NDArray[Any], reverse: bool) -> None:
-    """Copy rows of nodes (B, N) to rows of positions, of a dtype that the loads fit, or back."""
+    """Copy rows (B, N) from the order of nodes to that of positions, or back."""
     if reverse and rows.shape[1] > 1:
         source, target = source_for(rows, out), signed(out)
         narrower = source if source.itemsize < target.itemsize else target
@@ -316,7 +321,7 @@ def to_positions(rows: NDArray[Any], out: NDArray[Any], reverse: bool) -> None:
 def _largest(
     plan: FaultSchedule, rows: NDArray[Any], measured: bool, totals: NDArray[Any] | None
 ) -> int:
-    """Return a bound of whatever comes up of integers, which need not be tight."""
+    """Return a bound, not always tight, of all values computed for integers."""
     if totals is None:
         return INT32_MAX if all_within(rows, INT32_MAX) else INT64_MAX
     return int(totals.max()) * (times_moved(plan) if measured else 1)
@@ -326,7 +331,7 @@ def _largest(
 def positions_of_nodes(n: int, reverse: bool) -> NDArray[np.int64]:
     """Return the position of every node: its number, or that with the bits in ``reverse`` order."""
     nodes = np.arange(1 << n)
-    place = np.zeros_like(nodes) if reverse else nodes
+    positions = np.zeros_like(nodes) if reverse else nodes
     for bit in range(n if reverse else 0):
-        place |= (nodes >> bit & 1) << (n - 1 - bit)
-    return place
+        positions |= (nodes >> bit & 1) << (n - 1 - bit)
+    return positions

@@ -1,4 +1,4 @@
-"""Fault-tolerant DEM link by link: for flows and stages, along trees, and of small networks."""
+"""Fault-tolerant DEM link by link, for flows and stages, for trees, and for small networks."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LinkByLink:
-    """What is known of rows (B, N) balanced link by link, in ``S`` stages.
+    """Units and flows of rows (B, N) balanced link by link in ``S`` stages.
 
     Attributes
     ----------
     largest : int or float
         Largest load after a repair.
     moved : (S, B) int64 or float64
-        Units that each stage moves; of int64 -1 where they do not fit.
+        Units that each stage moves; -1 if they do not fit int64.
     local : (B,) int64 or float64
         Units that never left.
     flows, stages : (B, n, N) and (S, B, N), or None
-        What goes over each link from its lower end, and the loads after each stage.
+        Net flow over each link from its lower end; the loads after each stage.
     """
 
     largest: Any
@@ -44,20 +44,20 @@ def link_by_link(
     plan: FaultSchedule | None,
     tree: FaultTree | None,
     rows: NDArray[Any],
-    counted: np.dtype[Any],
+    units_dtype: np.dtype[Any],
     *,
     recorded: bool,
 ) -> LinkByLink:
-    """Balance rows (B, N) in place: by a plan, along a tree, or both; ``recorded`` with flows."""
+    """Balance rows (B, N) in place by a plan, a tree, or both; ``recorded`` asks for flows."""
     B, N = rows.shape
     n = N.bit_length() - 1
     S = 2 * (plan is not None) + (tree is not None)
     require_memory(recorded * B * N * (8 * n + S * rows.itemsize), "the flows")
-    flows = np.zeros((B, n, N), counted) if recorded else None
+    flows = np.zeros((B, n, N), units_dtype) if recorded else None
     stages = np.empty((S, B, N), rows.dtype) if recorded else None
-    moved = np.zeros((S, B), counted)
+    moved = np.zeros((S, B), units_dtype)
     resident_min = rows.copy()
-    largest = counted.type(0)
+    largest = units_dtype.type(0)
     if plan is not None:
         after = None if stages is None else stages[:2]
         largest = kernels("faults.single").balance_links(
@@ -71,22 +71,22 @@ def link_by_link(
         if stages is not None:
             stages[-1] = rows
     if rows.dtype.kind == "f":
-        # One after the other, as everywhere, from 0 on, so that no sum is -0.
+        # In the order of nodes, as everywhere; + 0.0 turns -0.0 into 0.0.
         local = np.add.accumulate(resident_min, axis=1)[:, -1] + 0.0
     else:
-        local = resident_min.sum(axis=1, dtype=counted)
+        local = resident_min.sum(axis=1, dtype=units_dtype)
     return LinkByLink(largest, moved, local, flows, stages)
 
 
 def ranks(rows: NDArray[Any], tree: FaultTree) -> NDArray[np.int64]:
-    """Return the place of each node (B, N) in its component by its load, the most loaded first.
+    """Return the rank of each node (B, N) in its component by load, the most loaded first.
 
     Of equal loads the lower node comes first.
     """
     components = np.broadcast_to(tree.component, rows.shape)
     order = np.lexsort((-rows, components), axis=-1)
     first = np.repeat(tree.starts[:-1], np.diff(tree.starts))
-    places = np.broadcast_to(np.arange(rows.shape[1]) - first, rows.shape)
+    positions = np.broadcast_to(np.arange(rows.shape[1]) - first, rows.shape)
     result = np.empty(rows.shape, np.int64)
-    np.put_along_axis(result, order, places, axis=1)
+    np.put_along_axis(result, order, positions, axis=1)
     return result

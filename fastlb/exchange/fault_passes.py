@@ -1,8 +1,8 @@
-"""The plan of fault-tolerant DEM as passes over tiles, as few as there can be.
+"""The plan of fault-tolerant DEM as few passes over tiles.
 
-Where all parts of a subcube go on with the same dimension, be they halves that are split or
-fault-free ones, both dimensions are balanced in one pass, and up to three so: on the 10-cube with
-9 faults 120 passes for 208, in two thirds of the time.
+If all parts of a subcube continue with the same dimension, whether they have faults or not, one
+pass balances both dimensions, and up to three in this way. On the 10-cube with 9 faults there are
+120 passes instead of 208, which take two thirds of the time.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ EXCHANGE, LEVEL = 0, 1
 GROUPED = 3
 # Nodes of a block, as bits: it stays in cache while all its own dimensions are balanced.
 BLOCK = 8
-# The same where single dimensions are balanced, from the outermost block to the innermost.
+# Nodes of nested blocks, as bits, outermost first, where a pass balances a single dimension.
 SINGLY = 12, 5
 
 
 @dataclass(frozen=True)
 class _Part:
-    """A subcube ahead of its next dimension: to be split there, or without faults.
+    """A subcube before its next dimension is balanced.
 
-    ``others`` : bits that vary and are not balanced any more; ``bits`` are balanced next, all of
-    them where there are no faults, else the first alone; then come the halves.
+    ``bits`` are balanced next: all remaining ones of a fault-free subcube, else the one along
+    which it is split into ``halves``. ``others`` are bits that vary and are already balanced.
     """
 
     base: int
@@ -45,13 +45,13 @@ class _Part:
     halves: tuple[_Part, ...] = ()
 
     def after(self) -> tuple[_Part, ...]:
-        """Return what is left to do once the first of the bits is balanced."""
+        """Return the parts that remain once the first of the bits is balanced."""
         first, *rest = self.bits
         return self.halves or (_Part(self.base, self.others | 1 << first, tuple(rest)),)
 
 
 class _Passes:
-    """Collects rows; ``order`` are all bits as fault-free subcubes balance them."""
+    """Builds the rows of passes; ``order`` has all bits as fault-free subcubes balance them."""
 
     def __init__(self, program: NDArray[np.int64], order: tuple[int, ...], singly: bool) -> None:
         self.order = order
@@ -59,23 +59,23 @@ class _Passes:
         self.grouped = 1 if singly else GROUPED
         self.singly = singly
         self.rows: list[tuple[int, ...]] = []
-        todo = [row for row in program.tolist() if row[0] != REPAIR][::-1]
-        if todo:
-            self._balance(self._part(todo, 0, (1 << len(order)) - 1))
+        remaining = [row for row in program.tolist() if row[0] != REPAIR][::-1]
+        if remaining:
+            self._balance(self._part(remaining, 0, (1 << len(order)) - 1))
         for kind, base, free, bit in program.tolist():
             if kind == REPAIR:
                 self.rows.append((LEVEL, base, free, bit, -1, -1))
 
-    def _part(self, todo: list[list[int]], base: int, free: int) -> _Part:
-        """Take a subcube and all that is in it from the rows, which are depth first."""
-        if not todo or todo[-1][1:3] != [base, free]:
+    def _part(self, remaining: list[list[int]], base: int, free: int) -> _Part:
+        """Pop the rows of a subcube and all its parts, which are in depth-first order."""
+        if not remaining or remaining[-1][1:3] != [base, free]:
             return _Part(base, free, ())  # Stuck.
-        kind, _, _, bit = todo.pop()
+        kind, _, _, bit = remaining.pop()
         if kind == WHOLE:
             return _Part(base, 0, tuple(b for b in self.order if free >> b & 1))
         rest = free & ~(1 << bit)
-        low = self._part(todo, base, rest)
-        return _Part(base, rest, (bit,), (low, self._part(todo, base | 1 << bit, rest)))
+        low = self._part(remaining, base, rest)
+        return _Part(base, rest, (bit,), (low, self._part(remaining, base | 1 << bit, rest)))
 
     def _balance(self, part: _Part) -> None:
         if not part.halves:
@@ -85,10 +85,10 @@ class _Passes:
         parts: tuple[_Part, ...] = (part,)
         while len(bits) < self.grouped and len({p.bits[:1] for p in parts}) == 1 and parts[0].bits:
             bits += parts[0].bits[:1]
-            parts = tuple(left for p in parts for left in p.after())
+            parts = tuple(child for p in parts for child in p.after())
         self._exchange(part.base, part.others, bits)
-        for left in parts:
-            self._balance(left)
+        for child in parts:
+            self._balance(child)
 
     def _whole(self, base: int, others: int, bits: tuple[int, ...]) -> None:
         nodes = others | _mask(bits)
@@ -99,15 +99,15 @@ class _Passes:
         self._blocks(base, nodes, bits, ends)
 
     def _blocks(self, base: int, nodes: int, bits: tuple[int, ...], ends: tuple[int, ...]) -> None:
-        """Balance bits; those below the first of ``ends`` in a block of nodes, then in the next."""
-        inside = (1 << ends[0]) - 1 if ends else 0
-        near = tuple(b for b in bits if inside >> b & 1)
+        """Balance bits; bits below the first of ``ends`` block by block."""
+        block_mask = (1 << ends[0]) - 1 if ends else 0
+        near = tuple(b for b in bits if block_mask >> b & 1)
         far = tuple(b for b in bits if b not in near)
         if not self.outwards:
             self._groups(base, nodes, far)
         if near:
-            for block in _subsets(nodes & ~inside):
-                self._blocks(base | block, nodes & inside, near, ends[1:])
+            for block in _subsets(nodes & ~block_mask):
+                self._blocks(base | block, nodes & block_mask, near, ends[1:])
         if self.outwards:
             self._groups(base, nodes, far)
 
@@ -128,8 +128,7 @@ def plan_passes(
 ) -> NDArray[np.int64]:
     """Return a plan as passes over nodes, or over positions (``kernels/faults/positions.py``).
 
-    ``singly`` balances one dimension a pass, always in the same order: floats are added up as
-    they come.
+    ``singly`` balances one dimension a pass, in a fixed order, because sums of floats depend on it.
 
     Returns
     -------

@@ -25,47 +25,47 @@ def fault_schedule(topology: Hypercube, *, order: str, donor: str) -> FaultSched
         raise TypeError(f"topology must be a Hypercube, got {topology!r}")
     one_of("order", order, ORDERS)
     one_of("donor", donor, DONORS)
-    return _made(topology, order, donor)
+    return _cached_schedule(topology, order, donor)
 
 
 @lru_cache(maxsize=256)
-def _made(topology: Hypercube, order: str, donor: str) -> FaultSchedule:
+def _cached_schedule(topology: Hypercube, order: str, donor: str) -> FaultSchedule:
     links = np.array(topology.faults, dtype=np.int64).reshape(-1, 2)
     splits: list[Split] = []
     whole: list[Subcube] = []
     stuck: list[tuple[Subcube, tuple[int, ...]]] = []
     rows: list[tuple[int, int, int, int]] = []
     # Depth first, the lower half first: (subcube, faults inside, bits split along so far).
-    todo: list[tuple[Subcube, NDArray[np.int64], tuple[int, ...]]] = [
+    pending: list[tuple[Subcube, NDArray[np.int64], tuple[int, ...]]] = [
         (Subcube(0, (1 << topology.n) - 1), links, ())
     ]
-    while todo:
-        subcube, inside, path = todo.pop()
-        if not len(inside):
+    while pending:
+        subcube, inner_faults, path = pending.pop()
+        if not len(inner_faults):
             whole.append(subcube)
             rows.append((WHOLE, subcube.base, subcube.free, -1))
             continue
-        broken = int(np.bitwise_or.reduce(inside[:, 0] ^ inside[:, 1]))
-        healthy = subcube.free & ~broken
+        faulty_bits = int(np.bitwise_or.reduce(inner_faults[:, 0] ^ inner_faults[:, 1]))
+        healthy = subcube.free & ~faulty_bits
         if not healthy:
             stuck.append((subcube, path))
             continue
         bit = (healthy & -healthy if order == "lowest" else healthy).bit_length() - 1
         splits.append(Split(subcube, bit))
         rows.append((SPLIT, subcube.base, subcube.free, bit))
-        side = inside[:, 0] >> bit & 1
+        side = inner_faults[:, 0] >> bit & 1
         for value in (1, 0):
             half = Subcube(subcube.base | value << bit, subcube.free & ~(1 << bit))
-            todo.append((half, inside[side == value], (*path, bit)))
+            pending.append((half, inner_faults[side == value], (*path, bit)))
     stuck.sort(key=lambda item: (item[0].dimensions, item[0].base))
-    repairs = _donated(topology, links, stuck, donor)
+    repairs = _repairs(topology, links, stuck, donor)
     rows += [(REPAIR, r.stuck.base, r.stuck.free, r.bit) for r in repairs]
     program = np.array(rows, dtype=np.int64).reshape(-1, 4)
     program.flags.writeable = False
     return FaultSchedule(topology, order, donor, tuple(splits), tuple(whole), repairs, program)
 
 
-def _donated(
+def _repairs(
     topology: Hypercube,
     links: NDArray[np.int64],
     stuck: list[tuple[Subcube, tuple[int, ...]]],
@@ -81,7 +81,7 @@ def _donated(
         if not whole:
             tried = "it was never split" if not path else "every neighbour subcube has one too"
             raise FaultError(
-                f"faults of {brief(topology)} leave no plan: nodes {_named(subcube)} have a "
+                f"faults of {brief(topology)} leave no plan: nodes {_nodes_text(subcube)} have a "
                 f"faulty link in every dimension, and {tried}"
             )
         apart = (
@@ -103,7 +103,7 @@ def _overlaps(subcube: Subcube, bases: NDArray[np.int64], frees: NDArray[np.int6
     return bool((((bases ^ subcube.base) & ~frees & ~subcube.free) == 0).any())
 
 
-def _named(subcube: Subcube) -> str:
+def _nodes_text(subcube: Subcube) -> str:
     shown = [str(node) for node in Subcube(subcube.base, _lowest_two(subcube.free)).nodes]
     return "{" + ", ".join(shown) + (", ..}" if subcube.dimensions > 2 else "}")
 

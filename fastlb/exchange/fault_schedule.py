@@ -145,13 +145,13 @@ class FaultSchedule:
         if self.order == "highest":
             return self.program
         n = self.topology.n
-        placed = self.program.copy()
-        placed[:, 1:3] = 0
+        program = self.program.copy()
+        program[:, 1:3] = 0
         for bit in range(n):
-            placed[:, 1:3] |= (self.program[:, 1:3] >> bit & 1) << (n - 1 - bit)
-        placed[:, 3] = np.where(self.program[:, 3] < 0, -1, n - 1 - self.program[:, 3])
-        placed.flags.writeable = False
-        return placed
+            program[:, 1:3] |= (self.program[:, 1:3] >> bit & 1) << (n - 1 - bit)
+        program[:, 3] = np.where(self.program[:, 3] < 0, -1, n - 1 - self.program[:, 3])
+        program.flags.writeable = False
+        return program
 
     @cached_property
     def pairs(self) -> NDArray[np.int64]:
@@ -172,7 +172,7 @@ class FaultSchedule:
         for kind, _, free, _ in self.program.tolist():
             bits = free.bit_count()
             halves += (1 if kind == SPLIT else bits if kind == WHOLE else bits + 4) << bits
-        # Every row three numbers, and as much again while they are joined.
+        # Three numbers a row, and as much again during np.concatenate.
         require_memory(24 * halves, f"the pairs of the plan of {brief(self.topology)}")
         rows = [np.empty((0, 3), np.int64)]
         for kind, base, free, bit in self.program.tolist():

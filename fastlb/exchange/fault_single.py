@@ -1,4 +1,4 @@
-"""One network of integers under a plan of fault-tolerant DEM: the calls that programs repeat."""
+"""Prepared calls of fault-tolerant DEM for one network of integers; see ``prepared.py``."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-# Nodes of a network that is balanced link by link, the largest one for which that is worth no
-# other kernel; and the largest that is prepared at all.
+# Nodes up to which a network is balanced link by link, as another kernel would not pay, and up to
+# which calls are prepared.
 LINK_BY_LINK, PREPARED = 2**6, 2**11
 
 
@@ -35,7 +35,7 @@ def prepare_call(
     order: str,
     donor: str,
 ) -> PreparedCall | None:
-    """Return what balances one network of integers by a plan, or None; see ``prepared.py``."""
+    """Return the prepared call for one network of integers, or None."""
     if not isinstance(topology, Hypercube) or dtype not in INTEGERS:
         return None
     if shape not in (topology.shape, (topology.size,)) or topology.size > PREPARED:
@@ -55,7 +55,7 @@ def prepare_call(
         constants = plan.program, lowest, all_bits_set(top)
         return PreparedCall(kernels("faults.single").balance_small, constants, fields)
     # In a pass a lane of 32 bits counts twelve halves of loads.
-    settings = (
+    options = (
         not lowest,
         largest_stuck(plan),
         all_bits_set(min(largest, INT32_MAX // max(times, 6))),
@@ -64,7 +64,7 @@ def prepare_call(
     place = positions_of_nodes(topology.n, lowest).astype(np.uint32)
     return PreparedCall(
         kernels("faults.steps").balance_one,
-        (place, steps_of(plan), plan.positions, settings, measured),
+        (place, steps_of(plan), plan.positions, options, measured),
         fields,
     )
 
@@ -75,13 +75,13 @@ def steps_of(plan: FaultSchedule) -> NDArray[np.int64]:
     kernel = kernels("faults.steps")
     n, N, L = plan.topology.n, plan.topology.size, kernel.LANES
     # The bit of each position's t-th exchange, or -1.
-    bits, done = np.full((n, N), -1), np.zeros(N, np.int64)
+    bits, counts = np.full((n, N), -1), np.zeros(N, np.int64)
     for kind, base, free, split in plan.positions.tolist():
         outermost_first = [bit for bit in range(n)[::-1] if free >> bit & 1]
         for bit in [split] if kind == SPLIT else outermost_first if kind == WHOLE else []:
-            inside = Subcube(base, free).nodes
-            bits[done[inside], inside] = bit
-            done[inside] += 1
+            nodes = Subcube(base, free).nodes
+            bits[counts[nodes], nodes] = bit
+            counts[nodes] += 1
     segments: list[NDArray[np.int64]] = []
     for turn in bits:
         for bit in range(n):

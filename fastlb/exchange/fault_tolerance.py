@@ -10,12 +10,12 @@ from ..errors import FaultError
 from ..topologies.kinds import topology_for
 from .casting import INT32_MAX, INT64_MAX, units_dtype
 from .fault_batches import (
-    Carried,
+    PlanResult,
+    dtype_max,
     fit_side_by_side,
-    most_of,
-    narrowly,
     one_by_one,
     side_by_side,
+    side_by_side_int16,
     times_moved,
 )
 from .fault_links import LinkByLink, link_by_link
@@ -74,7 +74,7 @@ def fault_tolerant_dem(
         What to do when there is no plan: raise, or send exact quotas along a breadth-first tree
         of each connected component (difference at most 1 within each).
     finish : {None, "tree"}
-        ``"tree"`` does the same after the plan, as a last polish.
+        ``"tree"`` does the same after the plan.
     record : {"loads", "metrics", "flows"}
         How much to record. The stages are the splits, the repairs and the tree. Steps are 3 an
         exchange; a repair of a k-cube takes ``3k + 4``, a tree of height h ``4h``.
@@ -120,7 +120,7 @@ def fault_tolerant_dem(
         if fallback is None:
             raise
         check_tree("finish", finish)
-        return _carried_out(None, fault_tree(topology), topology, loads, record, out)
+        return _balance(None, fault_tree(topology), topology, loads, record, out)
     return _with_finish(plan, loads, finish, record, out)
 
 
@@ -150,10 +150,10 @@ def _with_finish(
 ) -> Balance:
     check_tree("finish", finish)
     tree = fault_tree(plan.topology) if finish == "tree" else None
-    return _carried_out(plan, tree, plan.topology, loads, record, out)
+    return _balance(plan, tree, plan.topology, loads, record, out)
 
 
-def _carried_out(
+def _balance(
     plan: FaultSchedule | None,
     tree: FaultTree | None,
     topology: Hypercube,
@@ -167,53 +167,53 @@ def _carried_out(
     exact = record != "loads" or tree is not None or (plan is not None and bool(plan.repairs))
     measured = record != "loads"
     fields: dict[str, Any]
-    free = plan if tree is None and record != "flows" else None
+    plan_only = plan if tree is None and record != "flows" else None
     side_by_side_fit = fit_side_by_side(inputs.rows)
-    if free is not None and side_by_side_fit:
-        carried = narrowly(free, inputs.rows, rows, measured)
-        if carried is not None:
+    if plan_only is not None and side_by_side_fit:
+        plan_result = side_by_side_int16(plan_only, inputs.rows, rows, measured)
+        if plan_result is not None:
             fields = {"loads": finished(result, rows)}
-            if carried.figures is not None:
-                fields |= _shared(carried.figures, free.steps, inputs.batch)
+            if plan_result.figures is not None:
+                fields |= _with_steps(plan_result.figures, plan_only.steps, inputs.batch)
             return Balance(METHOD, topology, record, fields)
-    # Few large networks are surveyed at once.
-    small = (not measured or side_by_side_fit) and _all_small(free, inputs.rows)
+    # Few large networks are surveyed directly.
+    small = (not measured or side_by_side_fit) and _all_small(plan_only, inputs.rows)
     before = survey(inputs.rows) if exact and not small else None
     if not (exact or small):
         check_values(inputs.rows)
     steps = (plan.steps if plan else 0) + (tree.steps if tree else 0)
-    # A unit is sent at most once a step: beyond this every addition is watched.
+    # A unit is sent at most once a step; beyond this limit every addition is checked.
     whole = rows.dtype.kind in "iu"
-    most = 0 if before is None else before.total.max(initial=0)
+    largest_total = 0 if before is None else before.total.max(initial=0)
     limit = INT64_MAX // max(1, steps) if whole else FLOAT64_MAX / max(1, steps)
-    watched = measured and most > limit
-    # Where something may be too large, ``out`` is written last.
-    if out is not None and (watched or _may_overflow(plan, before, rows.dtype)):
+    checked_sums = measured and largest_total > limit
+    # If something may be too large, ``out`` is written last.
+    if out is not None and (checked_sums or _may_overflow(plan, before, rows.dtype)):
         rows = np.empty_like(rows)
     linkwise: LinkByLink | None = None
-    carried = None
-    if free is None or watched or _few_links(free, inputs.rows, measured):
-        counted = np.dtype(units_dtype(rows))
-        # Unsigned loads without a total may be beyond int64. Narrow types are not worth kernels.
-        wide = inputs.rows.astype(rows.dtype if _beyond_int64(rows, before, small) else counted)
-        linkwise = link_by_link(plan, tree, wide, counted, recorded=record == "flows")
+    plan_result = None
+    if plan_only is None or checked_sums or _few_links(plan_only, inputs.rows, measured):
+        dtype = np.dtype(units_dtype(rows))
+        # Unsigned loads without a survey may exceed int64. Narrow dtypes are cast to save kernels.
+        wide = inputs.rows.astype(rows.dtype if _beyond_int64(rows, before, small) else dtype)
+        linkwise = link_by_link(plan, tree, wide, dtype, recorded=record == "flows")
         moved, local, largest = linkwise.moved.T, linkwise.local, linkwise.largest
-        if watched and not (np.isfinite(moved).all() and (moved >= 0).all()):
-            raise OverflowError(f"moved must fit {counted}, got more units times links")
+        if checked_sums and not (np.isfinite(moved).all() and (moved >= 0).all()):
+            raise OverflowError(f"moved must fit {dtype}, got more units times links")
         rows[...] = wide
     else:
-        carried = _by_plan(free, inputs.rows, rows, measured, before, small)
-        moved, local, largest = carried.moved, carried.local, carried.largest
-    if largest > most_of(rows.dtype):
+        plan_result = _by_plan(plan_only, inputs.rows, rows, measured, before, small)
+        moved, local, largest = plan_result.moved, plan_result.local, plan_result.largest
+    if largest > dtype_max(rows.dtype):
         raise OverflowError(
             f"loads must leave room in {rows.dtype} for what a donor holds, which is {largest}"
         )
-    shared = None if carried is None else carried.figures
+    shared = None if plan_result is None else plan_result.figures
     if shared is None and before is not None and measured:
         shared = figures(before, survey_after(before, rows), topology.size, moved, local)
     fields = {"loads": finished(result, rows)}
     if shared is not None:
-        fields |= _shared(shared, steps, inputs.batch)
+        fields |= _with_steps(shared, steps, inputs.batch)
     if linkwise is not None and linkwise.flows is not None and linkwise.stages is not None:
         flows = linkwise.flows
         stages = linkwise.stages.astype(rows.dtype, copy=False)
@@ -223,24 +223,24 @@ def _carried_out(
     return Balance(METHOD, topology, record, fields)
 
 
-def _shared(computed: dict[str, Any], steps: int, batch: tuple[int, ...]) -> dict[str, Any]:
-    """Return the figures that follow from surveys and units, and those that are the same."""
+def _with_steps(computed: dict[str, Any], steps: int, batch: tuple[int, ...]) -> dict[str, Any]:
+    """Return the figures with sweeps and steps, in the batch's shape."""
     B = int(np.prod(batch, dtype=np.int64))
     same = {"sweeps": np.ones(B, np.int64), "steps": np.full(B, steps)}
     return per_batch(computed | same, batch)
 
 
 def _few_links(plan: FaultSchedule, rows: NDArray[Any], measured: bool) -> bool:
-    """Tell whether networks are so few and small that one kernel is enough for them.
+    """Return whether networks are so few and small that they are balanced link by link.
 
-    Real loads have their units added up in another order where these are wanted.
+    Measured float loads are not, because other kernels add up units in another order.
     """
     real = measured and rows.dtype.kind == "f"
     return plan.topology.size <= LINK_BY_LINK and not real and not fit_side_by_side(rows)
 
 
 def _beyond_int64(rows: NDArray[Any], before: Survey | None, small: bool) -> bool:
-    """Tell whether loads may be beyond int64: unsigned ones whose total nobody needs."""
+    """Return whether loads may exceed int64: uint64 loads that were not surveyed."""
     return rows.dtype == np.uint64 and before is None and not small
 
 
@@ -251,7 +251,7 @@ def _by_plan(
     measured: bool,
     before: Survey | None,
     small: bool,
-) -> Carried:
+) -> PlanResult:
     """Leave the final loads in ``out``, which may be the rows."""
     if _beyond_int64(rows, before, small):
         return one_by_one(plan, rows, out, measured, rows.dtype)

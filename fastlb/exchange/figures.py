@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 FigureColumns = tuple["NDArray[np.int64]", "NDArray[np.float64]"]
 
-# What ``lanes.figures`` works out for every method: four columns of int64, four of float64.
+# Columns of ``layout.figures``: four of int64, then four of float64.
 COLUMNS = (
     "initial_difference", "difference", "moved", "local",
     "initial_imbalance", "imbalance", "cost", "locality",
 )  # fmt: skip
 
-# Of the floats above 0.
+# The smallest float64 above 0.
 SMALLEST = float(np.finfo(np.float64).smallest_subnormal)
 
 
@@ -34,13 +34,13 @@ def figures(
     Parameters
     ----------
     before, after : Survey
-        Of the rows before and after balancing.
+        Totals and extremes of the rows before and after balancing.
     size : int
         Number of nodes.
     moved : (B,) or (B, S)
-        Units times links, in all or per stage.
+        Units times links, summed or per stage.
     local : (B,) or (B, N)
-        Units that never left, in all or per node.
+        Units that never left, summed or per node.
     """
     if len(before.total) == 1:
         units = (sum_moved(moved) if moved.ndim == 2 else moved).item()
@@ -48,42 +48,42 @@ def figures(
         first, last = ((rows.smallest.item(), rows.largest.item()) for rows in (before, after))
         return figures_of_one(before.total.item(), first, last, size, units, stayed)
     total = before.total
-    empty = total == 0
-    something = total + empty
-    # Not 0 even where the mean of denormal loads is.
-    mean = np.maximum(something / size, SMALLEST)
+    is_empty = total == 0
+    divisor = total + is_empty
+    # The mean of denormal loads may underflow to 0.
+    mean = np.maximum(divisor / size, SMALLEST)
     moved = sum_moved(moved) if moved.ndim == 2 else moved
     local = local.sum(axis=1, dtype=moved.dtype) if local.ndim == 2 else local
     return {
         "difference": after.largest - after.smallest,
         "initial_difference": before.largest - before.smallest,
-        "imbalance": after.largest / mean - 1 + empty,
-        "initial_imbalance": before.largest / mean - 1 + empty,
+        "imbalance": after.largest / mean - 1 + is_empty,
+        "initial_imbalance": before.largest / mean - 1 + is_empty,
         "moved": moved,
-        "cost": moved / something,
+        "cost": moved / divisor,
         "local": local,
-        "locality": (local + empty) / something,
+        "locality": (local + is_empty) / divisor,
         "sweeps": np.ones(len(total), np.int64),
     }
 
 
-def room_for_figures(B: int, whole: int = 4) -> FigureColumns:
-    """Return room for figures (4, B) int64, or of more ``whole`` numbers, and (4, B) float64.
+def empty_figures(B: int, whole: int = 4) -> FigureColumns:
+    """Return empty arrays for figures: (``whole``, B) int64 and (4, B) float64.
 
-    In one array: what was freed of the last is had again, whereas the pages of many small ones
-    are given back, and cost a fault each. Large pages are faults and zeros for half the time, and
-    threads wait less for each other's; they are taken where hardly any of the last one is wasted.
+    Both are views of one block, which the allocator reuses; pages of many small arrays would be
+    returned to the system and cost a page fault each. Large pages halve the time of faults; they
+    are used if at most an eighth is wasted.
     """
     rows = whole + 4
     size = rows * B * np.dtype(np.int64).itemsize
     large = -size % HUGE_PAGE <= size // 8
     memory = huge_pages(size) if large else np.empty(size, np.uint8)
-    room = memory.view(np.int64).reshape(rows, B)
-    return room[:whole], room[whole:].view(np.float64)
+    arrays = memory.view(np.int64).reshape(rows, B)
+    return arrays[:whole], arrays[whole:].view(np.float64)
 
 
 def figures_in(columns: FigureColumns) -> dict[str, NDArray[Any]]:
-    """Return the figures that stand in columns, by name."""
+    """Return the columns as figures by name."""
     whole, real = columns
     return dict(zip(COLUMNS, (*whole, *real), strict=True))
 
@@ -96,22 +96,22 @@ def figures_of_one(
     moved: int | float,
     local: int | float,
 ) -> dict[str, Any]:
-    """Return the figures of one network as numbers, a tenth of the time and the same bits.
+    """Return the figures of one network as Python numbers: the same bits in a tenth of the time.
 
-    ``before``, ``after`` : least and largest load.
+    ``before`` and ``after`` are (least, largest) load.
     """
-    # As NumPy divides integers: as floats, which Python would not.
-    something = float(total) if total > 0 else 1.0
-    mean = max(something / size, SMALLEST)
+    # NumPy divides integers as floats; Python's division of large integers differs.
+    divisor = float(total) if total > 0 else 1.0
+    mean = max(divisor / size, SMALLEST)
     return {
         "difference": after[1] - after[0],
         "initial_difference": before[1] - before[0],
         "imbalance": float(after[1]) / mean - 1 if total > 0 else 0.0,
         "initial_imbalance": float(before[1]) / mean - 1 if total > 0 else 0.0,
         "moved": moved,
-        "cost": float(moved) / something if total > 0 else 0.0,
+        "cost": float(moved) / divisor if total > 0 else 0.0,
         "local": local,
-        "locality": float(local) / something if total > 0 else 1.0,
+        "locality": float(local) / divisor if total > 0 else 1.0,
         "sweeps": 1,
     }
 
@@ -140,7 +140,7 @@ def sum_moved(moved: NDArray[Any]) -> NDArray[Any]:
 def per_batch(fields: dict[str, Any], batch: tuple[int, ...]) -> dict[str, Any]:
     """Give (B,) figures the batch's shape; without a batch they become Python scalars.
 
-    Those of one network may be scalars already.
+    Figures of one network may already be scalars.
     """
     if batch:
         return {

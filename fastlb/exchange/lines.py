@@ -1,4 +1,4 @@
-"""One chain or ring: the paper's worked tables and its two task exchanges."""
+"""One chain or ring: the paper's worked table, and its two exchanges of tasks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 MODES = ("rbs", "sbr", "sbr-strict")
-# Sums along a line of k floats are right to this part of k times the total.
+# Sums along a line of k floats have an error of at most this times k times the total.
 ROUNDING = 2.0**-49
 
 
@@ -71,22 +71,22 @@ def dde_line(loads: ArrayLike, *, ring: bool = False) -> DdeLine:
     >>> dde_line([9, 7, 4, 1, 4, 6, 1, 5]).flows
     array([ 4,  6,  5,  1,  0,  2, -1,  0])
     """
-    held = _line(loads)
-    k = len(held)
-    places = np.arange(k)
-    suffix_sums = held[::-1].cumsum()[::-1]
+    row = _line(loads)
+    k = len(row)
+    nodes = np.arange(k)
+    suffix_sums = row[::-1].cumsum()[::-1]
     total = suffix_sums[0]
-    if held.dtype.kind == "f":
-        suffix_quotas = total * ((k - places) / k)
+    if row.dtype.kind == "f":
+        suffix_quotas = total * ((k - nodes) / k)
         quotas = np.full(k, total / k)
     else:
-        average, rest = divmod(total, k)
-        suffix_quotas = average * (k - places) + np.maximum(0, rest - places)
-        quotas = average + (places < rest)
-    flows = np.zeros_like(held)
-    if held.dtype.kind == "f":
-        # Sums of floats are off by more and more along the line; DDE's kernel sees to that.
-        flows = dde(held, Chain(k), record="flows").flows[0]
+        average, remainder = divmod(total, k)
+        suffix_quotas = average * (k - nodes) + np.maximum(0, remainder - nodes)
+        quotas = average + (nodes < remainder)
+    flows = np.zeros_like(row)
+    if row.dtype.kind == "f":
+        # Rounding errors of float sums grow along the line; DDE's kernel corrects them.
+        flows = dde(row, Chain(k), record="flows").flows[0]
     else:
         flows[:-1] = (suffix_quotas - suffix_sums)[1:]
     shift = flows.dtype.type(0)
@@ -137,33 +137,31 @@ def exchange_rounds(
     (4, array([5, 5, 4, 1, 4, 4, 1, 4]))
     """
     one_of("mode", mode, MODES)
-    held = _line(loads)
+    row = _line(loads)
     numbers = _numbers("flows", flows)
-    if numbers.shape != held.shape or numbers.dtype.kind not in "iuf":
+    if numbers.shape != row.shape or numbers.dtype.kind not in "iuf":
         raise ValueError(
-            f"flows must be {len(held)} numbers, one a node, got {numbers.dtype} of {numbers.shape}"
+            f"flows must be {len(row)} numbers, one a node, got {numbers.dtype} of {numbers.shape}"
         )
     if not np.isfinite(numbers).all():
         raise ValueError("flows must be finite")
-    exact = held.dtype.kind == "i" and numbers.dtype.kind in "iu"
+    exact = row.dtype.kind == "i" and numbers.dtype.kind in "iu"
     if exact and numbers.max(initial=0) > INT64_MAX:
         raise OverflowError(f"flows must fit int64, got {numbers.max()}")
     pending = numbers.astype(np.int64 if exact else np.float64)
-    held = held.astype(pending.dtype)
-    if pending[-1] != 0 and not (ring and len(held) > 2):
-        line = f"ring of {len(held)}" if ring else "chain"
+    row = row.astype(pending.dtype)
+    if pending[-1] != 0 and not (ring and len(row) > 2):
+        line = f"ring of {len(row)}" if ring else "chain"
         raise ValueError(f"flows must be 0 on the wrap link of a {line}, got {numbers[-1]}")
-    slack = np.int64(0) if exact else held.sum() * len(held) * ROUNDING
-    # Of objects, since flows that are refused here may pass int64.
-    after = held.astype(object) + np.roll(pending, 1).astype(object) - pending.astype(object)
-    poorest = int(np.argmin(after))
-    if after[poorest] < -slack:
-        raise ValueError(
-            f"flows must leave no node below 0, got {after[poorest]} at node {poorest}"
-        )
-    local = held.copy()
+    slack = np.int64(0) if exact else row.sum() * len(row) * ROUNDING
+    # Python integers, as flows that are refused here may exceed int64.
+    after = row.astype(object) + np.roll(pending, 1).astype(object) - pending.astype(object)
+    node = int(np.argmin(after))
+    if after[node] < -slack:
+        raise ValueError(f"flows must leave no node below 0, got {after[node]} at node {node}")
+    local = row.copy()
     rounds = kernels("dde.rounds").exchange(
-        held, local, pending, mode == "rbs", mode == "sbr-strict", slack
+        row, local, pending, mode == "rbs", mode == "sbr-strict", slack
     )
     if pending.any():
         links = np.flatnonzero(pending).tolist()
@@ -186,5 +184,5 @@ def _line(loads: ArrayLike) -> NDArray[Any]:
         raise ValueError(f"loads must be one line of nodes, shape (k,), got {numbers.shape}")
     rows = read_loads(numbers, Chain(numbers.size)).rows
     survey(rows)
-    held: NDArray[Any] = rows[0].astype(np.float64 if rows.dtype.kind == "f" else np.int64)
-    return held
+    row: NDArray[Any] = rows[0].astype(np.float64 if rows.dtype.kind == "f" else np.int64)
+    return row

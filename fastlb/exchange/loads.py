@@ -1,4 +1,4 @@
-"""The door for loads: what comes in, checked and laid out as rows."""
+"""Loads as the user passes them, checked and laid out as rows."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
 RECORDS = ("loads", "metrics", "flows")
 LARGEST_FLOAT = float(np.finfo(np.float64).max)
-# Up to so many loads NumPy takes as long for their totals and extremes as a kernel, or a
-# microsecond more.
+# Up to this many loads NumPy computes totals and extremes about as fast as a kernel.
 SUMMED_BY_NUMPY = 2**12
 
 
@@ -41,7 +40,7 @@ class LoadRows:
 
 
 class Survey(NamedTuple):
-    """What one pass over the rows tells of each: the figures before or after balancing.
+    """Total and extremes of every row, before or after balancing.
 
     Attributes
     ----------
@@ -54,7 +53,7 @@ class Survey(NamedTuple):
 
 
 def read_loads(loads: ArrayLike, topology: Topology) -> LoadRows:
-    """Lay loads out as rows; their values are not looked at.
+    """Lay loads out as rows; their values are not checked.
 
     Parameters
     ----------
@@ -102,16 +101,16 @@ def batch_shape(shape: tuple[int, ...], topology: Topology) -> tuple[int, ...]:
 
 
 def fits(shape: tuple[int, ...], topology: Topology) -> bool:
-    """Tell whether loads may have this shape, flat or by address.
+    """Return whether loads may have this shape, flat or by address.
 
-    Of loads with one or two axes the kernels themselves look at the last one.
+    A fast form of :func:`batch_shape`, which raises the error.
     """
     on_addresses = shape[max(0, len(shape) - topology.ndim) :] == topology.shape
     return on_addresses or shape[-1:] == (topology.size,)
 
 
 def survey(rows: NDArray[Any]) -> Survey:
-    """Check the values of the rows (B, N) and sum them up.
+    """Check the values of the rows (B, N), and return their totals and extremes.
 
     Raises
     ------
@@ -120,7 +119,7 @@ def survey(rows: NDArray[Any]) -> Survey:
     OverflowError
         If a row's total does not fit int64 (integers) or is not finite (floats).
     """
-    total, smallest, largest = _summed_up(rows)
+    total, smallest, largest = _totals_and_extremes(rows)
     if rows.dtype.kind == "f":
         # NaN anywhere makes the total NaN.
         legal = (smallest >= 0) & np.isfinite(largest) & ~np.isnan(total)
@@ -135,9 +134,9 @@ def survey(rows: NDArray[Any]) -> Survey:
 def survey_after(before: Survey, rows: NDArray[Any]) -> Survey:
     """Return the survey of balanced rows, whose totals are those before.
 
-    Float loads are not added up again: rounding may take a total past the largest float.
+    Totals of floats are not computed again: rounding may take one past the largest float.
     """
-    _, smallest, largest = _summed_up(rows)
+    _, smallest, largest = _totals_and_extremes(rows)
     return _survey(before.total, smallest, largest)
 
 
@@ -146,35 +145,35 @@ def _survey(total: NDArray[Any], smallest: NDArray[Any], largest: NDArray[Any]) 
     return Survey(total, smallest.astype(T, copy=False), largest.astype(T, copy=False))
 
 
-def _summed_up(rows: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+def _totals_and_extremes(rows: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return total, least and largest load of each row; integers wrap.
 
-    Few loads are summed up by NumPy, for which nothing is compiled.
+    NumPy computes them for few loads, so that nothing is compiled.
     """
     T = np.float64 if rows.dtype.kind == "f" else np.int64
     if rows.size <= SUMMED_BY_NUMPY:
         if T is np.int64:
             total = np.add.reduce(rows, 1, T)
         else:
-            # From the first node to the last, as the kernel does: ``sum`` has an order of its own.
+            # cumsum adds from the first node to the last, as the kernel does; sum does not.
             with np.errstate(over="ignore", invalid="ignore"):
                 total = rows.cumsum(axis=1, dtype=T)[:, -1]
         return total, np.minimum.reduce(rows, 1), np.maximum.reduce(rows, 1)
     total = np.empty(len(rows), T)
     smallest, largest = np.empty((2, len(rows)), rows.dtype)
-    # For the kernel as plain Python, in which integers of NumPy warn where they wrap.
+    # NumPy integers warn when they wrap if the kernel runs as plain Python.
     with np.errstate(over="ignore", invalid="ignore"):
         kernels("layout.survey").survey(rows, total, smallest, largest)
     return total, smallest, largest
 
 
 def _check_totals(rows: NDArray[Any], largest: NDArray[Any]) -> None:
-    """Raise ``OverflowError`` if the total of a row is too large, as only large loads make it."""
+    """Raise ``OverflowError`` if a row's total is too large; small loads are not added up."""
     exact, N = rows.dtype.kind != "f", rows.shape[1]
     top = INT64_MAX if exact else LARGEST_FLOAT
-    # Of floats half as much, as their sums are rounded.
-    harmless = top // N if exact else top / N / 2
-    if np.maximum.reduce(largest, initial=0).item() <= harmless:
+    # Half as much for floats, as their sums are rounded.
+    safe = top // N if exact else top / N / 2
+    if np.maximum.reduce(largest, initial=0).item() <= safe:
         return
     for b, row in enumerate(rows.tolist()):
         total = 0
@@ -188,13 +187,13 @@ def _check_totals(rows: NDArray[Any], largest: NDArray[Any]) -> None:
 
 
 def check_values(rows: NDArray[Any], *, limit: int | None = None) -> None:
-    """Check the values alone, in one pass at the speed of memory.
+    """Check the values of loads in one pass at the speed of memory.
 
     Parameters
     ----------
     rows : (B, N)
     limit : int, optional
-        Largest integer load for which totals need not be looked at; without it they are not,
+        Integer loads up to this need no check of totals. Without it totals are not checked,
         and integers may go up to the dtype's limit.
 
     Raises
@@ -202,24 +201,24 @@ def check_values(rows: NDArray[Any], *, limit: int | None = None) -> None:
     ValueError, OverflowError
         As :func:`survey`.
     """
-    floats = rows.dtype.kind == "f"
-    top = np.finfo(rows.dtype).max / rows.shape[1] if floats else np.iinfo(rows.dtype).max
-    if limit is not None and not floats:
+    is_float = rows.dtype.kind == "f"
+    top = np.finfo(rows.dtype).max / rows.shape[1] if is_float else np.iinfo(rows.dtype).max
+    if limit is not None and not is_float:
         top = min(top, limit)
-    # With no limit only negative integers lie outside, which the survey refuses before totals.
+    # Without a limit only negative integers fail, which survey refuses before it checks totals.
     if not all_within(rows, top):
         survey(rows)
 
 
 def all_within(rows: NDArray[Any], top: float) -> bool:
-    """Tell whether all loads of rows (B, N) lie in ``0 .. top``; NaN does not, nor does -0.0."""
+    """Return whether all loads of rows (B, N) lie in ``0 .. top``; NaN and -0.0 do not."""
     kind, size = rows.dtype.kind, rows.itemsize
     if kind != "f":
         largest = 2 ** (8 * size - (kind == "i")) - 1
         if kind == "u" and top >= largest:
             return True
         top = min(top, largest)
-    # Read without a sign, what is negative or NaN is larger than all others: one pass.
+    # As unsigned integers, negative values and NaN are larger than all others.
     unsigned = f"u{size}"
     most = np.maximum.reduce(rows.view(unsigned), None, initial=0)
     return bool(most <= np.asarray(top, rows.dtype).view(unsigned))
@@ -236,19 +235,19 @@ def check_order(name: str, order: Any, count: int) -> tuple[int, ...]:
     Raises
     ------
     ValueError
-        If it is no permutation; ``name`` is the argument to blame.
+        If it is no permutation; errors call the argument ``name``.
     """
     if order is None:
         return tuple(range(count))
     try:
         entries = list(order)
-        flags = any(isinstance(i, bool | np.bool_) for i in entries)
-        listed = (-1,) if flags else tuple(operator.index(i) for i in entries)
+        has_bool = any(isinstance(i, bool | np.bool_) for i in entries)
+        permutation = (-1,) if has_bool else tuple(operator.index(i) for i in entries)
     except TypeError:
-        listed = (-1,)
-    if sorted(listed) != list(range(count)):
+        permutation = (-1,)
+    if sorted(permutation) != list(range(count)):
         raise ValueError(f"{name} must be an order of 0..{count - 1}, got {order!r}")
-    return listed
+    return permutation
 
 
 def _refuse_values(row: NDArray[Any]) -> None:

@@ -1,4 +1,4 @@
-"""Where final loads go: the caller's ``out`` or a new array, as rows for the kernels and back."""
+"""The array for final loads, the caller's ``out`` or a new one, and its rows for kernels."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 def output_rows(
     out: NDArray[Any] | None, loads: ArrayLike, inputs: LoadRows
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the array for the result and its rows, ``out`` itself where one is given.
+    """Return the array for the result, ``out`` or a new one, and its rows.
 
-    The rows are a fresh copy, which :func:`finished` copies back, where ``out`` is not in C order
-    or native byte order, or overlaps the loads without being them.
+    The rows are a new array, which :func:`finished` copies to ``out``, if ``out`` is not in C
+    order or native byte order, or overlaps the loads without being the same array.
 
     Raises
     ------
@@ -37,15 +37,15 @@ def output_rows(
         )
     if not out.flags.writeable:
         raise ValueError("out must be writable, got a read-only array")
-    as_they_are = out.flags.c_contiguous and out.dtype == inputs.rows.dtype
-    if as_they_are and (out is loads or not np.may_share_memory(out, inputs.rows)):
-        # As a plain array: a matrix stays two-dimensional when it is flattened for a kernel.
+    is_direct = out.flags.c_contiguous and out.dtype == inputs.rows.dtype
+    if is_direct and (out is loads or not np.may_share_memory(out, inputs.rows)):
+        # np.asarray, because a np.matrix stays two-dimensional when it is reshaped.
         return out, np.asarray(out).reshape(inputs.rows.shape)
     return out, np.empty_like(inputs.rows)
 
 
 def finished(result: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:
-    """Return the result of :func:`output_rows`, the rows copied into it where they are apart."""
+    """Return the result of :func:`output_rows`, after copying the rows to it if they are apart."""
     if not np.may_share_memory(result, rows):
         np.copyto(result, rows.reshape(result.shape))
     return result

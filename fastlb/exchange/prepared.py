@@ -1,10 +1,10 @@
-"""Calls that repeat: what a method does with one network is prepared once and found again.
+"""A fast path for repeated calls with one network: the choice of the kernel is cached.
 
 A program that balances in every step calls with the same topology, dtype and options each time.
-All that depends on these alone (which kernel, its tables, whether the arguments are legal) is
-worked out by the method's ``prepare`` and kept by ``functools.lru_cache``. A later call looks at
-the arrays and runs the kernel. The general path is for everything else: batches, other layouts and
-dtypes, whatever needs a conversion, and all that is refused.
+The method's ``prepare`` computes all that depends on these alone (the kernel, its tables, whether
+the arguments are legal), and ``functools.lru_cache`` keeps it. Later calls check the arrays and run
+the kernel. The general path handles everything else: batches, other layouts and dtypes,
+conversions, and errors.
 
 A method uses it so::
 
@@ -48,19 +48,19 @@ FEW_BYTES = 2**12
 
 
 class PreparedCall(NamedTuple):
-    """A kernel for one network, with what it takes besides the loads.
+    """A kernel for one network, with its other arguments.
 
     Attributes
     ----------
     kernel : callable
         ``kernel(source, target, *constants)`` balances ``source`` (N,) into ``target`` (N,), which
-        may be the same array. It returns a status, or with figures a tuple that begins with it: 0
-        if the loads are balanced. Otherwise nothing has been written, and the general path
-        decides: a load is not legal, the arrays overlap, or a sum might not fit.
+        may be the same array. It returns a status, or a tuple of the status and figures. The
+        status is 0 if the loads are balanced. Otherwise nothing was written (a load is not
+        legal, the arrays overlap, or a sum might not fit), and the general path is taken.
     constants : tuple
-        What else the kernel takes: tables, numbers.
+        The kernel's other arguments: tables, numbers.
     fields : callable, optional
-        Makes the figures, by name, of the numbers that follow the status; None if there are none.
+        Turns the figures that follow the status into a dict; None if there are no figures.
     """
 
     kernel: Callable[..., Any]
@@ -82,7 +82,7 @@ def run_prepared(
     ``options`` are hashable. Plain arrays are of the type ``numpy.ndarray``, in C order, aligned
     and writable. A list becomes one, so that what people try first compiles no more than this.
     """
-    if type(loads) is list:
+    if isinstance(loads, list):
         try:
             loads = as_array("loads", loads)
         except (TypeError, ValueError, OverflowError):
@@ -94,13 +94,13 @@ def run_prepared(
     try:
         call = prepare(topology, loads.dtype, loads.shape, record, *options)
     except TypeError:
-        # Something cannot be hashed; the general path tells what.
+        # An argument is not hashable; the general path raises the error.
         return None
     if call is None:
         return None
     kernel, constants, name_figures = call
     if out is None:
-        # A few loads are copied faster than an empty array is made like theirs.
+        # For a few loads a copy is faster than np.empty_like.
         result = loads.copy() if loads.nbytes <= FEW_BYTES else np.empty_like(loads)
     elif out is loads or _is_plain_like(out, loads):
         result = out
@@ -108,7 +108,7 @@ def run_prepared(
         return None
     source, target = loads, result
     if loads.ndim != 1:
-        # Views of plain arrays, in a third of the time of ``reshape``.
+        # ``ravel`` takes a third of the time of ``reshape``.
         source, target = loads.ravel(), result.ravel()
     returned = kernel(source, target, *constants)
     if name_figures is None:
@@ -124,7 +124,7 @@ def run_prepared(
 
 
 def _is_plain_like(out: NDArray[Any], loads: NDArray[Any]) -> bool:
-    """Tell whether ``out`` is a plain array of the loads' shape and dtype."""
+    """Return whether ``out`` is a plain array of the loads' shape and dtype."""
     return (
         type(out) is np.ndarray
         and out.dtype == loads.dtype

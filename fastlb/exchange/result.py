@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ..topologies.topology import Topology
 
-# What each attribute needs; the order is that of ``to_dict`` and of printed tables.
+# The least ``record`` that has each attribute, in the order of ``to_dict`` and of printed tables.
 RECORDED_WITH = {
     "loads": "loads",
     "lam": "loads",
@@ -135,7 +135,7 @@ class Balance:
         attributes.update(fields)
 
     def __getattr__(self, name: str) -> Any:
-        # Reached only for what was not recorded. Copying asks before anything is.
+        # Python calls this only for missing attributes; ``copy`` does before any is set.
         if name in RECORDED_WITH and "record" in self.__dict__:
             level = RECORDED_WITH[name]
             if RECORDS.index(self.record) < RECORDS.index(level):
@@ -160,7 +160,7 @@ class Balance:
 
     @property
     def _fields(self) -> dict[str, Any]:
-        """All that was recorded besides the loads, in the order of ``RECORDED_WITH``."""
+        """The recorded fields other than the loads, in the order of ``RECORDED_WITH``."""
         recorded = self.__dict__
         return {n: recorded[n] for n in RECORDED_WITH if n in recorded and n != "loads"}
 
@@ -177,19 +177,19 @@ class Balance:
         return f"{self.method} on {self.topology!r}{share}{several}"
 
     def __repr__(self) -> str:
-        told = [f"{name} {value}" for name, value in facts(self._fields).items()]
-        mean = "means: " if self.loads.size != self.topology.size and told else ""
+        texts = [f"{name} {value}" for name, value in facts(self._fields).items()]
+        mean = "means: " if self.loads.size != self.topology.size and texts else ""
         loads = f"loads [{shown(self.loads)}]"
-        return f"<Balance: {self._heading}; {mean}{', '.join([*told, loads])}>"
+        return f"<Balance: {self._heading}; {mean}{', '.join([*texts, loads])}>"
 
     def _repr_html_(self) -> str:
-        known = facts(self._fields, arrow="\N{RIGHTWARDS ARROW}")
+        texts = facts(self._fields, arrow="\N{RIGHTWARDS ARROW}")
         size, loads = self.topology.size, self.loads.reshape(-1)
         if len(loads) != size:
-            about = {**known, "loads": self.loads}
-            return card(self._heading, about, note="means of all networks" if known else "")
+            about = {**texts, "loads": self.loads}
+            return card(self._heading, about, note="means of all networks" if texts else "")
         picture = loads_drawing(loads, self.topology.shape)
-        return card(self._heading, {**known, "loads": self.loads}, picture)
+        return card(self._heading, {**texts, "loads": self.loads}, picture)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything recorded as JSON-ready lists, numbers and strings."""

@@ -1,4 +1,4 @@
-"""Arrays that a thread uses again and again, so that their pages are asked for once."""
+"""Arrays that a thread reuses, so that page faults occur once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-# The C library's allocator keeps at most as much of what is freed.
+# The C library's allocator keeps at most this much freed memory.
 MOST_REUSED_BYTES = 2**25
 # Bytes of a cache line, and of a page of the largest size.
 LINE = 64
@@ -22,15 +22,15 @@ HUGE_PAGE = 2**21
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 Bytes = NDArray[np.uint8]
-# Some memory, and the last array made of it with its shape and dtype.
+# A block of memory, and the last array made of it: (block, shape, dtype, array).
 Room = tuple[Bytes, tuple[int, ...], DTypeLike, NDArray[Any]]
 
 
 class _ThreadMemory(threading.local):
-    """The memory of a thread: arrays by name in use, those not in use, and that of results.
+    """The memory of a thread: blocks in use by name, idle blocks, and the block of results.
 
-    Each is removed with one ``pop`` before it is used: a signal handler that balances loads too
-    may run between any two steps, and must not get the same memory.
+    A block is removed with one ``pop`` before it is used, because a signal handler that balances
+    loads may run between any two steps and must not get the same memory.
     """
 
     def __init__(self) -> None:
@@ -43,70 +43,70 @@ _memory = _ThreadMemory()
 
 
 def with_own_scratch(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-    """Let a function have scratch to itself until it returns, through several kernels.
+    """Decorate a function that keeps scratch arrays over several kernel calls.
 
-    Signal handlers and finalisers that balance loads meanwhile get other memory.
+    Signal handlers and finalisers that balance loads meanwhile get other arrays.
     """
 
     @wraps(function)
-    def apart(*arguments: Arguments.args, **options: Arguments.kwargs) -> Result:
-        before, own = _memory.rooms, _memory.idle.pop("scratch", {})
-        _memory.rooms = own
+    def with_own_memory(*arguments: Arguments.args, **options: Arguments.kwargs) -> Result:
+        outer, inner = _memory.rooms, _memory.idle.pop("scratch", {})
+        _memory.rooms = inner
         try:
             return function(*arguments, **options)
         finally:
-            _memory.rooms = before
-            _memory.idle["scratch"] = own
+            _memory.rooms = outer
+            _memory.idle["scratch"] = inner
 
-    return apart
+    return with_own_memory
 
 
 def scratch(name: str, shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
-    """Return an array of this thread, whose content is lost at the next call by the same name.
+    """Return an array of this thread, which the next call with the same name overwrites.
 
-    That may come from a signal's handler: see ``with_own_scratch``.
+    A signal handler may make that call: see ``with_own_scratch``.
 
-    Fresh arrays beyond the allocator's own store cost a page fault each 4 KiB, a third of the
-    time of balancing them once. It begins with a cache line: vectors that straddle two take up to
-    a third longer.
+    New arrays that the allocator does not reuse cost a page fault for each 4 KiB, a third of the
+    time of balancing them once. The array is aligned to cache lines: vectors that straddle two
+    take up to a third longer.
     """
-    room = _memory.rooms.get(name)
-    # The same again takes a sixth of the time (0.13 us for 0.78).
-    if room is not None and room[1] == shape and room[2] == dtype:
-        return room[3]
+    block = _memory.rooms.get(name)
+    # Reusing the array itself takes a sixth of the time (0.13 us instead of 0.78).
+    if block is not None and block[1] == shape and block[2] == dtype:
+        return block[3]
     size = math.prod(shape) * np.dtype(dtype).itemsize
-    memory = room[0] if room is not None and room[0].size >= size else _fresh(size, LINE)
+    memory = block[0] if block is not None and block[0].size >= size else _fresh(size, LINE)
     array: NDArray[Any] = memory[:size].view(dtype).reshape(shape)
     _memory.rooms[name] = memory, shape, dtype, array
     return array
 
 
 def handed_out(size: int) -> NDArray[np.uint8]:
-    """Return bytes for a result, the same as before if nobody holds the result before any more.
+    """Return bytes for a result, those of the previous result if it is no longer in use.
 
-    The system takes the memory of large results back and clears it for the next one, which takes
-    as long as computing the flows of 64 16x16x16 tori. So the thread keeps up to
-    ``MOST_REUSED_BYTES`` of it. A result is in use as long as any view of it exists.
+    The system would reclaim the memory of large results and clear it for the next one, which
+    takes as long as computing the flows of 64 16x16x16 tori. So the thread keeps up to
+    ``MOST_REUSED_BYTES``. A result is in use as long as any view of it exists.
     """
     if size > MOST_REUSED_BYTES:
         return huge_pages(size)
-    room, holder = _memory.handed_out.pop("result", (np.empty(0, np.uint8), lambda: None))
-    if room.size < size or holder() is not None:
-        room = huge_pages(size)
-    # NumPy looks for the owner of a view's memory as far as a memoryview, and whoever goes on from
-    # there holds what that was made of.
-    view = room[:size]
-    _memory.handed_out["result"] = room, weakref.ref(view)
+    block, holder = _memory.handed_out.pop("result", (np.empty(0, np.uint8), lambda: None))
+    if block.size < size or holder() is not None:
+        block = huge_pages(size)
+    # NumPy follows the base of a view up to the memoryview, which keeps ``view`` alive: the weak
+    # reference dies with the last view of the result.
+    view = block[:size]
+    _memory.handed_out["result"] = block, weakref.ref(view)
     return np.frombuffer(view.data, np.uint8)
 
 
 def huge_pages(size: int) -> NDArray[np.uint8]:
-    """Return fresh bytes; many of them begin with a page of the largest size."""
+    """Return new bytes, aligned to the largest page size if they fill one."""
     return np.empty(size, np.uint8) if size < HUGE_PAGE else _fresh(size, HUGE_PAGE)
 
 
 def _fresh(size: int, boundary: int) -> NDArray[np.uint8]:
-    """Return fresh bytes that begin at a multiple of a number of bytes."""
-    room = np.empty(size + boundary, np.uint8)
-    start = -room.ctypes.data % boundary
-    return room[start : start + size]
+    """Return new bytes whose address is a multiple of ``boundary``."""
+    block = np.empty(size + boundary, np.uint8)
+    start = -block.ctypes.data % boundary
+    return block[start : start + size]

@@ -1,4 +1,4 @@
-"""Rows of loads as tiles with trials last, which is how the kernels take batches, and back."""
+"""Conversion between rows of loads and tiles, the kernels' layout of batches: trials last."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .casting import signed, source_for
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# Lanes of a tile: a multiple of a vector's, and no more than fill a few cache lines. GDE of 64
+# Most lanes of a tile: a multiple of a vector's, which fill a few cache lines. GDE on 64
 # nodes takes 1.1 times as long with 32, 1.3 with 16, and 0.97 to 1.24 with 128.
 VECTOR = 16
 LANES = 64
@@ -21,7 +21,7 @@ LANES = 64
 def tiled(rows: NDArray[Any], T: type[np.generic], *, tile_bytes: int) -> NDArray[Any]:
     """Return rows (B, N) as tiles (K, N, W): trial ``t * W + w`` is lane w of tile t.
 
-    A tile takes up to ``tile_bytes``, or more where not even one vector of trials fits. A
+    A tile takes up to ``tile_bytes``, or more if a single vector of trials exceeds that. A
     single network is a tile of one lane.
     """
     B, N = rows.shape

@@ -1,4 +1,4 @@
-"""Attributes of links and nodes: which are read, which are known to be harmless, and no others."""
+"""Attributes of links and nodes: those that are read, and those that may be ignored safely."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from .textfiles import refuse
 TRAFFIC_NAMES = ("traffic", "used", "usage", "utilization", "throughput")
 LOAD_NAMES = ("load", "loads")
 
-# What numbers, names, describes or draws a node or link, and the notes of the Topology Zoo, in
-# lower case; pandas writes its index without a heading.
+# Attributes, in lower case, that number, name, describe or draw a node or link, among them those
+# of the Topology Zoo. pandas writes its index without a heading.
 _HARMLESS = frozenset((
     "", "unnamed: 0", "id", "key", "label", "name", "title", "description", "desc", "comment",
     "comments", "note", "notes", "url", "color", "colour", "fill", "style", "linklabel",
@@ -23,65 +23,67 @@ _HARMLESS = frozenset((
 ))  # fmt: skip
 
 
-def find_label(asked: str | None, usual: Sequence[str], labels: Iterable[str]) -> str | None:
-    """Return the label asked for, else a usual one, as it is written, or None."""
-    listed = list(dict.fromkeys(labels))
-    if asked is not None:
-        return asked if asked in listed else None
+def find_label(requested: str | None, usual: Sequence[str], labels: Iterable[str]) -> str | None:
+    """Return the requested label, else a usual one in the file's spelling, or None."""
+    available = list(dict.fromkeys(labels))
+    if requested is not None:
+        return requested if requested in available else None
     for name in usual:
-        for label in (name, *listed):
-            if label in listed and label.lower() == name:
+        for label in (name, *available):
+            if label in available and label.lower() == name:
                 return label
     return None
 
 
 def unread(labels: Iterable[str], used: Iterable[str | None], ignored: Iterable[str]) -> list[str]:
-    """Return the labels that are neither used, nor ignored on request, nor known as harmless."""
-    passed = {*used, *ignored}
+    """Return the labels that are neither used nor ignored on request nor known to be harmless."""
+    accounted = {*used, *ignored}
     listed = dict.fromkeys(labels)
-    return [label for label in listed if label not in passed and label.lower() not in _HARMLESS]
+    return [label for label in listed if label not in accounted and label.lower() not in _HARMLESS]
 
 
 def refuse_links(place: str, labels: Sequence[str], *, capacity: bool) -> NoReturn:
     """Refuse attributes of links that nothing uses, and say how each could be used.
 
-    ``capacity``: whether the capacity is still to be told.
+    ``capacity`` says whether an attribute can still be chosen as the capacity.
     """
-    usual = [label for label in labels if label.lower() in CAPACITY_NAMES and capacity]
-    first = min(usual, key=lambda label: CAPACITY_NAMES.index(label.lower()), default=labels[0])
-    carried = first.lower() in TRAFFIC_NAMES
-    ways = [f"--capacity {quoted(first)} if it limits what a link carries"] if capacity else []
-    ways.append(f"--traffic {quoted(first)} if links carry it already")
-    if carried:
-        ways.reverse()
-    _refuse(place, labels, [*ways, f"{_ignoring(labels)} to leave {_it(labels)} out"])
+    capacities = [label for label in labels if label.lower() in CAPACITY_NAMES and capacity]
+    example = min(
+        capacities, key=lambda label: CAPACITY_NAMES.index(label.lower()), default=labels[0]
+    )
+    is_traffic = example.lower() in TRAFFIC_NAMES
+    options = [f"--capacity {quoted(example)} if it limits what a link carries"] if capacity else []
+    options.append(f"--traffic {quoted(example)} if links carry it already")
+    if is_traffic:
+        options.reverse()
+    _refuse(place, labels, [*options, f"{_ignore_options(labels)} to leave {_pronoun(labels)} out"])
 
 
 def refuse_nodes(place: str, labels: Sequence[str], *, loads: bool) -> NoReturn:
     """Refuse attributes of nodes that nothing uses, and say how each could be used.
 
-    ``loads``: whether the loads are still to be told.
+    ``loads`` says whether an attribute can still be chosen as the load.
     """
-    ways = [f"--column {quoted(labels[0])} if it is the load"] if loads else []
-    _refuse(place, labels, [*ways, f"{_ignoring(labels)} to leave {_it(labels)} out"])
+    options = [f"--column {quoted(labels[0])} if it is the load"] if loads else []
+    _refuse(place, labels, [*options, f"{_ignore_options(labels)} to leave {_pronoun(labels)} out"])
 
 
 def quoted(label: str) -> str:
-    """Return a label as a shell takes it."""
+    """Return a label quoted for a shell."""
     import shlex
 
     return shlex.quote(label)
 
 
-def _refuse(place: str, labels: Sequence[str], ways: Sequence[str]) -> NoReturn:
+def _refuse(place: str, labels: Sequence[str], options: Sequence[str]) -> NoReturn:
     named = ", ".join(map(repr, labels))
     verb = "is" if len(labels) == 1 else "are"
-    refuse(place, f"{named} {verb} not used: give {', or '.join(ways)}")
+    refuse(place, f"{named} {verb} not used: give {', or '.join(options)}")
 
 
-def _ignoring(labels: Sequence[str]) -> str:
+def _ignore_options(labels: Sequence[str]) -> str:
     return " ".join(f"--ignore {quoted(label)}" for label in labels)
 
 
-def _it(labels: Sequence[str]) -> str:
+def _pronoun(labels: Sequence[str]) -> str:
     return "it" if len(labels) == 1 else "them"

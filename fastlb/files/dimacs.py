@@ -8,8 +8,8 @@ from ..memory import require_memory
 from .filegraph import FileGraph, FileLink, FileNode
 from .textfiles import read_text, refuse
 
-# What a node takes while a file is read.
-_BYTES = 300
+# Memory per node or arc while a file is read.
+_NODE_BYTES = 300
 
 
 def read_dimacs(path: Path) -> FileGraph:
@@ -38,17 +38,17 @@ def read_dimacs(path: Path) -> FileGraph:
     if len(graph.links) != counts[1]:
         refuse(str(path), f"must have the {counts[1]} arcs it announces, got {len(graph.links)}")
     graph.terminals = ends["s"], ends["t"]
-    known = {node.id for node in graph.nodes}
+    ids = {node.id for node in graph.nodes}
     for node in graph.terminals:
-        if node not in known:
+        if node not in ids:
             refuse(str(path), f"source and sink must be nodes 1..{counts[0]}, got {node}")
     return graph
 
 
-def _count(place: str, what: str, given: str) -> int:
-    if not given.isdecimal():
-        refuse(place, f"must count {what}, got {given!r}")
-    if len(given) > 9:
-        refuse(place, f"must count less than 10**9 {what}, got {given}")
-    require_memory(_BYTES * int(given), f"a graph of {given} {what}")
-    return int(given)
+def _count(place: str, what: str, text: str) -> int:
+    if not text.isdecimal():
+        refuse(place, f"must count {what}, got {text!r}")
+    if len(text) > 9:
+        refuse(place, f"must count less than 10**9 {what}, got {text}")
+    require_memory(_NODE_BYTES * int(text), f"a graph of {text} {what}")
+    return int(text)

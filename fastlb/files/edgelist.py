@@ -1,4 +1,4 @@
-"""Lists of links as CSV: a link a line, with or without a header."""
+"""Edge lists as CSV: a link a line, with or without a header."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from .textfiles import csv_rows, once, refuse
 
 SOURCE_WORDS = ("source", "src", "from", "tail", "u", "start", "origin")
 TARGET_WORDS = ("target", "tgt", "to", "head", "v", "end", "destination", "dest", "dst")
-# Columns such as node1,node2 or host_a,host_b, without what they have in common.
+# Ends of links in columns such as node1,node2 or host_a,host_b, without the noun.
 _PAIRS = ((("1",), ("2",)), (("a",), ("b",)))
-_THINGS = "node|host|server|router|switch|site|vertex|machine|endpoint|name|id|ip"
+_NOUNS = "node|host|server|router|switch|site|vertex|machine|endpoint|name|id|ip"
 _DIRECTIONS = {"directed": True, "undirected": False}
 
 
@@ -45,7 +45,7 @@ def read_edge_list(path: Path) -> FileGraph:
         attributes = {name: cell for name, cell in own.items() if cell}
         graph.links.append(FileLink(u, v, attributes, place))
     graph.nodes = [FileNode(name, {}, str(path)) for name in _in_order(seen)]
-    _take_directions(graph)
+    _read_directions(graph)
     return graph
 
 
@@ -64,9 +64,9 @@ def _header(rows: list[tuple[list[str], str]]) -> list[str] | None:
             continue
         ends = [row[i] for row, _ in rows[1:] for i in (u, v) if i < len(row)]
         if cells[u].lower() != "source" and not {cells[u], cells[v]}.isdisjoint(ends):
-            return None  # its ends are those of other links
-        if sources is not SOURCE_WORDS and any(_bare(end) != end.lower() for end in ends):
-            return None  # other nodes have names such as these
+            return None  # other links have these ends, so the line is a link
+        if sources is not SOURCE_WORDS and any(_without_noun(end) != end.lower() for end in ends):
+            return None  # other ends look like these, so the line is a link
         names = list(cells)
         names[u], names[v] = "source", "target"
         return names
@@ -74,24 +74,24 @@ def _header(rows: list[tuple[list[str], str]]) -> list[str] | None:
 
 
 def _column(cells: list[str], words: Sequence[str]) -> int | None:
-    """Return the only column of these names; "1" and "a" are names only as in "node1", "host a"."""
+    """Return the only column called one of the words; "1" and "a" count only as in "node1"."""
     whole = words in (SOURCE_WORDS, TARGET_WORDS)
     columns = [
         i
         for i, cell in enumerate(cells)
-        if _bare(cell) in words and (whole or _bare(cell) != cell.lower())
+        if _without_noun(cell) in words and (whole or _without_noun(cell) != cell.lower())
     ]
     return columns[0] if len(columns) == 1 else None
 
 
-def _bare(cell: str) -> str:
-    """Return a column's name without what it is the name of: "from" for "from_node"."""
+def _without_noun(cell: str) -> str:
+    """Return a column's name without its noun, such as "from" for "from_node"."""
     word = cell.lower()
-    return re.sub(rf"^({_THINGS})[\s_-]*|[\s_-]*({_THINGS})$", "", word)
+    return re.sub(rf"^({_NOUNS})[\s_-]*|[\s_-]*({_NOUNS})$", "", word)
 
 
 def _unnamed(cells: list[str], place: str) -> list[str]:
-    """Return the usual columns of a list without a header; refuse a first line of words."""
+    """Return the columns of a list without a header; refuse a first line of words."""
     if len(cells) > 4 or any(re.match(r"[^\W\d]", cell) for cell in cells[2:]):
         refuse(
             place,
@@ -101,13 +101,13 @@ def _unnamed(cells: list[str], place: str) -> list[str]:
     return ["source", "target", "capacity", "traffic"][: len(cells)]
 
 
-def _take_directions(graph: FileGraph) -> None:
-    """Read Gephi's column ``Type`` where it says directions and nothing else."""
+def _read_directions(graph: FileGraph) -> None:
+    """Read Gephi's column ``Type`` if all its cells are directions."""
     label = next((name for link in graph.links for name in link.attributes if name == "Type"), None)
     if label is None:
         return
-    said = [str(link.attributes.get(label, "")).lower() for link in graph.links]
-    if not set(said) <= set(_DIRECTIONS):
+    directions = [str(link.attributes.get(label, "")).lower() for link in graph.links]
+    if not set(directions) <= set(_DIRECTIONS):
         return
     graph.links = [
         FileLink(
@@ -117,5 +117,5 @@ def _take_directions(graph: FileGraph) -> None:
             link.place,
             directed=_DIRECTIONS[word],
         )
-        for link, word in zip(graph.links, said, strict=True)
+        for link, word in zip(graph.links, directions, strict=True)
     ]

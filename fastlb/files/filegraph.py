@@ -1,4 +1,4 @@
-"""What graph files say: nodes, links and their attributes, each with its place."""
+"""The nodes, links and attributes of a graph file, each with its place in the file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Attributes = dict[str, Any]
 
 @dataclass(frozen=True)
 class FileNode:
-    """A node as a file names it; ``place`` is where."""
+    """A node as a file names it; ``place`` says where in the file."""
 
     id: str
     attributes: Attributes
@@ -31,7 +31,7 @@ class FileLink:
 
 @dataclass
 class FileGraph:
-    """What a graph file says, before any of it is checked.
+    """The contents of a graph file before they are checked.
 
     Attributes
     ----------

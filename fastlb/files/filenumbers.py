@@ -1,4 +1,4 @@
-"""Numbers as files write them."""
+"""Numbers in files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ LARGEST = int(sys.float_info.max)
 def file_number(
     place: str, what: str, value: Any, *, signed: bool = False, limit: bool = False
 ) -> Number:
-    """Return a number as a file writes it: whole ones as int, decimals as float, "a/b" exactly."""
+    """Return a number of a file: int if it is whole, float for a decimal, Fraction for "a/b".
+
+    ``signed`` allows numbers below 0, ``limit`` allows infinity.
+    """
     try:
         number = read_number(what, value)
     except (ValueError, TypeError):

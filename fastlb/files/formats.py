@@ -39,12 +39,12 @@ _KINDS = (
 
 @dataclass(frozen=True)
 class LoadFile:
-    """Loads as they came from a file.
+    """Loads from a file.
 
     Attributes
     ----------
     loads : array
-        Axes as in the file; of vt data (phases, ranks), or (ranks,) with a single phase.
+        Axes as in the file; vt data have (phases, ranks), or (ranks,) with a single phase.
     source : str
         The file or folder.
     kind : {"npy", "csv", "json", "graphml", "gml", "vt"}
@@ -85,14 +85,14 @@ def read_load_file(
         One ``.npy`` or ``.csv`` file, one file of loads by node, one folder or pattern, or vt
         files; ``"-"`` reads CSV from standard input.
     phase : int, optional
-        vt data: take this phase alone.
+        vt data: read this phase alone.
     quantum : float, optional
         Round float loads to whole units of this size; the loads become int64.
     network : NamedNetwork or Topology, optional
-        Whose nodes a table by node names; the loads are in its order. Default: the order of
-        the file.
+        The network whose nodes a table names; the loads are in its order. Default: the order
+        of the file.
     column, ignore : optional
-        Tables by node: which column is the load, which others are left out.
+        Tables by node: the column of the loads, and columns to leave out.
     progress : callable, optional
         Called as ``progress(files read, files in all)`` while reading many files.
 
@@ -109,19 +109,19 @@ def read_load_file(
     >>> read_load_file([files("fastlb") / "data" / "vt-16"]).loads.shape
     (16,)
     """
-    found = [path for given in paths for path in _expanded(str(given))]
-    if not found:
+    files = [path for item in paths for path in _expanded(str(item))]
+    if not files:
         raise ValueError(f"loads must be {_KINDS}, got nothing")
-    many = f"{len(found)} files in {Path(found[0] or '.').parent}"
+    many = f"{len(files)} files in {Path(files[0] or '.').parent}"
     label = str(paths[0]) if len(paths) == 1 else many
-    read = _read_table(found, network, column, ignore) if len(found) == 1 else None
-    if read is None:
+    result = _read_table(files, network, column, ignore) if len(files) == 1 else None
+    if result is None:
         if column is not None:
             raise ValueError(f"column is for loads by node alone, got {column!r} for {label}")
-        read = _read(found, label, progress)
+        result = _read(files, label, progress)
     if phase is not None:
-        read = _one_phase(read, phase)
-    return read if quantum is None else _in_units(read, quantum)
+        result = _one_phase(result, phase)
+    return result if quantum is None else _in_units(result, quantum)
 
 
 def read_csv(lines: Iterable[str], source: str) -> NDArray[Any]:
@@ -129,7 +129,7 @@ def read_csv(lines: Iterable[str], source: str) -> NDArray[Any]:
 
     Integers stay integers; one decimal anywhere makes all float64. Cells are separated by
     commas, semicolons, tabs or blanks. Empty lines, lines that begin with ``#`` and one header
-    line of words are passed over. A single line or a single column is one-dimensional.
+    line of words are skipped. A single line or a single column is one-dimensional.
 
     Returns
     -------
@@ -138,18 +138,18 @@ def read_csv(lines: Iterable[str], source: str) -> NDArray[Any]:
     Raises
     ------
     ValueError
-        On a cell that is no finite number of at least 0, or lines of different lengths; the
+        If a cell is no finite number of at least 0, or lines have different lengths; the
         message names source, line and text.
     """
     rows: list[list[int] | list[float]] = []
-    whole, first, headed = True, 0, False
+    all_integers, first, has_header = True, 0, False
     for number, line in enumerate(lines, start=1):
         text = line.removeprefix("\ufeff").strip() if number == 1 else line.strip()
         if not text or text.startswith("#"):
             continue
         cells = _cells(text)
-        if not rows and not headed and all(map(_is_word, cells)):
-            headed = True
+        if not rows and not has_header and all(map(_is_word, cells)):
+            has_header = True
             continue
         row, integers = _numbers(cells, source, number)
         if rows and len(row) != len(rows[0]):
@@ -158,26 +158,26 @@ def read_csv(lines: Iterable[str], source: str) -> NDArray[Any]:
                 f"got {len(row)}"
             )
         first = first or number
-        whole = whole and integers
+        all_integers = all_integers and integers
         rows.append(row)
     if not rows:
         raise ValueError(f"{source} holds no numbers")
-    values = _as_array(rows, whole, source)
+    values = _as_array(rows, all_integers, source)
     return values.reshape(-1) if 1 in values.shape else values
 
 
-def _expanded(given: str) -> list[Path | None]:
-    """Return the paths meant; None stands for standard input."""
-    if given == "-":
+def _expanded(pattern: str) -> list[Path | None]:
+    """Return the paths that a pattern matches; None stands for standard input."""
+    if pattern == "-":
         return [None]
-    path = Path(given)
+    path = Path(pattern)
     if path.exists():
         return [path]
-    if not glob.has_magic(given):
-        raise FileNotFoundError(2, "no such file or folder", given)
-    matches = sorted(Path(match) for match in glob.glob(given, recursive=True))  # noqa: PTH207
+    if not glob.has_magic(pattern):
+        raise FileNotFoundError(2, "no such file or folder", pattern)
+    matches = sorted(Path(match) for match in glob.glob(pattern, recursive=True))  # noqa: PTH207
     if not matches:
-        raise ValueError(f"no file matches {given!r}")
+        raise ValueError(f"no file matches {pattern!r}")
     return list(matches)
 
 
@@ -187,12 +187,12 @@ def _read_table(
     column: str | None,
     ignore: Sequence[str],
 ) -> LoadFile | None:
-    """Return loads by node or plain numbers of a text file; None if it is none."""
+    """Return loads by node or plain numbers of a text file; None for other files."""
     path = paths[0]
     if path is not None and (path.suffix.lower() not in _TABLE_SUFFIXES or path.is_dir()):
         return None
     if path is not None and re.search(r"\.-?\d+\.json$", path.name):
-        return None  # one of vt
+        return None  # a file of a vt run
     text = _text(path) if path is None or path.suffix.lower() in TEXT_SUFFIXES else None
     source = "standard input" if path is None else str(path)
     # Two columns of numbers are a table where they name the nodes of a file, else a grid.
@@ -254,13 +254,13 @@ def _read_vt(
         if progress is not None:
             progress(done, len(files))
 
-    read = read_task_loads(files, progress=count)
-    loads = read.loads[0] if len(read.phases) == 1 else read.loads
-    return LoadFile(loads, source, "vt", read.phases, read.tasks)
+    run = read_task_loads(files, progress=count)
+    loads = run.loads[0] if len(run.phases) == 1 else run.loads
+    return LoadFile(loads, source, "vt", run.phases, run.tasks)
 
 
 def _refuse_one_of_many(path: Path) -> None:
-    """Refuse a rank's file given alone: hardly what was meant when others lie beside it."""
+    """Refuse a single rank's file if the files of other ranks lie beside it."""
     prefix = path.name.rsplit(".", 2)[0]
     siblings = list(path.parent.glob(f"{glob.escape(prefix)}.*.json"))
     if len(siblings) > 1:
@@ -271,7 +271,7 @@ def _refuse_one_of_many(path: Path) -> None:
 
 
 def _text(path: Path | None) -> str:
-    """Return what a file or standard input holds."""
+    """Return the text of a file or of standard input."""
     if path is not None:
         return read_text(path)
     if sys.stdin is None:
@@ -300,8 +300,8 @@ def _is_word(cell: str) -> bool:
 
 def _numbers(cells: list[str], source: str, line: int) -> tuple[list[int] | list[float], bool]:
     """Return the numbers of a line, and whether all are integers."""
-    plain = not any("_" in cell or not cell.isascii() for cell in cells)
-    if plain:
+    ascii_digits = not any("_" in cell or not cell.isascii() for cell in cells)
+    if ascii_digits:
         try:
             integers = [int(cell) for cell in cells]
             if min(integers) >= 0:
@@ -344,28 +344,28 @@ def _as_array(rows: list[list[int] | list[float]], whole: bool, source: str) -> 
     return np.array(rows, dtype=np.int64 if largest < 2**63 else np.uint64)
 
 
-def _one_phase(read: LoadFile, phase: int) -> LoadFile:
-    if read.kind != "vt":
-        raise ValueError(f"phase must be given for vt data alone, got {phase} for {read.source}")
-    if phase not in read.phases:
-        listed = ", ".join(map(str, read.phases[:8])) + (", .." if len(read.phases) > 8 else "")
-        raise ValueError(f"phase must be one of {listed} in {read.source}, got {phase}")
-    loads = read.loads if read.loads.ndim == 1 else read.loads[read.phases.index(phase)]
-    return replace(read, loads=loads, phases=(phase,))
+def _one_phase(file: LoadFile, phase: int) -> LoadFile:
+    if file.kind != "vt":
+        raise ValueError(f"phase must be given for vt data alone, got {phase} for {file.source}")
+    if phase not in file.phases:
+        listed = ", ".join(map(str, file.phases[:8])) + (", .." if len(file.phases) > 8 else "")
+        raise ValueError(f"phase must be one of {listed} in {file.source}, got {phase}")
+    loads = file.loads if file.loads.ndim == 1 else file.loads[file.phases.index(phase)]
+    return replace(file, loads=loads, phases=(phase,))
 
 
-def _in_units(read: LoadFile, quantum: float) -> LoadFile:
+def _in_units(file: LoadFile, quantum: float) -> LoadFile:
     if not 0 < quantum < math.inf:
         raise ValueError(f"quantum must be a finite number above 0, got {quantum}")
-    if read.loads.dtype.kind != "f":
+    if file.loads.dtype.kind != "f":
         raise ValueError(
-            f"quantum must be left out for integer loads, got {read.loads.dtype} in {read.source}"
+            f"quantum must be left out for integer loads, got {file.loads.dtype} in {file.source}"
         )
-    finite = np.isfinite(read.loads)
+    finite = np.isfinite(file.loads)
     if not finite.all():
-        raise ValueError(f"loads must be finite, got {read.loads[~finite][0]} in {read.source}")
+        raise ValueError(f"loads must be finite, got {file.loads[~finite][0]} in {file.source}")
     with np.errstate(over="ignore"):
-        units = np.rint(np.asarray(read.loads, np.float64) / quantum)
+        units = np.rint(np.asarray(file.loads, np.float64) / quantum)
     if np.abs(units).max(initial=0) >= 2**63:
         raise OverflowError(f"quantum must leave loads that fit int64, got {quantum}")
-    return replace(read, loads=units.astype(np.int64), quantum=quantum)
+    return replace(file, loads=units.astype(np.int64), quantum=quantum)

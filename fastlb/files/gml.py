@@ -19,7 +19,7 @@ _GML_TOKEN = re.compile(
 
 
 def read_gml(path: Path) -> FileGraph:
-    """Read a GML file; statements about the graph as a whole are not looked at."""
+    """Read a GML file; attributes of the graph as a whole are ignored."""
     graph = FileGraph(str(path), "gml")
     tokens = _gml_tokens(read_text(path), graph.source)
     entries = [value for key, value, _ in _gml_entries(tokens, graph.source, 0) if key == "graph"]
@@ -28,8 +28,8 @@ def read_gml(path: Path) -> FileGraph:
     for key, value, line in entries[0]:
         place = f"{graph.source} line {line}"
         if key in ("directed", "multigraph"):
-            told = flag(place, key, value, {"0": False, "1": True})
-            setattr(graph, "directed" if key == "directed" else "parallel", told)
+            is_set = flag(place, key, value, {"0": False, "1": True})
+            setattr(graph, "directed" if key == "directed" else "parallel", is_set)
         elif key in ("node", "edge"):
             if not isinstance(value, list):
                 refuse(place, f"a {key} must be a list in brackets, got {value!r}")
@@ -48,17 +48,18 @@ def read_gml(path: Path) -> FileGraph:
 
 
 def _attributes(place: str, entries: list[tuple[str, Any, int]]) -> dict[str, Any]:
-    """Return attributes by name: coordinates of ``graphics`` among them, a repeated ``pos`` as one.
+    """Return attributes by name, among them ``graphics.x`` and ``graphics.y``.
 
-    ``graphics [ x .. y .. ]`` is measured downwards on a screen; networkx repeats ``pos``.
+    In ``graphics [ x .. y .. ]`` y points downwards. networkx writes coordinates as repeated
+    entries ``pos``, which become one list.
     """
-    drawn = [item for key, item, _ in entries if key == "graphics" and isinstance(item, list)]
+    graphics = [item for key, item, _ in entries if key == "graphics" and isinstance(item, list)]
     coordinates = [item for key, item, _ in entries if key == "pos"]
-    plain = [(key, item) for key, item, _ in entries if key not in ("graphics", "pos")]
-    own = once(place, plain)
+    others = [(key, item) for key, item, _ in entries if key not in ("graphics", "pos")]
+    own = once(place, others)
     if coordinates:
         own["pos"] = coordinates
-    for key, item, _ in drawn[0] if drawn else []:
+    for key, item, _ in graphics[0] if graphics else []:
         if key in ("x", "y"):
             own.setdefault(f"graphics.{key}", item)
     return own
@@ -66,8 +67,8 @@ def _attributes(place: str, entries: list[tuple[str, Any, int]]) -> dict[str, An
 
 def _gml_tokens(text: str, source: str) -> Iterator[tuple[str, str, int]]:
     line = 1
-    for found in _GML_TOKEN.finditer(text):
-        kind, token = str(found.lastgroup), found.group()
+    for match in _GML_TOKEN.finditer(text):
+        kind, token = str(match.lastgroup), match.group()
         if kind == "text":
             yield "value", html.unescape(token[1:-1]), line
         elif kind != "skip":
@@ -80,7 +81,7 @@ def _gml_tokens(text: str, source: str) -> Iterator[tuple[str, str, int]]:
 def _gml_entries(
     tokens: Iterator[tuple[str, str, int]], source: str, depth: int
 ) -> list[tuple[str, Any, int]]:
-    """Return (key, value, line) up to the closing bracket; a value is a text or such a list."""
+    """Return (key, value, line) up to the closing bracket; a value is a string or such a list."""
     if depth > 50:
         refuse(source, "is nested too deeply")
     entries: list[tuple[str, Any, int]] = []

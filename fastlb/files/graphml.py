@@ -11,7 +11,7 @@ from .textfiles import flag, refuse
 
 
 class _GraphmlReader:
-    """Expat handlers that gather a graph; document types and entities are refused."""
+    """Expat handlers that build a graph; document types and entities are refused."""
 
     def __init__(self, graph: FileGraph) -> None:
         self.graph = graph
@@ -26,7 +26,7 @@ class _GraphmlReader:
         self.reading: tuple[str, str] | None = None
         self.letters: list[str] = []
         self.graphs = 0
-        # Keys of yEd's drawings, whose data are elements and no texts.
+        # Keys of yEd's drawings, whose data are XML elements, not strings.
         self.drawings: set[str] = set()
         self.node_label: list[str] | None = None
 
@@ -51,8 +51,8 @@ class _GraphmlReader:
             if self.graphs > 1:
                 refuse(self.place, "must hold one graph, got a second")
             words = {"directed": True, "undirected": False}
-            given = attributes.get("edgedefault", "undirected")
-            self.graph.directed = flag(self.place, "edgedefault", given, words)
+            default = attributes.get("edgedefault", "undirected")
+            self.graph.directed = flag(self.place, "edgedefault", default, words)
         elif name == "node":
             if "id" not in attributes:
                 refuse(self.place, "a node must have an id")
@@ -103,21 +103,28 @@ class _GraphmlReader:
             self._add(*self.owner)
             self.owner = None
 
-    def _add(self, kind: str, given: Attributes, place: str, own: dict[str, str]) -> None:
-        known = {label: text for (target, label), text in self.defaults.items() if target == kind}
+    def _add(self, kind: str, data: Attributes, place: str, attributes: dict[str, str]) -> None:
+        defaults = {
+            label: text for (target, label), text in self.defaults.items() if target == kind
+        }
         if kind == "node":
-            self.graph.nodes.append(FileNode(own["id"], {**known, **given}, place))
+            self.graph.nodes.append(FileNode(attributes["id"], {**defaults, **data}, place))
             return
-        directed = {"true": True, "false": False}.get(own.get("directed", ""))
+        directed = {"true": True, "false": False}.get(attributes.get("directed", ""))
         self.graph.links.append(
             FileLink(
-                own["source"], own["target"], {**known, **given}, place, own.get("id"), directed
+                attributes["source"],
+                attributes["target"],
+                {**defaults, **data},
+                place,
+                attributes.get("id"),
+                directed,
             )
         )
 
 
 def read_graphml(path: Path) -> FileGraph:
-    """Read a GraphML file; data of the graph as a whole are not looked at."""
+    """Read a GraphML file; data of the graph as a whole are ignored."""
     reader = _GraphmlReader(FileGraph(str(path), "graphml"))
     try:
         reader.parser.Parse(path.read_bytes(), True)

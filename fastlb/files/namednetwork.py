@@ -22,7 +22,7 @@ from .textfiles import refuse
 
 @dataclass(frozen=True, eq=False)
 class NamedNetwork:
-    """A network and what its file says of it.
+    """A network with the names, loads and positions in its file.
 
     Attributes
     ----------
@@ -31,23 +31,23 @@ class NamedNetwork:
     names : tuple of str
         Name of every node.
     ids : dict
-        Node by name, and by what the file calls it where that differs.
+        Number of a node by its name, and by its id in the file where that differs.
     source, kind : str
-        File or topology, and which form it has.
+        File or topology, and its format.
     direction : {"both ways", "one way", "one way or both"}
-        Of the links as they were listed.
+        Direction of the links as the file lists them.
     listed : int
-        How many links the file lists.
+        Number of links that the file lists.
     once : bool
-        Whether links have one way each, and no two nodes have one in either direction.
+        Whether all links are directed and no two nodes are joined in both directions.
     loads : tuple or None
-        Load of every node, where the file has it.
+        Load of every node, if the file has it.
     positions : tuple or None
-        Where the file places every node, None for some or all.
+        (x, y) of every node or None; None if the file has no positions.
     unread : tuple of str
-        Attributes of links, where links alone were read, that are not known to be harmless.
+        With ``links_only``, attributes of links that were ignored but may matter.
     excess : tuple or None
-        DIMACS: excess and room of source and sink.
+        DIMACS: excess of every node: what the source can send, minus what the sink can take.
     """
 
     network: Network
@@ -65,13 +65,13 @@ class NamedNetwork:
 
     @property
     def order(self) -> str:
-        """In which order loads without names are taken to be."""
+        """A sentence that says in which order loads without names are."""
         shown = [*self.names[:4], *([".."] if len(self.names) > 4 else [])]
         return f"loads are in the order of the nodes of {self.source}: {', '.join(shown)}"
 
     @property
     def note(self) -> str:
-        """What of the file is not read where links alone are, or nothing."""
+        """A sentence that says what attributes were ignored, or an empty text."""
         if not self.unread:
             return ""
         listed = ", ".join(self.unread)
@@ -131,13 +131,13 @@ def read_network_file(
     column : str, optional
         Node attribute that is the load. Default: "load" where the file has it.
     with_loads : bool
-        Whether loads are read; without, what would be the load is no unused attribute.
+        Read loads; without, the attribute of the load is ignored.
     undirected : bool
         Read every link in both directions.
     parallel : bool
         Allow links that are listed more than once.
     ignore : iterable of str
-        Attributes that are to be left out.
+        Attributes to leave out.
     links_only : bool
         Read links, names and positions alone. Other attributes of links are listed in
         ``unread``; none is refused.
@@ -145,7 +145,7 @@ def read_network_file(
     Raises
     ------
     ValueError
-        If something in the file is not what it should be; the message names file and place.
+        If the file or an option breaks a rule; the message names file and place.
     """
     graph = read_graph_file(path)
     directed = graph.directed and not undirected
@@ -154,28 +154,30 @@ def read_network_file(
     of_links = list(dict.fromkeys(label for link in links for label in link.attributes))
     of_nodes = list(dict.fromkeys(label for node in graph.nodes for label in node.attributes))
     ignored = (*of_links, *of_nodes) if links_only else tuple(ignore)
-    limits, limit = _attribute(graph, links, "capacity", capacity, None, ignored)
-    carried, traffic_label = _attribute(graph, links, "traffic", traffic, 0, ignored)
+    capacities, capacity_label = _attribute(graph, links, "capacity", capacity, None, ignored)
+    traffics, traffic_label = _attribute(graph, links, "traffic", traffic, 0, ignored)
     load = find_label(column, LOAD_NAMES, [label for label in of_nodes if label not in ignored])
     if column is not None and with_loads and load is None:
         refuse(path, f"nodes must have the attribute {column!r}, got {', '.join(of_nodes) or '-'}")
-    # The usual attributes are no longer in use where others were asked for.
-    usual = [label for label in of_links if label.lower() in _superseded(capacity, traffic)]
-    if left := unread(of_links, (limit, traffic_label, *usual), ignored):
-        place = graph.header or next(k.place for k in links if left[0] in k.attributes)
-        refuse_links(place, left, capacity=capacity is None and limit is None)
-    if left := unread(of_nodes, (load, name), ignored):
-        place = next(n.place for n in graph.nodes if left[0] in n.attributes)
-        refuse_nodes(place, left, loads=load is None and with_loads)
+    # An attribute "capacity" or "traffic" is ignored if the user chose another one.
+    usual = [
+        label for label in of_links if label.lower() in _replaced_attributes(capacity, traffic)
+    ]
+    if unused := unread(of_links, (capacity_label, traffic_label, *usual), ignored):
+        place = graph.header or next(k.place for k in links if unused[0] in k.attributes)
+        refuse_links(place, unused, capacity=capacity is None and capacity_label is None)
+    if unused := unread(of_nodes, (load, name), ignored):
+        place = next(n.place for n in graph.nodes if unused[0] in n.attributes)
+        refuse_nodes(place, unused, loads=load is None and with_loads)
     one_way = [directed if k.directed is None or undirected else k.directed for k in links]
     edges = [(ids[k.source], ids[k.target]) for k in links]
-    back = [i for i, way in enumerate(one_way) if not way]
+    two_way = [i for i, way in enumerate(one_way) if not way]
     names = _names(graph, name)
     network = Network(
-        np.array(edges + [edges[i][::-1] for i in back], dtype=np.int64).reshape(-1, 2),
+        np.array(edges + [edges[i][::-1] for i in two_way], dtype=np.int64).reshape(-1, 2),
         n=len(ids),
-        capacity=limits + [limits[i] for i in back],
-        traffic=carried + [carried[i] for i in back],
+        capacity=capacities + [capacities[i] for i in two_way],
+        traffic=traffics + [traffics[i] for i in two_way],
         names=names,
         label=path,
     )
@@ -187,11 +189,14 @@ def read_network_file(
         graph.kind,
         direction=_direction(one_way),
         listed=len(links),
-        once=graph.terminals is None and bool(links) and all(one_way) and _once(edges),
+        once=graph.terminals is None
+        and bool(links)
+        and all(one_way)
+        and _has_no_return_links(edges),
         loads=_node_numbers(graph, load) if load is not None and with_loads else None,
         positions=read_positions([node.attributes for node in graph.nodes]),
         unread=tuple(unread(of_links, (), ())) if links_only else (),
-        excess=_terminals(graph, limits),
+        excess=_terminals(graph, capacities),
     )
 
 
@@ -223,12 +228,12 @@ def read_network(
     parallel : bool
         Allow links that are listed more than once.
     ignore : iterable of str
-        Attributes that are to be left out; others that nothing uses are refused.
+        Attributes to leave out; other unused attributes are refused.
 
     Raises
     ------
     ValueError
-        If something in the file is not what it should be; the message names file and place.
+        If the file or an option breaks a rule; the message names file and place.
     OSError
         If the file cannot be read.
     """
@@ -244,15 +249,17 @@ def read_network(
     ).network
 
 
-def _for_all(what: str, asked: str | None) -> Number | None:
+def _for_all(what: str, requested: str | None) -> Number | None:
     return (
-        None if asked is None else file_number("--" + what, what, asked, limit=what == "capacity")
+        None
+        if requested is None
+        else file_number("--" + what, what, requested, limit=what == "capacity")
     )
 
 
-def _superseded(capacity: str | None, traffic: str | None) -> list[str]:
-    asked = {"capacity": capacity, "traffic": traffic}
-    return [what for what, label in asked.items() if label is not None]
+def _replaced_attributes(capacity: str | None, traffic: str | None) -> list[str]:
+    requested = {"capacity": capacity, "traffic": traffic}
+    return [what for what, label in requested.items() if label is not None]
 
 
 def _direction(one_way: Sequence[bool]) -> str:
@@ -261,7 +268,7 @@ def _direction(one_way: Sequence[bool]) -> str:
     return "one way" if one_way and one_way[0] else "both ways"
 
 
-def _once(edges: Sequence[tuple[int, int]]) -> bool:
+def _has_no_return_links(edges: Sequence[tuple[int, int]]) -> bool:
     """Return whether no two nodes have links in both directions."""
     pairs = {edge for edge in edges if edge[0] != edge[1]}
     return not any(edge[::-1] in pairs for edge in pairs)
@@ -280,7 +287,7 @@ def _node_numbers(graph: FileGraph, label: str) -> tuple[Number, ...]:
 def _ids(graph: FileGraph) -> dict[str, int]:
     ids: dict[str, int] = {}
     for node in graph.nodes:
-        if not _writable(node.id):
+        if not _is_encodable(node.id):
             refuse(node.place, f"a node's id must be valid Unicode, got {node.id!r}")
         if node.id in ids:
             refuse(node.place, f"node {node.id!r} must be listed once, got it again")
@@ -288,8 +295,8 @@ def _ids(graph: FileGraph) -> dict[str, int]:
     return ids
 
 
-def _writable(name: str) -> bool:
-    """Tell whether a name has no halves of surrogate pairs, which JSON can spell."""
+def _is_encodable(name: str) -> bool:
+    """Return whether a name is free of lone surrogates, which JSON can hold and UTF-8 cannot."""
     try:
         name.encode()
     except UnicodeEncodeError:
@@ -309,10 +316,10 @@ def _links(graph: FileGraph, ids: dict[str, int], directed: bool, parallel: bool
         pair = pair if directed or pair[::-1] not in seen else pair[::-1]
         keys = seen.setdefault(pair, set())
         if keys and (link.key is None or link.key in keys or None in keys):
-            turned = graph.directed and not directed and pair != (link.source, link.target)
+            reversed_pair = graph.directed and not directed and pair != (link.source, link.target)
             how = (
                 "for both ways: leave --undirected out"
-                if turned
+                if reversed_pair
                 else "twice (--parallel allows it)"
             )
             refuse(link.place, f"link {link.source} - {link.target} is listed {how}")
@@ -324,18 +331,18 @@ def _attribute(
     graph: FileGraph,
     links: list[FileLink],
     what: str,
-    asked: str | None,
+    requested: str | None,
     default: Number | None,
     ignored: Sequence[str],
 ) -> tuple[list[Number | None], str | None]:
-    """Return a number for each link, and the attribute it is from; or the one number asked for."""
+    """Return a number for each link and its attribute, None where ``requested`` is the number."""
     labels = [label for link in links for label in link.attributes if label not in ignored]
-    label = find_label(asked, (what,), labels)
-    if label is None and asked is not None and is_number(asked):
-        return [_for_all(what, asked)] * len(links), None
-    if label is None and (asked is None or not links):
+    label = find_label(requested, (what,), labels)
+    if label is None and requested is not None and is_number(requested):
+        return [_for_all(what, requested)] * len(links), None
+    if label is None and (requested is None or not links):
         return [default] * len(links), None
-    label = label or str(asked)
+    label = label or str(requested)
     unlimited = "; inf is a link without limit" if what == "capacity" else ""
     for link in links:
         if label not in link.attributes:
@@ -356,22 +363,22 @@ def _attribute(
     return numbers, label
 
 
-def _names(graph: FileGraph, asked: str | None) -> tuple[str, ...]:
-    if asked is not None:
+def _names(graph: FileGraph, requested: str | None) -> tuple[str, ...]:
+    if requested is not None:
         for node in graph.nodes:
-            if asked not in node.attributes:
-                refuse(node.place, f"node {node.id} must have the attribute {asked!r}")
-    for label in (asked,) if asked is not None else ("label", "name"):
-        found = [str(node.attributes.get(label, "")) for node in graph.nodes]
-        if len(set(found)) == len(found) and all(found) and all(map(_writable, found)):
-            return tuple(found)
-    if asked is not None:
-        refuse(graph.source, f"the attribute {asked!r} must name every node differently")
+            if requested not in node.attributes:
+                refuse(node.place, f"node {node.id} must have the attribute {requested!r}")
+    for label in (requested,) if requested is not None else ("label", "name"):
+        names = [str(node.attributes.get(label, "")) for node in graph.nodes]
+        if len(set(names)) == len(names) and all(names) and all(map(_is_encodable, names)):
+            return tuple(names)
+    if requested is not None:
+        refuse(graph.source, f"the attribute {requested!r} must name every node differently")
     return tuple(node.id for node in graph.nodes)
 
 
 def _terminals(graph: FileGraph, limits: list[Number | None]) -> tuple[Number, ...] | None:
-    """Give a DIMACS source and sink as much excess and room as their links can carry."""
+    """Return the excess of a DIMACS source and sink: as much as their links can carry."""
     if graph.terminals is None:
         return None
     s, t = graph.terminals

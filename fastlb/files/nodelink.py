@@ -8,7 +8,7 @@ from typing import Any
 from .filegraph import FileGraph, FileLink, FileNode
 from .textfiles import flag, read_json, refuse
 
-# "graph" and "name" say something of the graph as a whole.
+# "graph" and "name" are attributes of the graph as a whole, which are ignored.
 _KEYS = ("directed", "multigraph", "graph", "name", "nodes", "links", "edges")
 _LISTS = {"links", "edges"}
 
@@ -24,10 +24,10 @@ def read_node_link(path: Path) -> FileGraph:
 
 
 def node_link_graph(document: Any, source: str) -> FileGraph:
-    """Return the graph of a node-link document; nodes may be plain texts or numbers."""
+    """Return the graph of a node-link document; nodes may be plain strings or numbers."""
     graph = FileGraph(source, "json")
-    listed = document.get("links", document.get("edges")) if isinstance(document, dict) else None
-    if not isinstance(listed, list) or not isinstance(document.get("nodes"), list):
+    links = document.get("links", document.get("edges")) if isinstance(document, dict) else None
+    if not isinstance(links, list) or not isinstance(document.get("nodes"), list):
         refuse(source, 'must be node-link JSON: an object with "nodes" and "links"')
     for key in document:
         if key not in _KEYS or (key == "edges" and "links" in document):
@@ -41,7 +41,7 @@ def node_link_graph(document: Any, source: str) -> FileGraph:
             entry = {"id": entry}
         own = _object(entry, ("id",), place)
         graph.nodes.append(FileNode(str(own.pop("id")), own, place))
-    for i, entry in enumerate(listed):
+    for i, entry in enumerate(links):
         place = f"{source} links[{i}]"
         own = _object(entry, ("source", "target"), place)
         ends = str(own.pop("source")), str(own.pop("target"))
@@ -50,7 +50,7 @@ def node_link_graph(document: Any, source: str) -> FileGraph:
     return graph
 
 
-def _object(entry: Any, needed: tuple[str, ...], place: str) -> dict[str, Any]:
-    if not isinstance(entry, dict) or not set(needed) <= set(entry):
-        refuse(place, f"must be an object with {' and '.join(needed)}")
+def _object(entry: Any, required: tuple[str, ...], place: str) -> dict[str, Any]:
+    if not isinstance(entry, dict) or not set(required) <= set(entry):
+        refuse(place, f"must be an object with {' and '.join(required)}")
     return dict(entry)

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NodeLoads:
-    """A number for every node of a network, and where a table places the nodes, if it does.
+    """A number for every node of a network, with positions of nodes if the file has them.
 
-    ``by_node``: whether the file names the nodes, else numbers are in their order.
+    ``by_node`` says whether the file names the nodes; else its numbers are in their order.
     """
 
     numbers: list[Number]
@@ -48,15 +48,15 @@ def read_node_loads(
     Parameters
     ----------
     complete : bool
-        Whether every node must be named; otherwise the others have 0, and numbers may be
-        negative.
+        Whether every node must be named. Otherwise nodes that are not named have 0, and numbers
+        may be negative.
     column, ignore
-        Which column is the load, which are left out.
+        The column of the load, and columns to leave out.
 
     Raises
     ------
     ValueError
-        On an unknown, repeated or missing node and on what is no number; the message names
+        If a node is unknown, repeated or missing, or a load is no number; the message names
         file and place.
     """
     where = Path(path)
@@ -65,8 +65,8 @@ def read_node_loads(
         table = read_node_table(where, column=column, ignore=ignore, usual=usual, nodes=network.ids)
         if table is not None:
             numbers = loads_in_order(table, network, complete=complete)
-            placed = {network.ids[name]: at for name, at in table.positions.items()}
-            positions = tuple(placed.get(i) for i in range(len(numbers))) if placed else None
+            by_number = {network.ids[name]: at for name, at in table.positions.items()}
+            positions = tuple(by_number.get(i) for i in range(len(numbers))) if by_number else None
             return NodeLoads(numbers, True, positions)
     if column is not None:
         refuse(str(path), f"has no column {column!r}: it does not name its nodes")
@@ -76,19 +76,19 @@ def read_node_loads(
 def loads_in_order(
     table: NodeTable, network: NamedNetwork | None, *, complete: bool = True
 ) -> list[Number]:
-    """Return a table's loads in the order of the network's nodes, without one in its own.
+    """Return a table's loads in the order of the network's nodes, or of the table without one.
 
     Raises
     ------
     ValueError
-        On an unknown, repeated or missing node and on what is no number.
+        If a node is unknown, repeated or missing, or a load is no number.
     """
     ids = {name: i for i, (name, *_) in enumerate(table.loads)} if network is None else network.ids
     loads: dict[int, Number] = {}
     for name, value, place in table.loads:
         if name not in ids:
             assert network is not None
-            refuse(place, f"{network.source} has no node {name!r}{_called(network)}")
+            refuse(place, f"{network.source} has no node {name!r}{_name_hint(network)}")
         node = ids[name]
         if node in loads:
             refuse(place, f"node {name!r} must be named once, got it again")
@@ -108,8 +108,8 @@ def json_list(path: Path) -> list[Number]:
     return [file_number(f"{path} number {i}", "load", x) for i, x in enumerate(document)]
 
 
-def _called(network: NamedNetwork) -> str:
-    """Return what the nodes are called, where that is not in a file."""
+def _name_hint(network: NamedNetwork) -> str:
+    """Return the end of a message that says how the nodes of a topology are called."""
     if network.kind != "topology":
         return ""
     return f": its nodes are called 0 to {len(network.names) - 1}"

@@ -65,17 +65,17 @@ def read_node_table(
     Parameters
     ----------
     column : str, optional
-        Column, key or node attribute that is the load. Default: one of ``usual``, or the only
-        one there is.
+        Column, key or node attribute that holds the loads. Default: one of ``usual``, or the
+        only one.
     ignore : iterable of str
-        Columns that are to be left out; others that nothing uses are refused.
+        Columns to leave out; other unused columns are refused.
     usual : tuple of str
-        What the column is usually called.
+        Usual names of the column of loads.
     nodes : container of str
-        Names of nodes: two columns that begin with one are a table also without a header, and
-        of several columns that may name nodes it is the one that does.
+        Names of nodes. Two columns that begin with one are a table even without a header; of
+        several columns that may name nodes, the one that holds these names does.
     text : str, optional
-        What the CSV file holds, where it was read already.
+        Content of the CSV file, if it was read already.
 
     Returns
     -------
@@ -97,12 +97,12 @@ def read_node_table(
 
 
 def _from_graph(graph: FileGraph, choice: _Choice, nodes: Container[str]) -> NodeTable:
-    """Return the table of a graph's nodes, by their ids or by another name that is known."""
-    named = [{"id": node.id, **node.attributes} for node in graph.nodes]
-    label = (_node_label(named[0], named[0], nodes) if named else None) or "id"
+    """Return the table of a graph's nodes by their ids, or by an attribute that holds ``nodes``."""
+    entries = [{"id": node.id, **node.attributes} for node in graph.nodes]
+    label = (_node_label(entries[0], entries[0], nodes) if entries else None) or "id"
     lines = [
         _Line(str(entry.get(label, node.id)), node.attributes, node.place)
-        for node, entry in zip(graph.nodes, named, strict=True)
+        for node, entry in zip(graph.nodes, entries, strict=True)
     ]
     return choice.table(graph.kind, lines, graph.source)
 
@@ -126,17 +126,17 @@ def _from_json(document: Any, choice: _Choice, nodes: Container[str]) -> NodeTab
 
 
 def _records(entries: list[Any], source: str, nodes: Container[str]) -> list[_Line]:
-    """Return objects of a list by the key that names their node."""
-    first = _node_label(entries[0], entries[0], nodes)
-    if first is None:
+    """Return the objects of a list as lines of a table."""
+    node_key = _node_label(entries[0], entries[0], nodes)
+    if node_key is None:
         refuse(f"{source}[0]", f'must name its node, as {{"node": ..}}, got {entries[0]!r:.80}')
     lines = []
     for i, entry in enumerate(entries):
         place = f"{source}[{i}]"
-        if not isinstance(entry, dict) or first not in entry:
-            refuse(place, f"must be an object with {first!r}, got {entry!r:.80}")
-        others = {key: value for key, value in entry.items() if key != first}
-        lines.append(_Line(str(entry[first]), others, place))
+        if not isinstance(entry, dict) or node_key not in entry:
+            refuse(place, f"must be an object with {node_key!r}, got {entry!r:.80}")
+        others = {key: value for key, value in entry.items() if key != node_key}
+        lines.append(_Line(str(entry[node_key]), others, place))
     return lines
 
 
@@ -158,32 +158,32 @@ def _from_rows(
     place = rows[0][1]
     once(place, [(name, None) for name in names])
     lines = []
-    for cells, where in rows[1:]:
+    for cells, line_place in rows[1:]:
         if len(cells) != len(names):
             what = "a node and its load" if len(names) == 2 else f"{len(names)} cells"
-            refuse(where, f"must be {what}, as in the header, got {len(cells)} cells")
-        own = dict(zip(names, cells, strict=True))
-        lines.append(_Line(own.pop(names[node]), own, where))
+            refuse(line_place, f"must be {what}, as in the header, got {len(cells)} cells")
+        values = dict(zip(names, cells, strict=True))
+        lines.append(_Line(values.pop(names[node]), values, line_place))
     return choice.table("csv", lines, place)
 
 
 def _node_label(
     labels: Iterable[str], entry: Mapping[str, Any], nodes: Container[str]
 ) -> str | None:
-    """Return the label of the names of nodes: of several, one under which a node is named."""
-    listed = list(labels)
-    found = (find_label(None, (name,), listed) for name in NODE_NAMES)
-    candidates = [label for label in found if label is not None]
-    naming = (label for label in candidates if str(entry.get(label)) in nodes)
-    return next(naming, candidates[0] if candidates else None)
+    """Return the label of the column of nodes: of several, the first whose entry is a node."""
+    available = list(labels)
+    matches = (find_label(None, (name,), available) for name in NODE_NAMES)
+    candidates = [label for label in matches if label is not None]
+    matching = (label for label in candidates if str(entry.get(label)) in nodes)
+    return next(matching, candidates[0] if candidates else None)
 
 
 def _header(
     rows: list[tuple[list[str], str]], nodes: Container[str]
 ) -> tuple[list[str] | None, int] | None:
-    """Return the columns' names and the column of nodes; names are None without a header.
+    """Return (column names, column of nodes), or None if the rows are plain numbers.
 
-    None if the rows are plain numbers.
+    The column names are None without a header.
     """
     first = rows[0][0] if rows else []
     second = rows[1][0] if len(rows) > 1 else []
@@ -193,8 +193,8 @@ def _header(
     if label is not None and first[0] not in nodes:
         return first, first.index(label)
     if not any(map(is_number, first)) and first[0] not in nodes:
-        named = second[:1] and (second[0] in nodes or not is_number(second[0]))
-        return (first, 0) if named and any(map(is_number, second[1:])) else None
+        has_node = second[:1] and (second[0] in nodes or not is_number(second[0]))
+        return (first, 0) if has_node and any(map(is_number, second[1:])) else None
     if len(first) == 2 and (first[0] in nodes or not is_number(first[0])):
         return None, 0
     return None
@@ -202,7 +202,7 @@ def _header(
 
 @dataclass(frozen=True)
 class _Choice:
-    """Which column is the load, and which are left out."""
+    """The choice of the column of loads, and of columns to leave out."""
 
     source: str
     column: str | None
@@ -212,8 +212,8 @@ class _Choice:
     def table(self, kind: str, lines: list[_Line], place: str) -> NodeTable:
         labels = list(dict.fromkeys(label for line in lines for label in line.values))
         load = self._label(labels, place)
-        if left := unread(labels, (load,), self.ignored):
-            refuse_nodes(place, left, loads=False)
+        if unused := unread(labels, (load,), self.ignored):
+            refuse_nodes(place, unused, loads=False)
         for line in lines:
             if load not in line.values:
                 refuse(line.place, f"node {line.node!r} must have {load!r}")
@@ -232,15 +232,15 @@ class _Choice:
             refuse(place, f"has no {self.column!r}, but {', '.join(labels) or 'nothing'}")
         if label is not None:
             return label
-        left = unread(labels, (), self.ignored)
-        if not left:
+        unused = unread(labels, (), self.ignored)
+        if not unused:
             refuse(place, "must have a load for every node")
-        if len(left) > 1:
-            ways = ", ".join(f"--column {quoted(name)}" for name in left)
-            refuse(place, f"must say which is the load: {ways}")
-        return left[0]
+        if len(unused) > 1:
+            options = ", ".join(f"--column {quoted(name)}" for name in unused)
+            refuse(place, f"must say which is the load: {options}")
+        return unused[0]
 
     def refuse_column(self) -> None:
-        """Refuse to look for a column where there is a node and a number alone."""
+        """Refuse a chosen column where a file has nodes and loads alone."""
         if self.column is not None:
             refuse(self.source, f"has no column {self.column!r}: it has nodes and loads alone")

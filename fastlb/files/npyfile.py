@@ -34,6 +34,6 @@ def read_npy(path: Path) -> NDArray[Any]:
         if "greater than file size" in reason or isinstance(error, ArithmeticError):
             reason = "it is cut off"
         if " object at 0x" in reason:
-            # NumPy shows a node of the header's syntax tree.
+            # NumPy's message shows a node of the header's syntax tree.
             reason = "its header is broken"
         raise ValueError(f"{path} is no readable .npy file: {reason}") from None

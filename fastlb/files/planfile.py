@@ -1,4 +1,4 @@
-"""Plans to files: a JSON document, GraphML with the flow on the links, CSV of the routes."""
+"""Plans written to files: a JSON document, GraphML with flows on links, CSV of routes."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 PLAN_SCHEMA = "fastlb.plan"
 PLAN_SCHEMA_VERSION = 1
 SUFFIXES = (".json", ".graphml", ".csv")
-# What XML 1.0 has no way to write, not even as a reference.
+# Characters that XML 1.0 cannot hold, not even as references.
 _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
-_FIXED = {"name": "string", "bottleneck": "boolean", "full": "boolean"}
+_TYPES = {"name": "string", "bottleneck": "boolean", "full": "boolean"}
 
 
 def plan_document(
@@ -37,25 +37,25 @@ def plan_document(
     """Return a plan as one JSON object.
 
     Entries: ``schema`` ("fastlb.plan") and ``version`` (1) of its form, ``fastlb`` (the
-    library's version), ``content`` (SHA-256 of what was read and asked: names, links,
-    capacities, traffic, excess and options), ``input`` (source, kind, nodes, directed links,
+    library's version), ``content`` (SHA-256 of the problem: names, links, capacities, traffic,
+    excess and options), ``input`` (source, kind, nodes, directed links,
     how many links are listed and in which direction, the loads file), ``options``; then
-    ``asked`` (load that has room), ``eliminated``, ``contention``,
-    ``bound`` (what the contention cannot go below: it is proved), ``levels``, ``traffic``,
+    ``asked`` (the most load that supply and demand allow), ``eliminated``, ``contention``,
+    ``bound`` (the proven lower bound of the contention), ``levels``, ``traffic``,
     ``iterations``, ``quantum`` (by how much rounding of float data may have changed eliminated
     and contention, 0 for exact data); ``held_back``, load that the links do not let through, and
     ``full_links``, the full links that hold it back; ``bottleneck``, the links that prove the
     contention, and ``links``, those that carry load (each of these links: source, target, flow,
     capacity, traffic, link number);
     ``routes`` (source, sink, amount, path of names); ``nodes`` (name, load before and after,
-    null where only the excess is known, excess, and what is left of it). Numbers are ints or
-    floats, fractions texts such as "7/2", no limit null.
+    null where only the excess is known, excess, and what remains of it as ``left``). Numbers are
+    ints or floats, fractions are texts such as "7/2", and no limit is null.
     """
-    figures = plan.to_dict()
+    summary = plan.to_dict()
     flow = plan.flow.tolist()
-    rows = [_row(plan, named, k) for k in range(len(flow)) if flow[k]]
+    rows = [_link_entry(plan, named, k) for k in range(len(flow)) if flow[k]]
     routes = plan.routes()
-    left = _moved(excess, routes)
+    remaining = _moved(excess, routes)
     loads_before: list[Any] = [None] * len(excess) if before is None else list(before)
     loads_after = loads_before if before is None else _moved(before, routes)
     return {
@@ -74,17 +74,17 @@ def plan_document(
             "loads": loads,
         },
         "options": options,
-        "asked": plain(asked(excess)),
-        "eliminated": figures["eliminated"],
-        "contention": figures["contention"],
-        "bound": figures["contention"],
-        "levels": figures["levels"],
-        "traffic": figures["traffic"],
-        "iterations": figures["iterations"],
-        "quantum": figures["quantum"],
-        "held_back": figures["held_back"],
-        "full_links": [_row(plan, named, k) for k in figures["full_links"]],
-        "bottleneck": [_row(plan, named, k) for k in figures["bottleneck"]],
+        "asked": plain(movable(excess)),
+        "eliminated": summary["eliminated"],
+        "contention": summary["contention"],
+        "bound": summary["contention"],
+        "levels": summary["levels"],
+        "traffic": summary["traffic"],
+        "iterations": summary["iterations"],
+        "quantum": summary["quantum"],
+        "held_back": summary["held_back"],
+        "full_links": [_link_entry(plan, named, k) for k in summary["full_links"]],
+        "bottleneck": [_link_entry(plan, named, k) for k in summary["bottleneck"]],
         "links": rows,
         "routes": [
             {
@@ -100,39 +100,40 @@ def plan_document(
                 "name": name,
                 "before": None if first is None else plain(first),
                 "after": None if last is None else plain(last),
-                "excess": plain(above),
-                "left": plain(rest),
+                "excess": plain(node_excess),
+                "left": plain(remainder),
             }
-            for name, first, last, above, rest in zip(
-                named.names, loads_before, loads_after, excess, left, strict=True
+            for name, first, last, node_excess, remainder in zip(
+                named.names, loads_before, loads_after, excess, remaining, strict=True
             )
         ],
     }
 
 
 def _moved(amounts: list[Number], routes: list[Route]) -> list[Any]:
-    """Return what nodes hold of their amounts once the routes have carried theirs away."""
-    held: list[Any] = list(amounts)
+    """Return the amounts at the nodes after the routes have carried theirs."""
+    result: list[Any] = list(amounts)
     for route in routes:
-        held[route.source] -= route.amount
-        held[route.sink] += route.amount
-    return held
+        result[route.source] -= route.amount
+        result[route.sink] += route.amount
+    return result
 
 
-def asked(excess: list[Number]) -> Number:
-    """Return how much load there is to move and room for."""
-    gives: Any = sum(x for x in excess if x > 0)
-    takes: Any = sum(-x for x in excess if x < 0)
-    smaller: Number = min(gives, takes)
+def movable(excess: list[Number]) -> Number:
+    """Return the smaller of the load to move and the room for it."""
+    supply: Any = sum(x for x in excess if x > 0)
+    demand: Any = sum(-x for x in excess if x < 0)
+    smaller: Number = min(supply, demand)
     return smaller
 
 
 def write_plan(path: Path, document: dict[str, Any], plan: MinimaxPlan, *, force: bool) -> None:
     """Write a plan in the form that the suffix names.
 
-    ``.json`` holds the document; ``.graphml`` the network with names, loads, excess and what is
-    left on the nodes, and flow, capacity, traffic, bottleneck and full (whether a link is one of
-    ``full_links``) on all links, as numbers where no fraction is among them; ``.csv`` the routes.
+    ``.json`` holds the document, ``.csv`` the routes. ``.graphml`` holds the network, with name,
+    loads, excess and what remains of it on the nodes, and flow, capacity, traffic, bottleneck
+    and full (whether a link is one of ``full_links``) on all links, as numbers unless a
+    fraction is among them.
 
     Raises
     ------
@@ -148,7 +149,7 @@ def write_plan(path: Path, document: dict[str, Any], plan: MinimaxPlan, *, force
             stream.write(_graphml(document, plan).encode())
 
 
-def _row(plan: MinimaxPlan, named: NamedNetwork, k: int) -> dict[str, Any]:
+def _link_entry(plan: MinimaxPlan, named: NamedNetwork, k: int) -> dict[str, Any]:
     u, v = plan.network.edges[k].tolist()
     limit = plan.network.capacities
     return {
@@ -191,7 +192,7 @@ def _cell(text: str) -> str:
 
 
 def _graphml(document: dict[str, Any], plan: MinimaxPlan) -> str:
-    tight, full = set(plan.bottleneck.tolist()), set(plan.full_links.tolist())
+    bottleneck, full = set(plan.bottleneck.tolist()), set(plan.full_links.tolist())
     nodes: dict[str, list[Any]] = {
         "name": [node["name"] for node in document["nodes"]],
         "excess": [node["excess"] for node in document["nodes"]],
@@ -203,7 +204,7 @@ def _graphml(document: dict[str, Any], plan: MinimaxPlan) -> str:
         "flow": [plain(f) for f in plan.flow.tolist()],
         "capacity": ["inf" if c is None else plain(c) for c in plan.network.capacity],
         "traffic": [plain(f) for f in plan.network.traffic],
-        "bottleneck": ["true" if k in tight else "false" for k in range(len(plan.flow))],
+        "bottleneck": ["true" if k in bottleneck else "false" for k in range(len(plan.flow))],
         "full": ["true" if k in full else "false" for k in range(len(plan.flow))],
     }
     for name in nodes["name"]:
@@ -215,7 +216,7 @@ def _graphml(document: dict[str, Any], plan: MinimaxPlan) -> str:
     ]
     for target, columns in (("node", nodes), ("edge", links)):
         for name, values in columns.items():
-            kind = _FIXED.get(name) or _kind(values)
+            kind = _TYPES.get(name) or _kind(values)
             lines.append(
                 f'  <key id="{name}" for="{target}" attr.name="{name}" attr.type="{kind}"/>'
             )

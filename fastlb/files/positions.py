@@ -18,14 +18,14 @@ _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 def read_positions(nodes: Sequence[Mapping[str, Any]]) -> tuple[Position | None, ...] | None:
     """Return (x, y) of every node, y upwards, from its attributes; None where it has none.
 
-    Of the ways to say it the first that any node uses serves all. Longitudes are shortened as
-    they are at the mean latitude. None for all if no node has a position.
+    The first form that any node uses is read for all nodes. Longitudes are multiplied by the
+    cosine of the mean latitude. The result is None if no node has a position.
     """
     lowered = [{key.lower(): value for key, value in node.items()} for node in nodes]
     for read in (_plane, _pos, _globe, _screen):
-        found = tuple(map(read, lowered))
-        if any(found):
-            return _projected(found) if read is _globe else found
+        positions = tuple(map(read, lowered))
+        if any(positions):
+            return _projected(positions) if read is _globe else positions
     return None
 
 
@@ -58,7 +58,9 @@ def _pair(x: Any, y: Any) -> Position | None:
     return pair if all(map(math.isfinite, pair)) else None
 
 
-def _projected(places: Sequence[Position | None]) -> tuple[Position | None, ...]:
-    north = [place[1] for place in places if place is not None]
+def _projected(positions: Sequence[Position | None]) -> tuple[Position | None, ...]:
+    north = [position[1] for position in positions if position is not None]
     shrink = max(0.1, math.cos(math.radians(sum(north) / len(north))))
-    return tuple(None if place is None else (place[0] * shrink, place[1]) for place in places)
+    return tuple(
+        None if position is None else (position[0] * shrink, position[1]) for position in positions
+    )

@@ -1,4 +1,4 @@
-"""Text files of others, JSON and CSV: whatever is wrong in one is told with its place."""
+"""Text, JSON and CSV files of users; errors name the place in the file."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ def refuse(place: str, rule: str) -> NoReturn:
 
 
 def once(place: str, pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    """Return pairs as a mapping; refuse one that is given twice."""
-    made: dict[str, Any] = {}
+    """Return pairs as a dict; refuse a repeated key."""
+    mapping: dict[str, Any] = {}
     for key, value in pairs:
-        if key in made:
+        if key in mapping:
             refuse(place, f"{key!r} must be named once, got it again")
-        made[key] = value
-    return made
+        mapping[key] = value
+    return mapping
 
 
 def flag(place: str, what: str, value: Any, words: dict[Any, bool]) -> bool:
-    """Return what a word says, one of a few."""
-    for word, meant in words.items():
+    """Return the bool that a word stands for; refuse words that are not in ``words``."""
+    for word, meaning in words.items():
         if type(value) is type(word) and value == word:
-            return meant
+            return meaning
     choices = " or ".join(json.dumps(word) for word in words)
     refuse(place, f"{what} must be {choices}, got {value!r}")
 
 
 def read_json(path: Path) -> Any:
-    """Return what a JSON file holds; objects that hold a name twice are refused."""
+    """Return the content of a JSON file; objects with a repeated name are refused."""
     try:
         return json.loads(read_text(path), object_pairs_hook=lambda pairs: once(str(path), pairs))
     except json.JSONDecodeError as error:
@@ -76,7 +76,7 @@ def _delimiter(text: str) -> str:
 
 
 def read_text(path: Path) -> str:
-    """Return what a text file holds."""
+    """Return the text of a UTF-8 file."""
     try:
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:

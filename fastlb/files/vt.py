@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"(?P<prefix>.+)\.(?P<rank>[+-]?\d+)\.json")
 LARGEST_RANK = 10**9 - 1
-
-
-# With more ranks missing than this, the number in the name is hardly a rank.
+# If more ranks are missing than this, the number in the largest name is hardly a rank.
 MISSING_LISTED = 10**4
 
 
@@ -50,17 +48,17 @@ def folder_files(folder: Path) -> list[Path]:
         If there are none, they are compressed, or they belong to several runs.
     """
     entries = sorted(folder.iterdir())
-    found = [path for path in entries if _NAME.fullmatch(path.name)]
+    paths = [path for path in entries if _NAME.fullmatch(path.name)]
     _refuse_compressed(entries)
-    if not found:
+    if not paths:
         raise ValueError(f"{folder} holds no PREFIX.RANK.json files, got {len(entries)} entries")
-    prefixes = sorted({_name(path)[0] for path in found})
+    prefixes = sorted({_name(path)[0] for path in paths})
     if len(prefixes) > 1:
         raise ValueError(
             f"{folder} holds the files of {len(prefixes)} runs ({', '.join(prefixes[:4])}): "
             f"choose one, such as '{folder / prefixes[0]}.*.json'"
         )
-    return found
+    return paths
 
 
 def read_task_loads(
@@ -105,32 +103,32 @@ def read_task_loads(
 
 def _by_rank(paths: list[Path]) -> list[Path]:
     _refuse_compressed(paths)
-    found: dict[int, Path] = {}
+    by_rank: dict[int, Path] = {}
     for path in paths:
         rank = _name(path)[1]
-        if rank in found:
-            raise ValueError(f"rank {rank} must have one file, got {found[rank]} and {path}")
-        found[rank] = path
-    last = max(found)
-    missing = last + 1 - len(found)
+        if rank in by_rank:
+            raise ValueError(f"rank {rank} must have one file, got {by_rank[rank]} and {path}")
+        by_rank[rank] = path
+    last = max(by_rank)
+    missing = last + 1 - len(by_rank)
     if missing > MISSING_LISTED:
         raise ValueError(
-            f"{found[last]} is named as rank {last}, which must be below the number of files, "
-            f"got {len(found)}"
+            f"{by_rank[last]} is named as rank {last}, which must be below the number of files, "
+            f"got {len(by_rank)}"
         )
     if missing:
         raise ValueError(
-            f"{found[last].parent} must hold a file for every rank 0..{last}, "
-            f"missing {_listed(set(range(last)) - found.keys())}"
+            f"{by_rank[last].parent} must hold a file for every rank 0..{last}, "
+            f"missing {_listed(set(range(last)) - by_rank.keys())}"
         )
-    return [found[rank] for rank in range(len(found))]
+    return [by_rank[rank] for rank in range(len(by_rank))]
 
 
 def _name(path: Path) -> tuple[str, int]:
     match = _NAME.fullmatch(path.name)
     if match is None:
         raise ValueError(f"{path} must be named PREFIX.RANK.json, such as data.0.json")
-    # Not by int first: Python refuses to read thousands of digits.
+    # The length is checked before int(), which refuses thousands of digits with another message.
     rank = match["rank"].lstrip("0") or "0"
     if not rank.isdecimal() or len(rank) > len(str(LARGEST_RANK)):
         raise ValueError(f"{path} must be named by a rank from 0 to {LARGEST_RANK}")

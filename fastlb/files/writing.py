@@ -1,4 +1,4 @@
-"""A balance in a file: ``.json``, ``.npz`` and ``.csv``, whole or not at all."""
+"""A balance written to ``.json``, ``.npz`` or ``.csv``; files are complete or absent."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 BALANCE_SCHEMA = "fastlb.balance"
 BALANCE_SCHEMA_VERSION = 1
-# What a number takes as a Python object in a list, as text, and as joined text.
+# Memory per number: a Python object in a list, its text, and the joined text.
 _JSON_BYTES = 100
 SUFFIXES = (".json", ".npz", ".csv")
 
@@ -39,15 +39,15 @@ SUFFIXES = (".json", ".npz", ".csv")
 def check_target(
     path: str | Path, *, force: bool = False, suffixes: tuple[str, ...] = SUFFIXES
 ) -> Path:
-    """Return the path to write to, before any work is done for it.
+    """Check before any work that a path can be written to, and return it.
 
     Raises
     ------
     ValueError
         If the suffix is unknown.
     OSError
-        If the file is there and ``force`` is not given, it is a folder, a device or a pipe, or
-        its folder is not there or not writable.
+        If the file exists and ``force`` is not set, if it is a folder, a device or a pipe, or if
+        its folder does not exist or is not writable.
     """
     target = Path(path)
     if target.suffix not in suffixes:
@@ -58,48 +58,48 @@ def check_target(
 
 @contextmanager
 def replacing(path: Path, *, force: bool = False) -> Iterator[IO[bytes]]:
-    """Open a file beside ``path`` that takes its place once it is complete.
+    """Open a temporary file beside ``path`` that replaces it once it is complete.
 
-    After an error nothing is left, and what stood at ``path`` stands there still. What a run that
-    was killed had left beside it is removed.
+    After an error the temporary file is removed and ``path`` is unchanged. Temporary files of
+    killed runs are removed as well.
     """
     target = _check_free(path, force)
-    partial = unfinished(target)
-    with naming(path, partial):
+    temporary = unfinished(target)
+    with naming(path, temporary):
         try:
-            with partial.open("xb") as stream:
+            with temporary.open("xb") as stream:
                 _lock(stream.fileno())
                 yield stream
                 stream.flush()
                 os.fsync(stream.fileno())
             _check_free(path, force)
-            partial.replace(target)
+            temporary.replace(target)
         finally:
-            partial.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
 
 
 @contextmanager
 def filling(folder: Path) -> Iterator[Path]:
-    """Make a folder beside ``folder``, which is not there, that takes its name once complete."""
+    """Make a temporary folder beside ``folder``, a new name, that gets this name once complete."""
     target = folder.resolve()
-    partial = unfinished(target)
+    temporary = unfinished(target)
     handle = None
-    with naming(folder, partial):
-        partial.mkdir()
+    with naming(folder, temporary):
+        temporary.mkdir()
         try:
             with suppress(OSError):  # not every system opens folders
-                handle = os.open(partial, os.O_RDONLY)
+                handle = os.open(temporary, os.O_RDONLY)
                 _lock(handle)
-            yield partial
-            partial.rename(target)
+            yield temporary
+            temporary.rename(target)
         finally:
             if handle is not None:
                 os.close(handle)
-            shutil.rmtree(partial, ignore_errors=True)
+            shutil.rmtree(temporary, ignore_errors=True)
 
 
 def unfinished(target: Path) -> Path:
-    """Return a new name beside ``target`` for it while it is written; remove abandoned ones."""
+    """Return a new temporary name beside ``target``; remove those of killed runs."""
     for path in target.parent.glob(f".{glob.escape(target.name)}.*.part"):
         if re.fullmatch(r"[0-9a-f]{8}", path.name[len(target.name) + 2 : -len(".part")]):
             with suppress(OSError):
@@ -108,12 +108,12 @@ def unfinished(target: Path) -> Path:
 
 
 @contextmanager
-def naming(path: Path, partial: Path) -> Iterator[None]:
-    """Let errors of the operating system name ``path``, not what is unfinished beside it."""
+def naming(path: Path, temporary: Path) -> Iterator[None]:
+    """Let errors of the operating system name ``path``, not the temporary file beside it."""
     try:
         yield
     except OSError as error:
-        if error.errno is None or str(error.filename) not in ("None", str(partial)):
+        if error.errno is None or str(error.filename) not in ("None", str(temporary)):
             raise
         raise OSError(error.errno, error.strerror, str(path)) from error
 
@@ -131,7 +131,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def remove_abandoned(path: Path) -> None:
-    """Remove a file or folder that was being written by a run that is no more."""
+    """Remove a temporary file or folder whose writer has ended."""
     mode = path.lstat().st_mode
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         return
@@ -148,10 +148,10 @@ def remove_abandoned(path: Path) -> None:
 
 
 def _lock(handle: int) -> bool:
-    """Take the lock that a writer holds until its file is complete; False where it is taken."""
+    """Take the lock that a writer holds until its file is complete; False if it is held."""
     try:
         import fcntl
-    except ImportError:  # there, what is open cannot be removed
+    except ImportError:  # Windows, where open files cannot be removed
         return True
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -160,12 +160,12 @@ def _lock(handle: int) -> bool:
     return True
 
 
-def balance_head(balance: Balance, given: LoadFile, options: dict[str, Any]) -> dict[str, Any]:
-    """Return what a balance document says beside the arrays.
+def balance_head(balance: Balance, load_file: LoadFile, options: dict[str, Any]) -> dict[str, Any]:
+    """Return the entries of a balance document other than the arrays.
 
     The document is one JSON object: ``schema`` ("fastlb.balance") and ``version`` (1) of its
     form, ``fastlb`` (the library's version), ``input`` (source, kind, shape and dtype of the
-    loads, vt phases and tasks, the quantum or null), ``options`` (those given to the method),
+    loads, vt phases and tasks, the quantum or null), ``options`` (those of the method),
     ``reached`` (False where GDE did not converge), ``initial_loads``, and the entries of
     :meth:`Balance.to_dict`: method, topology, ``names`` of the nodes where they have some,
     ``loads``, ``flows`` and the figures; for a network from a file also ``links``, the pairs of
@@ -173,14 +173,14 @@ def balance_head(balance: Balance, given: LoadFile, options: dict[str, Any]) -> 
     finite, for which JSON has no form, is null.
     """
     source: dict[str, Any] = {
-        "source": given.source,
-        "kind": given.kind,
-        "shape": list(given.loads.shape),
-        "dtype": given.loads.dtype.name,
-        "quantum": given.quantum,
+        "source": load_file.source,
+        "kind": load_file.kind,
+        "shape": list(load_file.loads.shape),
+        "dtype": load_file.loads.dtype.name,
+        "quantum": load_file.quantum,
     }
-    if given.kind == "vt":
-        source |= {"phases": list(given.phases), "tasks": given.tasks}
+    if load_file.kind == "vt":
+        source |= {"phases": list(load_file.phases), "tasks": load_file.tasks}
     return {
         "schema": BALANCE_SCHEMA,
         "version": BALANCE_SCHEMA_VERSION,
@@ -191,19 +191,21 @@ def balance_head(balance: Balance, given: LoadFile, options: dict[str, Any]) -> 
     }
 
 
-def balance_document(balance: Balance, given: LoadFile, options: dict[str, Any]) -> dict[str, Any]:
+def balance_document(
+    balance: Balance, load_file: LoadFile, options: dict[str, Any]
+) -> dict[str, Any]:
     """Return the JSON document of a balance, as described in :func:`balance_head`.
 
     Raises
     ------
     MemoryError
-        If its numbers plainly do not fit the memory as Python objects; ``.npz`` is for those.
+        If its numbers plainly do not fit the memory as Python objects; ``.npz`` needs less.
     """
     arrays = [getattr(balance, name, None) for name in RECORDED_WITH]
-    numbers = given.loads.size + sum(a.size for a in arrays if isinstance(a, np.ndarray))
+    numbers = load_file.loads.size + sum(a.size for a in arrays if isinstance(a, np.ndarray))
     require_memory(_JSON_BYTES * numbers, "the JSON document (.npz needs far less)")
-    head = balance_head(balance, given, options)
-    document = {**head, "initial_loads": given.loads.tolist(), **balance.to_dict()}
+    head = balance_head(balance, load_file, options)
+    document = {**head, "initial_loads": load_file.loads.tolist(), **balance.to_dict()}
     if isinstance(balance.topology, Network) and "flows" in document:
         names = balance.topology.names
         document["links"] = [[names[u], names[v]] for u, v in balance.topology.links.tolist()]
@@ -211,14 +213,14 @@ def balance_document(balance: Balance, given: LoadFile, options: dict[str, Any])
 
 
 def reached(balance: Balance) -> bool:
-    """Return whether the method ended as it should: every network of a GDE converged."""
+    """Return whether the method reached its goal: every network of a GDE converged."""
     return bool(np.all(getattr(balance, "converged", True)))
 
 
 def write_balance(
     path: Path,
     balance: Balance,
-    given: LoadFile,
+    load_file: LoadFile,
     options: dict[str, Any],
     *,
     force: bool = False,
@@ -232,9 +234,9 @@ def write_balance(
     """
     with replacing(path, force=force) as stream:
         if path.suffix == ".json":
-            stream.write(as_json(balance_document(balance, given, options)).encode())
+            stream.write(as_json(balance_document(balance, load_file, options)).encode())
         elif path.suffix == ".npz":
-            _write_npz(stream, balance, given, options)
+            _write_npz(stream, balance, load_file, options)
         else:
             _write_csv(stream, balance)
 
@@ -264,22 +266,22 @@ def _finite(value: Any) -> Any:
 
 
 def _write_npz(
-    stream: IO[bytes], balance: Balance, given: LoadFile, options: dict[str, Any]
+    stream: IO[bytes], balance: Balance, load_file: LoadFile, options: dict[str, Any]
 ) -> None:
     head = {
-        **balance_head(balance, given, options),
+        **balance_head(balance, load_file, options),
         "method": balance.method,
         "topology": balance.topology.spec,
     }
     if hasattr(balance, "lam"):
         head["lam"] = str(balance.lam)
-    arrays: dict[str, Any] = {"initial_loads": given.loads, "document": json.dumps(head)}
+    arrays: dict[str, Any] = {"initial_loads": load_file.loads, "document": json.dumps(head)}
     for name in RECORDED_WITH:
         value = getattr(balance, name, None)
         if isinstance(value, dict):
             arrays |= {f"{name}.{key}": part for key, part in value.items()}
         elif value is not None:
-            # A Fraction, which the document has exactly, as the nearest float.
+            # The document holds a Fraction exactly; the array holds the nearest float.
             arrays[name] = float(value) if isinstance(value, Fraction) else value
     np.savez(stream, **arrays)
 
@@ -302,7 +304,7 @@ def _write_csv(stream: IO[bytes], balance: Balance) -> None:
 
 
 def _check_free(path: Path, force: bool) -> Path:
-    """Return where ``path`` leads to, through any links, if a file can be written there."""
+    """Return ``path`` with symbolic links resolved, if a file can be written there."""
     target = Path(os.path.realpath(path))
     mode = target.lstat().st_mode if os.path.lexists(target) else None
     if mode is not None and stat.S_ISDIR(mode):

@@ -146,9 +146,9 @@ def verify(stages: Sequence[Level], flow: Integers, parts: int, whole: bool) -> 
     require(beta >= first.problem.lowest, "the contention is at least the existing one")
     for stage in stages:
         problem = stage.problem
-        finer = parts // stage.parts
-        carried = (problem.base * finer + flow)[problem.counted & (flow > 0)]
-        worst = max(Fraction(int(carried.max(initial=0)), finer), Fraction(problem.lowest))
+        factor = parts // stage.parts
+        contentions = (problem.base * factor + flow)[problem.counted & (flow > 0)]
+        worst = max(Fraction(int(contentions.max(initial=0)), factor), Fraction(problem.lowest))
         require(worst <= stage.beta, "no counted link exceeds the contention")
         require(_proved(stage), "a cut proves the contention")
 
@@ -161,7 +161,7 @@ def verify_given(
     flow: Integers,
     per_one: Fraction,
 ) -> None:
-    """Check a flow (E,), ``per_one`` units a number, against the numbers as they were given.
+    """Check a flow (E,), ``per_one`` units a number, against the user's numbers, before scaling.
 
     Raises
     ------
@@ -169,16 +169,18 @@ def verify_given(
         If it exceeds a capacity, an excess or a room.
     """
     used = np.flatnonzero((flow > 0) & ~capacity.unlimited)
-    left = _difference(capacity.values[used], traffic.values[used])
-    require(_within(flow[used], per_one, left), "no flow exceeds the capacity left by traffic")
+    available = _difference(capacity.values[used], traffic.values[used])
+    require(_within(flow[used], per_one, available), "no flow exceeds the capacity left by traffic")
     net = np.zeros(len(excess.values), dtype=np.int64)
     np.add.at(net, edges[:, 0], flow)
     np.subtract.at(net, edges[:, 1], flow)
-    gives, takes = np.flatnonzero(net > 0), np.flatnonzero(net < 0)
-    require(_within(net[gives], per_one, excess.values[gives]), "no node gives more than it has")
-    nothing = np.zeros(len(takes), dtype=np.int64)
-    room = _difference(nothing, excess.values[takes])
-    require(_within(-net[takes], per_one, room), "no node takes more than it has room for")
+    senders, receivers = np.flatnonzero(net > 0), np.flatnonzero(net < 0)
+    require(
+        _within(net[senders], per_one, excess.values[senders]), "no node gives more than it has"
+    )
+    nothing = np.zeros(len(receivers), dtype=np.int64)
+    room = _difference(nothing, excess.values[receivers])
+    require(_within(-net[receivers], per_one, room), "no node takes more than it has room for")
 
 
 def _difference(large: NDArray[Any], small: NDArray[Any]) -> NDArray[Any]:
@@ -240,7 +242,7 @@ def _sent(problem: Problem, flow: Integers) -> int:
 
 
 def _net(problem: Problem, flow: Integers) -> Integers:
-    """Return what leaves every node less what enters it; sums that wrap come back right."""
+    """Return the outflow of every node minus its inflow; sums that wrap cancel out."""
     net = np.zeros(len(problem.excess), dtype=np.int64)
     np.add.at(net, problem.tail, flow)
     np.subtract.at(net, problem.head, flow)
@@ -248,6 +250,6 @@ def _net(problem: Problem, flow: Integers) -> Integers:
 
 
 def require(holds: bool, what: str) -> None:
-    """Raise a ValueError where what should be does not hold."""
+    """Raise a ValueError unless a condition of the plan holds."""
     if not holds:
         raise ValueError(f"the plan does not hold: it should be that {what}")

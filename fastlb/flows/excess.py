@@ -18,14 +18,14 @@ def excess_load(loads: Sequence[Number], *, target: ArrayLike | None = None) -> 
 @overload
 def excess_load(loads: Numbers, *, target: ArrayLike | None = None) -> NDArray[Any]: ...
 def excess_load(loads: Numbers, *, target: ArrayLike | None = None) -> NDArray[Any]:
-    """Return how much each node has above what it should have.
+    """Return the load of each node above its target.
 
     Parameters
     ----------
     loads : (*batch, N)
         Loads; integers, or floats.
     target : scalar or (N,), optional
-        What each node should have. Default: the balanced load; of integers with total T the
+        Target load of each node. Default: the balanced load; of integers with total T the
         ``T % N`` most loaded nodes keep one unit more (ties: the lower node).
 
     Returns
@@ -71,9 +71,9 @@ def excess_load(loads: Numbers, *, target: ArrayLike | None = None) -> NDArray[A
     extra = np.array([total % n for total in totals], dtype=np.int64)
     # The complement turns largest first into smallest first for every int64.
     order = np.argsort(~rows, axis=1, kind="stable")
-    keeps = np.empty_like(rows)
-    np.put_along_axis(keeps, order, (np.arange(n) < extra[:, None]).astype(np.int64), axis=1)
-    return _difference(rows, quota[:, None] + keeps).reshape(numbers.shape)
+    extra_units = np.empty_like(rows)
+    np.put_along_axis(extra_units, order, (np.arange(n) < extra[:, None]).astype(np.int64), axis=1)
+    return _difference(rows, quota[:, None] + extra_units).reshape(numbers.shape)
 
 
 def _difference(loads: NDArray[Any], target: NDArray[Any]) -> NDArray[Any]:
@@ -83,8 +83,8 @@ def _difference(loads: NDArray[Any], target: NDArray[Any]) -> NDArray[Any]:
     return difference
 
 
-def _numbers(name: str, listed: Numbers) -> NDArray[Any]:
-    values = as_array(name, listed)
+def _numbers(name: str, numbers: Numbers) -> NDArray[Any]:
+    values = as_array(name, numbers)
     kind, width = values.dtype.kind, values.dtype.itemsize
     if not (kind in "iu" or (kind == "f" and width in (4, 8))):
         got = refused_dtype(name, values.dtype)

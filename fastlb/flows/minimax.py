@@ -52,7 +52,7 @@ def minimax_flow(
     excess: Sequence[Sequence[Any] | Vector],
     **options: Unpack[FlowOptions],
 ) -> MinimaxBatch: ...
-# Of an array whose axes a type checker does not know, either.
+# For arrays, whose number of axes is unknown to type checkers.
 @overload
 def minimax_flow(
     network: Topology | str, excess: Numbers, **options: Unpack[FlowOptions]
@@ -110,7 +110,7 @@ def minimax_flow(
     Raises
     ------
     ValueError, TypeError
-        If an argument is not what it should be.
+        If an argument breaks a rule; the message names it.
     OverflowError
         If scaled totals exceed ``2**61`` (``2**30`` for method "scipy").
 
@@ -135,20 +135,24 @@ def minimax_flow(
     rows, shape = _rows(excess, read_topology(network, "network").size)
     network = network_of(network)
     weights = _mask("counted", counted, network.edge_count, "links", default=True)
-    held = _pinned(pinned, network.size)
+    pinned_nodes = _pinned(pinned, network.size)
     graph = expand(network, routing)
-    limits, carried, most = network.capacities, _traffic(network, contention), _most(max_moves)
+    capacities, traffics, most = (
+        network.capacities,
+        _traffic(network, contention),
+        _move_limit(max_moves),
+    )
     plans = []
     for row in rows:
         quantities = read_quantities("excess", row, network.size, "nodes", signed=True)
-        kind = common_kind(quantities, limits, network.traffics)
+        kind = common_kind(quantities, capacities, network.traffics)
         whole = _whole(integral, kind, levels)
-        movable = _held(quantities, held)
-        scaled = scale(kind, movable, limits, carried, most, whole=whole)
+        movable = _without_pinned(quantities, pinned_nodes)
+        scaled = scale(kind, movable, capacities, traffics, most, whole=whole)
         problem = _problem(graph, scaled, weights, contention)
-        stages, iterations, at_hand = _search(problem, whole or kind == "float", levels, method)
+        stages, iterations, last_flow = _search(problem, whole or kind == "float", levels, method)
         planner = PLANS[plan]
-        planned = MinimaxPlan(
+        result = MinimaxPlan(
             network,
             movable,
             scaled.units,
@@ -157,9 +161,9 @@ def minimax_flow(
             stages,
             iterations,
             planner,
-            at_hand if planner is short_flow else None,
+            last_flow if planner is short_flow else None,
         )
-        plans.append(planned)
+        plans.append(result)
     if shape is None:
         return plans[0]
     return MinimaxBatch(plans, shape, network.edge_count)
@@ -168,7 +172,7 @@ def minimax_flow(
 def _search(
     problem: Problem, rounded: bool, levels: int, method: str
 ) -> tuple[tuple[Level, ...], int, tuple[Integers, int] | None]:
-    """Return the levels of contention, the values of beta tried and the last flow at hand."""
+    """Return the levels of contention, the number of betas tried, and the last flow or None."""
     stages: list[Level] = []
     iterations = 0
     parts = 1
@@ -206,7 +210,7 @@ def _problem(graph: Expanded, scaled: Scaled, weights: Nodes, contention: str) -
     )
 
 
-def _most(max_moves: Any) -> Number:
+def _move_limit(max_moves: Any) -> Number:
     if max_moves is None:
         return math.inf
     most = read_number("max_moves", max_moves)
@@ -227,11 +231,11 @@ def _whole(integral: bool | None, kind: Kind, levels: int) -> bool:
 
 
 def _traffic(network: Network, contention: str) -> Quantities:
-    """Return the traffic that matters: on links without a limit only where it counts itself."""
-    unlimited, carried = network.capacities.unlimited, network.traffics
-    if contention == "total" or not unlimited.any() or not carried.values.any():
-        return carried
-    return Quantities(np.where(unlimited, 0, carried.values), carried.unlimited)
+    """Return the traffic, with 0 on unlimited links unless traffic counts as contention."""
+    unlimited, traffics = network.capacities.unlimited, network.traffics
+    if contention == "total" or not unlimited.any() or not traffics.values.any():
+        return traffics
+    return Quantities(np.where(unlimited, 0, traffics.values), traffics.unlimited)
 
 
 def _rows(excess: Numbers, n: int) -> tuple[list[Any], tuple[int, ...] | None]:
@@ -239,16 +243,16 @@ def _rows(excess: Numbers, n: int) -> tuple[list[Any], tuple[int, ...] | None]:
     if isinstance(excess, np.ndarray):
         vectors = excess
     else:
-        listed = list(cast(Any, excess)) if hasattr(excess, "__iter__") else excess
-        if isinstance(listed, list) and not any(
-            hasattr(x, "__len__") and not isinstance(x, str) for x in listed
+        values = list(cast(Any, excess)) if hasattr(excess, "__iter__") else excess
+        if isinstance(values, list) and not any(
+            hasattr(x, "__len__") and not isinstance(x, str) for x in values
         ):
-            if len(listed) != n:
+            if len(values) != n:
                 raise ValueError(
-                    f"excess must be one value for each of {n} nodes, got {len(listed)}"
+                    f"excess must be one value for each of {n} nodes, got {len(values)}"
                 )
-            return [listed], None
-        vectors = np.array(listed, dtype=object)
+            return [values], None
+        vectors = np.array(values, dtype=object)
         if vectors.ndim < 1:
             raise TypeError(f"excess must be one number for each of {n} nodes, got {excess!r}")
     if vectors.ndim == 0 or vectors.shape[-1] != n:
@@ -258,7 +262,7 @@ def _rows(excess: Numbers, n: int) -> tuple[list[Any], tuple[int, ...] | None]:
     return list(vectors.reshape(-1, n)), vectors.shape[:-1]
 
 
-def _held(excess: Quantities, pinned: Nodes) -> Quantities:
+def _without_pinned(excess: Quantities, pinned: Nodes) -> Quantities:
     if not pinned.any():
         return excess
     values = excess.values.copy()

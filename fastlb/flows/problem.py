@@ -28,14 +28,14 @@ class Problem:
     graph : Expanded
         The links, E of them.
     usable, base : (E,) int64
-        Capacity left for load; traffic that counts as contention already (C1; 0 in C2 and
-        where contention does not count).
+        Capacity for load; existing traffic that counts as contention (C1; 0 in C2 and on links
+        whose contention does not count).
     counted : (E,) bool
         Links whose contention counts.
     excess, room : (N,) int64
-        Load to give away, load that fits.
+        Load to send, load that fits.
     limit : int
-        Most units to send, no more than there are and fit.
+        Most units to send, at most the total excess and the total room.
     """
 
     graph: Expanded

@@ -104,51 +104,52 @@ def routing_graph(network: Topology | str, scheme: Routing) -> RoutingGraph:
         If the scheme does not apply to the network.
     """
     network = network_of(network)
-    turns = _turns(network, _rule(network, scheme))
+    pairs = _link_pairs(network, _rule(network, scheme))
     E = network.edge_count
     links = np.stack([2 * np.arange(E), 2 * np.arange(E) + 1], axis=1)
-    inner = np.stack([2 * turns[:, 0] + 1, 2 * turns[:, 1]], axis=1)
-    weight = np.repeat(np.array([1, 0]), [E, len(turns)])
-    capacity = (*network.capacity, *(None,) * len(turns))
+    inner = np.stack([2 * pairs[:, 0] + 1, 2 * pairs[:, 1]], axis=1)
+    weight = np.repeat(np.array([1, 0]), [E, len(pairs)])
+    capacity = (*network.capacity, *(None,) * len(pairs))
     return RoutingGraph(2 * E, np.concatenate([links, inner]), capacity, weight)
 
 
 def expand(network: Network, routing: Routing) -> Expanded:
-    """Return the graph on which plans for this network and routing are searched."""
+    """Return the graph on which plans for this network and routing are computed."""
     if isinstance(routing, RoutingScheme):
-        return _by_rules(network, routing)
+        return _two_link_graph(network, routing)
     if routing is not None:
         topology, order = ordered_axes(network, routing)
         if network.edge_count:
-            return _layered(network, topology, order)
+            return _layered_graph(network, topology, order)
     return network.graph
 
 
-def _by_rules(network: Network, scheme: RoutingScheme) -> Expanded:
-    """R1-R5; R4's nodes are split into an entry and an exit, so that nothing passes through.
+def _two_link_graph(network: Network, scheme: RoutingScheme) -> Expanded:
+    """Return the graph of rules R1-R5.
 
-    Load goes from its entry straight to the exit of the same node where it stays.
+    The nodes of R4 are split into an entry and an exit, so that no route passes through them.
+    Load that stays goes from the entry of its node straight to its exit.
     """
     E, n = network.edge_count, network.size
     tail, head = network.edges.T
-    turns = _turns(network, scheme.allows)
+    pairs = _link_pairs(network, scheme.allows)
     links = np.arange(E)
     entry, exit_ = 2 * E + np.arange(n), 2 * E + n + np.arange(n)
     return _expanded(
         2 * E + 2 * n,
-        np.concatenate([2 * links, 2 * turns[:, 0] + 1, entry[tail], 2 * links + 1, entry]),
-        np.concatenate([2 * links + 1, 2 * turns[:, 1], 2 * links, exit_[head], exit_]),
-        np.concatenate([links, np.full(len(turns) + 2 * E + n, -1)]),
+        np.concatenate([2 * links, 2 * pairs[:, 0] + 1, entry[tail], 2 * links + 1, entry]),
+        np.concatenate([2 * links + 1, 2 * pairs[:, 1], 2 * links, exit_[head], exit_]),
+        np.concatenate([links, np.full(len(pairs) + 2 * E + n, -1)]),
         entry,
         exit_,
     )
 
 
-def _layered(network: Network, topology: Topology, order: tuple[int, ...]) -> Expanded:
-    """One copy of the nodes per axis, in order; a link along an axis joins nodes of its copy.
+def _layered_graph(network: Network, topology: Topology, order: tuple[int, ...]) -> Expanded:
+    """Return a graph with a copy of the nodes per axis; links along an axis stay in its copy.
 
-    On an unwrapped axis a turn back on one line would use a link both ways, which a net flow
-    never does. A ring of three is crossed in one hop, so its links lead on to the next copy.
+    On an unwrapped axis a route that turns back would use a link in both directions, which a net
+    flow never does. A ring of three is crossed in one hop, so its links lead to the next copy.
     """
     n, E = network.size, network.edge_count
     shape = np.array(topology.shape)
@@ -156,17 +157,17 @@ def _layered(network: Network, topology: Topology, order: tuple[int, ...]) -> Ex
         topology, network.edges[:, 0]
     )
     axis = np.argmax(steps != 0, axis=0) if E else np.empty(0, np.int64)
-    place = np.empty(len(shape), dtype=np.int64)
-    place[list(order)] = np.arange(len(order))
-    layer = place[axis]
+    rank = np.empty(len(shape), dtype=np.int64)
+    rank[list(order)] = np.arange(len(order))
+    layer = rank[axis]
     last = _wraps(topology)[axis] & (shape[axis] == 3)
     layers = len(order) + int(bool(last.any()))
     nodes = np.arange(n)
-    waits = [np.arange(n * (layers - 1)), np.arange(n, n * layers)]
+    stay = [np.arange(n * (layers - 1)), np.arange(n, n * layers)]
     return _expanded(
         n * layers,
-        np.concatenate([layer * n + network.edges[:, 0], waits[0]]),
-        np.concatenate([(layer + last) * n + network.edges[:, 1], waits[1]]),
+        np.concatenate([layer * n + network.edges[:, 0], stay[0]]),
+        np.concatenate([(layer + last) * n + network.edges[:, 1], stay[1]]),
         np.concatenate([np.arange(E), np.full(n * (layers - 1), -1)]),
         nodes,
         nodes + n * (layers - 1),
@@ -227,18 +228,18 @@ def ordered_axes(
 
 
 def _check_links(network: Network, topology: Grid | Hypercube) -> None:
-    """Refuse links that are not the topology's: a network may name any topology as its own."""
+    """Refuse links that are not the topology's, which users may pass to Network themselves."""
     if network.size != topology.size:
         raise ValueError(
             f"network must have the {topology.size} nodes of {topology!r}, got {network.size}"
         )
     if not network.edge_count:
         return
-    apart = np.abs(np.diff(_coordinates(topology, network.edges.T), axis=1))[:, 0]
+    distances = np.abs(np.diff(_coordinates(topology, network.edges.T), axis=1))[:, 0]
     shape = np.array(topology.shape).reshape(-1, 1)
     wraps = _wraps(topology).reshape(-1, 1)
-    near = (apart == 1) | wraps & (apart == shape - 1) & (shape > 1)
-    fits = (near | (apart == 0)).all(axis=0) & ((apart > 0).sum(axis=0) == 1)
+    near = (distances == 1) | wraps & (distances == shape - 1) & (shape > 1)
+    fits = (near | (distances == 0)).all(axis=0) & ((distances > 0).sum(axis=0) == 1)
     if not fits.all():
         u, v = network.edges[int(np.argmin(fits))].tolist()
         raise ValueError(f"network must have links of {topology!r} alone, got {(u, v)}")
@@ -254,7 +255,7 @@ def _rule(network: Network, scheme: Routing) -> Rule:
     if not isinstance(scheme, str | DimensionOrder):
         raise TypeError(f"scheme must be a name or a RoutingScheme, got {written(scheme)}")
     topology, order = ordered_axes(network, scheme)
-    place = {axis: i for i, axis in enumerate(order)}
+    rank = {axis: i for i, axis in enumerate(order)}
     wraps = _wraps(topology)
 
     def move(u: int, v: int) -> tuple[int, int]:
@@ -265,12 +266,12 @@ def _rule(network: Network, scheme: Routing) -> Rule:
         (first, step), (second, next_step) = move(u, via), move(via, w)
         if first == second:
             return step == next_step and not wraps[first]
-        return place[first] < place[second]
+        return rank[first] < rank[second]
 
     return rule
 
 
-def _turns(network: Network, rule: Rule) -> Integers:
+def _link_pairs(network: Network, rule: Rule) -> Integers:
     """Return the pairs of links (T, 2) that may follow each other."""
     leaving: list[list[int]] = [[] for _ in range(network.size)]
     ends = network.edges.tolist()

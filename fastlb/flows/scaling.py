@@ -16,15 +16,15 @@ from ..rational import read_rational
 Integers = NDArray[np.int64]
 
 LARGEST_TOTAL = 2**61
-# What can be sent of float data keeps to 53 bits, so every flow and sum of flows is a float64.
+# The sendable total of float data has at most 53 bits, so every sum of flows is a float64.
 FLOAT_BITS = 53
-# np.ldexp's smallest result that is no longer 0.
+# np.ldexp(1, -1074) is the smallest float64 above 0.
 SMALLEST_EXPONENT = 1074
 
 
 @dataclass(frozen=True)
 class Units:
-    """What one unit of the scaled integers is worth.
+    """The value of one unit of the scaled integers.
 
     Attributes
     ----------
@@ -44,12 +44,12 @@ class Units:
 
 @dataclass(frozen=True)
 class Scaled:
-    """Problem data in int64 units, links without self-evident limits cut to what can be sent.
+    """Problem data in int64 units; capacities are clipped to what can be sent.
 
     Attributes
     ----------
     units : Units
-        What a unit is worth.
+        The value of a unit.
     excess, room : (N,) int64
         Load to give away and load that fits, one of them 0 at every node.
     usable : (E,) int64
@@ -89,7 +89,7 @@ def scale(
     """Scale a problem to integers: exact for int and Fraction, down to a quantum for floats.
 
     Floats are multiplied by a power of two; excess, room and capacity are rounded down and
-    traffic up, so a plan for the scaled data is always feasible for the given ones.
+    traffic up, so a plan for the scaled data is always feasible for the original ones.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def scale(
     OverflowError
         If a scaled total or traffic exceeds ``2**61``.
     """
-    excess = _sensible(excess)
+    excess = _clipped(excess)
     if kind == "float":
         return _floats(excess, capacity, traffic, most)
     limit = None if most == math.inf else read_rational("max_moves", most)
@@ -117,8 +117,8 @@ def scale(
     if limit is not None:
         one = math.lcm(one, limit.denominator)
     columns = (excess, capacity, traffic)
-    amounts, limits, carried = (_widened(c, one) if one > 1 else c.values for c in columns)
-    scaled = _finish(Units(kind, Fraction(one)), amounts, limits, capacity.unlimited, carried)
+    amounts, capacities, traffics = (_times(c, one) if one > 1 else c.values for c in columns)
+    scaled = _finish(Units(kind, Fraction(one)), amounts, capacities, capacity.unlimited, traffics)
     return scaled if limit is None else _limited(scaled, int(limit * one))
 
 
@@ -128,27 +128,27 @@ def _limited(scaled: Scaled, limit: int) -> Scaled:
 
 def _exact_sendable(excess: Quantities) -> Number:
     numbers = excess.values.tolist()
-    gives: Number = sum(value for value in numbers if value > 0)
-    takes: Number = -sum(value for value in numbers if value < 0)
-    return min(gives, takes)
+    supply: Number = sum(value for value in numbers if value > 0)
+    demand: Number = -sum(value for value in numbers if value < 0)
+    return min(supply, demand)
 
 
-def _sensible(excess: Quantities) -> Quantities:
-    """Cut room to the total excess and excess to the total room: more never matters."""
+def _clipped(excess: Quantities) -> Quantities:
+    """Clip room to the total excess and excess to the total room, which changes no plan."""
     values = excess.values
     if values.dtype.kind == "f":
-        gives, takes = _float_totals(excess), _float_totals(excess, -1)
-        cut = np.clip(values, -np.nextafter(gives, np.inf), np.nextafter(takes, np.inf))
-        return Quantities(cut, excess.unlimited)
+        supply, demand = _float_totals(excess), _float_totals(excess, -1)
+        clipped = np.clip(values, -np.nextafter(supply, np.inf), np.nextafter(demand, np.inf))
+        return Quantities(clipped, excess.unlimited)
     small = LARGEST_TOTAL // max(values.size, 1)
     if values.dtype != object and -small < values.min(initial=0) and values.max(initial=0) < small:
         return excess
     numbers = [Fraction(v) if isinstance(v, float) else v for v in values.tolist()]
-    total_given = sum((value for value in numbers if value > 0), start=0)
-    total_taken = sum((-value for value in numbers if value < 0), start=0)
-    cut = np.empty(len(numbers), dtype=object)
-    cut[:] = [max(min(value, total_taken), -total_given) for value in numbers]
-    return Quantities(cut, excess.unlimited)
+    total_excess = sum((value for value in numbers if value > 0), start=0)
+    total_room = sum((-value for value in numbers if value < 0), start=0)
+    clipped = np.empty(len(numbers), dtype=object)
+    clipped[:] = [max(min(value, total_room), -total_excess) for value in numbers]
+    return Quantities(clipped, excess.unlimited)
 
 
 def exact_sum(values: NDArray[Any]) -> int:
@@ -173,7 +173,7 @@ def checked(name: str, value: int) -> int:
     return value
 
 
-def _widened(column: Quantities, one: int) -> NDArray[Any]:
+def _times(column: Quantities, one: int) -> NDArray[Any]:
     values = np.empty(column.values.shape, dtype=object)
     values[:] = [int(value * one) for value in column.values.tolist()]
     return values
@@ -192,54 +192,56 @@ def _common_denominator(*columns: Quantities) -> int:
 def _finish(
     units: Units,
     amounts: NDArray[Any],
-    limits: NDArray[Any],
+    capacities: NDArray[Any],
     unlimited: NDArray[np.bool_],
-    carried: NDArray[Any],
+    traffics: NDArray[Any],
 ) -> Scaled:
     checked("excess", max(int(amounts.max(initial=0)), -int(amounts.min(initial=0))))
-    gives = np.maximum(amounts, 0)
-    takes = np.maximum(-amounts, 0)
-    out = checked("total excess", exact_sum(gives))
-    room = checked("total room", exact_sum(takes))
-    sendable = min(out, room)
+    supply = np.maximum(amounts, 0)
+    demand = np.maximum(-amounts, 0)
+    total_supply = checked("total excess", exact_sum(supply))
+    room = checked("total room", exact_sum(demand))
+    sendable = min(total_supply, room)
     if unlimited.all():
         usable = np.full(len(unlimited), sendable)
     else:
-        left = np.maximum(limits - carried, 0)
-        usable = np.where(unlimited, sendable, np.minimum(left, sendable))
-    checked("traffic", int(carried.max(initial=0)))
+        remaining = np.maximum(capacities - traffics, 0)
+        usable = np.where(unlimited, sendable, np.minimum(remaining, sendable))
+    checked("traffic", int(traffics.max(initial=0)))
     return Scaled(
         units,
-        gives.astype(np.int64, copy=False),
-        takes.astype(np.int64, copy=False),
+        supply.astype(np.int64, copy=False),
+        demand.astype(np.int64, copy=False),
         usable.astype(np.int64, copy=False),
-        carried.astype(np.int64, copy=False),
+        traffics.astype(np.int64, copy=False),
         sendable,
         sendable,
     )
 
 
-def _floats(excess: Quantities, capacity: Quantities, traffic: Quantities, most: Number) -> Scaled:
-    gives, takes, top = _float_totals(excess), _float_totals(excess, -1), _largest(traffic)
-    if math.isinf(top + min(gives, takes)):
+def _floats(
+    excess: Quantities, capacity: Quantities, traffic: Quantities, max_moves: Number
+) -> Scaled:
+    supply, demand, top = _float_totals(excess), _float_totals(excess, -1), _largest(traffic)
+    if math.isinf(top + min(supply, demand)):
         raise OverflowError("traffic and load on a link must together fit a float64")
     k = SMALLEST_EXPONENT
-    if min(gives, takes) > 0:
-        k = min(k, FLOAT_BITS - math.frexp(min(gives, takes))[1])
-    if max(gives, takes, top) > 0:
-        k = min(k, LARGEST_TOTAL.bit_length() - 1 - math.frexp(max(gives, takes, top))[1])
+    if min(supply, demand) > 0:
+        k = min(k, FLOAT_BITS - math.frexp(min(supply, demand))[1])
+    if max(supply, demand, top) > 0:
+        k = min(k, LARGEST_TOTAL.bit_length() - 1 - math.frexp(max(supply, demand, top))[1])
     amounts, cut_amounts = _rounded(excess, k, np.trunc)
-    carried, raised = _rounded(traffic, k, np.ceil)
-    limits, cut_limits = _rounded(capacity, k, np.floor)
+    traffics, raised = _rounded(traffic, k, np.ceil)
+    capacities, cut_limits = _rounded(capacity, k, np.floor)
     per_one = Fraction(2) ** k
-    scaled = _finish(Units("float", per_one), amounts, limits, capacity.unlimited, carried)
-    # What a cut lets pass loses less than a unit a number rounded, and so does beta.
+    scaled = _finish(Units("float", per_one), amounts, capacities, capacity.unlimited, traffics)
+    # Each rounded number changes the capacity of a cut, and so beta, by less than a unit.
     narrowed = cut_limits & (scaled.usable < scaled.sendable)
     blur = int(cut_amounts.sum() + raised.sum() + narrowed.sum())
-    if most != math.inf:
-        asked = Fraction(most) * per_one
-        blur += asked.denominator > 1
-        scaled = _limited(scaled, math.floor(asked))
+    if max_moves != math.inf:
+        scaled_limit = Fraction(max_moves) * per_one
+        blur += scaled_limit.denominator > 1
+        scaled = _limited(scaled, math.floor(scaled_limit))
     # Beta is rounded up to whole units.
     return replace(scaled, units=Units("float", per_one, blur + 1))
 
@@ -262,8 +264,8 @@ def _largest(column: Quantities) -> float:
         raise OverflowError("traffic must fit a float64 where other numbers are floats") from None
 
 
-def _rounded(column: Quantities, k: int, way: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Return values times ``2**k`` as integers, and where they had to be rounded.
+def _rounded(column: Quantities, k: int, rounding: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Return values times ``2**k`` as integers, and a mask of those that were rounded.
 
     ``way`` is ``np.trunc``, ``np.floor`` or ``np.ceil``.
     """
@@ -272,15 +274,15 @@ def _rounded(column: Quantities, k: int, way: Any) -> tuple[NDArray[Any], NDArra
         numbers = numbers.astype(np.float64)
     if numbers.dtype.kind != "f":
         exact = [Fraction(value) * Fraction(2) ** k for value in column.values.tolist()]
-        exactly: Any = {np.trunc: math.trunc, np.floor: math.floor, np.ceil: math.ceil}[way]
+        exactly: Any = {np.trunc: math.trunc, np.floor: math.floor, np.ceil: math.ceil}[rounding]
         values = np.empty(len(exact), dtype=object)
         values[:] = [exactly(value) for value in exact]
         return values, np.array([value.denominator > 1 for value in exact], dtype=bool)
     with np.errstate(over="ignore", under="ignore"):
         scaled = np.ldexp(numbers, k)
-    # Small numbers may be rounded, or vanish, on the way.
+    # np.ldexp may round small numbers, or make them 0.
     small = (np.abs(scaled) < np.finfo(np.float64).tiny) & (numbers != 0)
-    units = np.where(small & (way is np.ceil), 1.0, way(scaled))
+    units = np.where(small & (rounding is np.ceil), 1.0, rounding(scaled))
     inexact = small | (units != scaled)
-    # Capacities beyond any total are as good as none.
+    # Capacities beyond any total are unlimited.
     return np.minimum(units, 2.0**62).astype(np.int64), inexact

@@ -16,7 +16,7 @@ from .routing import DimensionOrder, Routing, RoutingScheme, ordered_axes
 Path = tuple[int, ...]
 
 MOST_PATHS = 1_000_000
-# Walks looked at whatever their parts are.
+# Most walks that are checked even if no part of them is feasible.
 MOST_WALKS = 20_000
 
 
@@ -56,7 +56,7 @@ def check_routing(
         A callable, or a scheme's ``feasible``, takes a whole path of nodes. Where a scheme is
         given by its two-link paths alone, the feasible paths are those of P1-P3 by definition.
     longest : int
-        Links of the longest path looked at; default as many as nodes.
+        Links of the longest path that is checked. Default: the number of nodes.
 
     Raises
     ------
@@ -89,13 +89,13 @@ def check_routing(
     for link in sorted(links):
         if not feasible(link):
             return RoutingCheck("P1", (link,), f"the link {link} is not a feasible path")
-    most = longest or network.size
+    max_links = longest or network.size
     paths: list[Path] = sorted(links)
-    broken = _orphan(paths, following, feasible, most)
-    if broken is not None:
-        return broken
+    violation = _part_violation(paths, following, feasible, max_links)
+    if violation is not None:
+        return violation
     seen = len(paths)
-    for _ in range(most - 1):
+    for _ in range(max_links - 1):
         longer = []
         for path in paths:
             extended = _extended(path, following, preceding, feasible)
@@ -112,13 +112,13 @@ def check_routing(
     return RoutingCheck(None, (), "P1, P2 and P3 hold")
 
 
-def _orphan(
+def _part_violation(
     walks: list[Path],
     following: dict[int, list[int]],
     feasible: Callable[[Path], bool],
     longest: int,
 ) -> RoutingCheck | None:
-    """Look for a feasible walk with a part that is not, in as many walks as are soon seen."""
+    """Return a feasible walk with an infeasible part, among the first MOST_WALKS walks, or None."""
     seen = 0
     for _ in range(longest - 1):
         walks = [(*walk, w) for walk in walks for w in following[walk[-1]]]
@@ -188,10 +188,10 @@ def _ordered(topology: Topology, order: tuple[int, ...]) -> Callable[[Path], boo
             for axis, (x, y) in enumerate(zip(before, after, strict=True))
             if x != y
         ]
-        apart = 0
+        distance = 0
         for x, y, k, wrap in zip(ends[0], ends[-1], topology.shape, wraps, strict=True):
             straight = abs(x - y)
-            apart += min(straight, k - straight) if wrap else straight
-        return moved == sorted(moved) and len(path) - 1 == apart
+            distance += min(straight, k - straight) if wrap else straight
+        return moved == sorted(moved) and len(path) - 1 == distance
 
     return feasible

@@ -38,15 +38,15 @@ def scipy_flow(problem: Problem, beta: Fraction | None) -> tuple[int, Integers, 
         )
     tail, head, limits = problem.tail, problem.head, np.minimum(capacity, sendable)
     link = (tail != head) & (limits > 0)
-    pairs, place = np.unique(tail[link] * n + head[link], return_inverse=True)
+    pairs, pair_of_link = np.unique(tail[link] * n + head[link], return_inverse=True)
     merged = np.zeros(len(pairs), dtype=np.int64)
-    np.add.at(merged, place, limits[link])
-    gives, takes = np.flatnonzero(scaled.excess), np.flatnonzero(scaled.room)
+    np.add.at(merged, pair_of_link, limits[link])
+    sources, sinks = np.flatnonzero(scaled.excess), np.flatnonzero(scaled.room)
     # Node n is the source; n + 1 lets at most the limit through to it, n + 2 is the sink.
-    rows = np.concatenate([pairs // n, np.full(len(gives), n), takes, [n + 1]])
-    columns = np.concatenate([pairs % n, gives, np.full(len(takes), n + 2), [n]])
+    rows = np.concatenate([pairs // n, np.full(len(sources), n), sinks, [n + 1]])
+    columns = np.concatenate([pairs % n, sources, np.full(len(sinks), n + 2), [n]])
     values = np.concatenate(
-        [np.minimum(merged, sendable), scaled.excess[gives], scaled.room[takes], [scaled.limit]]
+        [np.minimum(merged, sendable), scaled.excess[sources], scaled.room[sinks], [scaled.limit]]
     )
     shape = (n + 3, n + 3)
     graph = csr_array(
@@ -55,7 +55,7 @@ def scipy_flow(problem: Problem, beta: Fraction | None) -> tuple[int, Integers, 
     flow = maximum_flow(graph, n + 1, n + 2)
     residual = csr_array(graph - flow.flow)
     residual.eliminate_zeros()
-    reached = breadth_first_order(residual, n + 1, return_predecessors=False)
+    reachable = breadth_first_order(residual, n + 1, return_predecessors=False)
     side = np.zeros(n + 3, dtype=bool)
-    side[reached] = True
+    side[reachable] = True
     return int(flow.flow_value), np.zeros(len(tail), dtype=np.int64), side[:n], q

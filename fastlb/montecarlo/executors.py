@@ -9,9 +9,11 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPool
 
 from .._version import __version__
 from ..errors import ExecutorError
+from ..registry import function_of
 from .chunks import CHUNK_LOADS, Chunk, pieces
 from .collecting import ALL_COLUMNS, Dropped, Outputs, Tally
 from .measuring import MethodColumns, run_chunk
+from .methodtext import parse_method
 
 # What is handed to an executor ahead of the chunk waited for. A cluster has many workers, whose
 # results may all come before that one; a pool of this machine only has to be kept busy while a part
@@ -111,6 +113,14 @@ def run_elsewhere(
         return ExecutorError(
             f"fastlb must be {version} on all workers, as where the study is run; got {__version__}"
         )
+    for method in chunk.methods:
+        name, _ = parse_method(method)
+        if function_of(name) is None:
+            return ExecutorError(
+                f"methods must be registered on all workers, as where the study is run: "
+                f"register_method({name!r}, ..) in a module that they import or in the "
+                f"initializer of a process pool; {name} is not there"
+            )
     try:
         if dropped is None:
             return run_chunk(chunk)

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..accelerate import kernels
 from ..exchange.casting import INT16, INT32, INT64, INT64_MAX
-from ..exchange.figures import FigureColumns, figures_in, room_for_figures
+from ..exchange.figures import FigureColumns, empty_figures, figures_in
 from ..exchange.scratch import scratch, with_own_scratch
 from ..exchange.tiling import VECTOR
 from ..random_loads.distributions import Distribution, Drawn
@@ -89,7 +89,7 @@ def _measured(
 ) -> dict[str, dict[str, Any]]:
     """Draw into the same tiles again and again, and let each method balance them."""
     W, lanes = drawn.shape[2], kernels("layout.figures")
-    columns = {name: room_for_figures(chunk.trials) for name in methods}
+    columns = {name: empty_figures(chunk.trials) for name in methods}
     others: dict[str, list[Counts]] = {name: [] for name in methods}
     for first in range(0, chunk.trials, len(drawn) * W):
         count = min(len(drawn) * W, chunk.trials - first)

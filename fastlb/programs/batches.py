@@ -20,23 +20,27 @@ def enumerate_together(
 ) -> tuple[Results, int]:
     """Solve programs c (B, n), A (B, m, n), b (B, m), int64, computing in a dtype.
 
-    Returns ((pattern, optimum, whether feasible), how many are feasible), or -1 of them where a sum
-    may reach the limit, if that is not 0.
+    Returns ``((pattern, optimum, feasible), count)``: arrays (B,), and how many programs are
+    feasible. The count is -1, and the arrays are undefined, where a sum may reach ``limit``;
+    a limit of 0 checks nothing.
     """
     kernel = kernels("programs.few_variables")
     B, m, n = A.shape
-    places = _places(m, n, max(n, kernel.LOW_BITS), kernel.SIDE)
+    rows = _tile_rows(m, n, max(n, kernel.LOW_BITS), kernel.SIDE)
     values = A.reshape(-1), b.reshape(-1), c.reshape(-1)
     results = np.empty(B, np.int16), np.empty(B, np.int64), np.empty(B, np.bool_)
-    kind = np.empty(0, dtype)
-    return results, kernel.solve_together(*values, (m, n), places, kind, limit, results)
+    like = np.empty(0, dtype)
+    return results, kernel.solve_together(*values, (m, n), rows, like, limit, results)
 
 
 @lru_cache(64)
-def _places(m: int, n: int, columns: int, side: int) -> NDArray[np.int64]:
-    """Return the rows of a tile for the values of A, b and c, each with a spare one after them."""
-    spare = np.full(side, (columns + 1) * (m + 1))
-    first = np.arange(n)[::-1] * (m + 1)
-    of_A = np.arange(m)[:, None] + first
+def _tile_rows(m: int, n: int, columns: int, side: int) -> NDArray[np.int64]:
+    """Return the rows of a tile that the values of A, b and c go to, in this order.
+
+    Rows of padding follow each of the three; they share one row that nothing reads.
+    """
+    padding = np.full(side, (columns + 1) * (m + 1))
+    offsets = np.arange(n)[::-1] * (m + 1)
+    of_A = np.arange(m)[:, None] + offsets
     of_b = columns * (m + 1) + np.arange(m)
-    return np.concatenate([of_A.ravel(), spare, of_b, spare, first + m, spare])
+    return np.concatenate([of_A.ravel(), padding, of_b, padding, offsets + m, padding])

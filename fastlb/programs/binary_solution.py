@@ -1,4 +1,4 @@
-"""What is found of 0-1 programs, and how batches of them are given back."""
+"""Solutions of 0-1 programs, single ones and batches."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STATUS_NAMES = np.array(STATUSES)
 
 @dataclass(frozen=True, eq=False)
 class BinarySolution(Displayed):
-    """What was found of 0-1 programs; with a batch every field has its shape.
+    """Solutions of 0-1 programs; for a batch every field has the batch's shape.
 
     Attributes
     ----------
@@ -31,9 +31,9 @@ class BinarySolution(Displayed):
     bound : int or float, or None (masked) if infeasible
         No solution costs less; equal to the objective where optimal.
     method : str
-        Which ended it: "enumeration", "search", or "milp", by HiGHS.
+        The method that ended it: "enumeration", "search", or "milp" for HiGHS.
     nodes : int
-        Nodes of the depth-first search, without those of HiGHS.
+        Nodes of the depth-first search; those of HiGHS are not counted.
     """
 
     x: Any
@@ -52,9 +52,9 @@ class BinarySolution(Displayed):
 
 
 class BinaryBatch(BinarySolution):
-    """Enumerated programs, whose fields are made when asked for.
+    """Solutions by enumeration, whose fields are computed on first access.
 
-    Three masked arrays would take half as long as solving 2000 programs of 5 variables.
+    Making three masked arrays takes half as long as solving 2000 programs of 5 variables.
     """
 
     _batch: tuple[int, ...]

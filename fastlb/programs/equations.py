@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def equations(A: Any, b: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """Find the rows of A x >= b that are an equation together with another.
+    """Find pairs of rows of A x >= b that together are an equation.
 
     Parameters
     ----------
@@ -20,7 +20,8 @@ def equations(A: Any, b: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.boo
     Returns
     -------
     (rows, equal)
-        The rows without the second of each pair, in order, and which of them are equations.
+        Row numbers in increasing order without the second of each pair, and a mask of those
+        that are equations.
     """
     m, n = A.shape
     # Hashes of opposite rows are each other's negative; rows whose hashes agree are compared.
@@ -30,12 +31,12 @@ def equations(A: Any, b: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.boo
     hashes = sums[A.indptr[1:]] - sums[A.indptr[:-1]] + b.view(np.uint64) * weights[n]
     keys = np.minimum(hashes, np.negative(hashes))
     order = np.argsort(keys, kind="stable")
-    stays, equal = np.ones(m, dtype=bool), np.zeros(m, dtype=bool)
-    for place in np.flatnonzero(keys[order[1:]] == keys[order[:-1]]).tolist():
-        first, second = order[place], order[place + 1]
-        if stays[first] and not equal[first] and _opposite(A, b, first, second):
-            equal[first], stays[second] = True, False
-    return np.flatnonzero(stays), equal[stays]
+    keep, equal = np.ones(m, dtype=bool), np.zeros(m, dtype=bool)
+    for i in np.flatnonzero(keys[order[1:]] == keys[order[:-1]]).tolist():
+        first, second = order[i], order[i + 1]
+        if keep[first] and not equal[first] and _opposite(A, b, first, second):
+            equal[first], keep[second] = True, False
+    return np.flatnonzero(keep), equal[keep]
 
 
 def _opposite(A: Any, b: NDArray[Any], first: int, second: int) -> bool:

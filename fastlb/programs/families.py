@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
     Arrays = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 
-_GROUP = 3
+_ALIKE = 3
 
 
 class _Words:
-    """Random words (T, W), handed out as whole numbers from the left; one row a trial."""
+    """Random words (T, W), a row a trial, consumed from the left as integers in a range."""
 
     def __init__(self, words: NDArray[np.uint64]) -> None:
         self._words = words >> np.uint64(32)
@@ -29,10 +29,10 @@ class _Words:
     def integers(self, low: int, high: int, *shape: int) -> NDArray[np.int64]:
         """Return (T, *shape) whole numbers from low to high, both included."""
         count = int(np.prod(shape))
-        taken = self._words[:, self._used : self._used + count]
+        words = self._words[:, self._used : self._used + count]
         self._used += count
-        drawn = (taken * np.uint64(high - low + 1)) >> np.uint64(32)
-        return drawn.astype(np.int64).reshape(len(taken), *shape) + low
+        drawn = (words * np.uint64(high - low + 1)) >> np.uint64(32)
+        return drawn.astype(np.int64).reshape(len(words), *shape) + low
 
 
 def _loose(words: _Words, m: int, n: int) -> Arrays:
@@ -43,8 +43,8 @@ def _loose(words: _Words, m: int, n: int) -> Arrays:
 def _planted(words: _Words, m: int, n: int) -> Arrays:
     A = words.integers(-10, 10, m, n)
     hidden = words.integers(0, 1, n)
-    reached = (A * hidden[:, None, :]).sum(axis=2)
-    return words.integers(0, 20, n), A, reached - words.integers(0, 3, m)
+    left_side = (A * hidden[:, None, :]).sum(axis=2)
+    return words.integers(0, 20, n), A, left_side - words.integers(0, 3, m)
 
 
 def _cover(words: _Words, m: int, n: int) -> Arrays:
@@ -64,8 +64,8 @@ def _knapsack(words: _Words, m: int, n: int) -> Arrays:
 
 
 def _symmetric(words: _Words, m: int, n: int) -> Arrays:
-    groups = -(-n // _GROUP)
-    A = np.repeat(words.integers(0, 2, m, groups), _GROUP, axis=2)[:, :, :n].copy()
+    groups = -(-n // _ALIKE)
+    A = np.repeat(words.integers(0, 2, m, groups), _ALIKE, axis=2)[:, :, :n].copy()
     return np.ones((len(A), n), dtype=np.int64), A, A.sum(axis=2) // 2
 
 
@@ -116,7 +116,7 @@ def random_binary(
     TypeError, ValueError
         If the family is unknown, or a number is not whole or out of range.
     MemoryError
-        If there plainly is not enough.
+        If the arrays plainly exceed the memory.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def random_binary(
     count = 1 if trials is None else whole_number("trials", trials, 0)
     start = whole_number("start", start, 0)
     width = m * n + 2 * n + 2 * m
-    # The words, and the numbers made of them with their intermediate steps.
+    # Bytes of the words, the numbers and intermediate arrays.
     require_memory(32 * count * width, f"{count} programs of {m} rows and {n} variables")
     # Every family draws at most A, the costs, the hidden x and two numbers a row.
     rows = _draw(seed, start, count, width)

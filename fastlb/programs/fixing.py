@@ -1,4 +1,4 @@
-"""Variables of a large 0-1 program that its rows or their signs decide, in exact numbers."""
+"""Variables of a large 0-1 program whose values follow from single rows or signs, exactly."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FREE = -1
-# Most rounds: each takes as long as reading the matrix a few times.
+# Rounds at most; each takes as long as reading the matrix a few times.
 ROUNDS = 30
 
 
 def fix_variables(
     c: NDArray[Any], A: Any, b: NDArray[Any]
 ) -> tuple[NDArray[np.int8], NDArray[np.bool_]] | None:
-    """Decide what variables can be and which rows are still needed, or find that no x is feasible.
+    """Fix variables and drop rows of min c.x, A x >= b, or find that no x is feasible.
 
-    A row's room is its largest possible left side less b: below 0 nothing meets it, a row whose
-    terms cannot use its room up always holds, and a variable whose worse value costs more than
-    the room takes the better one. A variable takes its cheaper value where no row minds.
+    The slack of a row is its largest possible left side minus b. No x meets a row whose slack
+    is below 0. A row always holds if its terms together cannot use up the slack. A term larger
+    than the slack fixes its variable at the value that favours the row. A variable that no
+    remaining row needs at its dearer value is fixed at its cheaper one.
 
     Parameters
     ----------
@@ -29,25 +30,25 @@ def fix_variables(
 
     Returns
     -------
-    (value, needed), or None
-        (n,) int8 of 0, 1 or ``FREE``; (m,) bool.
+    (value, needed), or None if no x is feasible
+        Values (n,) int8: 0, 1 or ``FREE``; and which rows (m,) can still be violated, bool.
     """
     m, n = A.shape
     entries, columns = A.data, A.indices
     rows = np.repeat(np.arange(m), np.diff(A.indptr))
-    sizes, best = np.abs(entries), np.maximum(entries, 0)
+    sizes, favourable = np.abs(entries), np.maximum(entries, 0)
     value, needed = np.full(n, FREE, dtype=np.int8), np.ones(m, dtype=bool)
     for _ in range(ROUNDS):
         free = value[columns] == FREE
-        room = _row_sums(A, np.where(free, best, entries * (value[columns] == 1))) - b
-        if (room[needed] < 0).any():
+        slack = _row_sums(A, np.where(free, favourable, entries * (value[columns] == 1))) - b
+        if (slack[needed] < 0).any():
             return None
-        needed &= room < _row_sums(A, np.where(free, sizes, 0))
-        counts = free & needed[rows]
-        forced = counts & (sizes > room[rows])
+        needed &= slack < _row_sums(A, np.where(free, sizes, 0))
+        active = free & needed[rows]
+        forced = active & (sizes > slack[rows])
         value[columns[forced]] = entries[forced] > 0
         wants_one, wants_zero = (
-            np.bincount(columns[counts & sign], minlength=n) > 0
+            np.bincount(columns[active & sign], minlength=n) > 0
             for sign in (entries > 0, entries < 0)
         )
         undecided = value == FREE
@@ -60,7 +61,7 @@ def fix_variables(
 
 
 def _row_sums(A: Any, entries: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return sums (m,) over rows of a CSR array of other entries in the same places."""
+    """Return row sums (m,) of a matrix with the pattern of a CSR array A but other entries."""
     sums = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(entries)])
-    of_rows: NDArray[np.int64] = sums[A.indptr[1:]] - sums[A.indptr[:-1]]
-    return of_rows
+    row_sums: NDArray[np.int64] = sums[A.indptr[1:]] - sums[A.indptr[:-1]]
+    return row_sums

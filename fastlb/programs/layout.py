@@ -1,4 +1,4 @@
-"""The door for 0-1 programs: what comes in is checked and made whole numbers, exactly."""
+"""0-1 programs as the user passes them, checked and scaled to whole numbers exactly."""
 
 from __future__ import annotations
 
@@ -21,18 +21,16 @@ if TYPE_CHECKING:
 
 _FLOAT_LARGEST = Fraction(float(np.finfo(np.float64).max))
 _INTEGERS = {"i", "u"}
-_NOTHING: NDArray[np.float64] = np.empty(0)
+_EMPTY: NDArray[np.float64] = np.empty(0)
 
 
 def read_programs(c: ArrayLike, A: ArrayLike, b: ArrayLike) -> Programs:
-    """Lay programs out as int64 arrays and make sure that no sum of theirs exceeds int64.
-
-    The rest is as for :func:`lay_out`.
+    """Lay programs out as :func:`lay_out` does and check that no sum exceeds int64.
 
     Raises
     ------
     TypeError, ValueError, OverflowError
-        As there, and if sums of integers do not fit int64.
+        As :func:`lay_out`, and if sums of integers do not fit int64.
     """
     programs = lay_out(c, A, b)
     _ = programs.bound
@@ -40,12 +38,14 @@ def read_programs(c: ArrayLike, A: ArrayLike, b: ArrayLike) -> Programs:
 
 
 def lay_out(c: ArrayLike, A: ArrayLike, b: ArrayLike) -> Programs:
-    """Lay programs out as int64 arrays; sums of integers are checked with their ``bound``.
+    """Lay programs out as int64 arrays; ``Programs.bound`` checks the sums of integers.
 
-    Integers stay as they are. A float means its shortest decimal; a row of them is scaled by a
-    power of ten where the sums then fit int64. Fractions and Decimals are scaled likewise.
-    Wider costs are kept as Python's integers. Wider rows get smaller numbers with the same 0-1
-    solutions; where those are still too wide they are kept, and rounded beside that.
+    Integers stay as they are. A float means its shortest decimal, and a row of floats is
+    multiplied by a power of ten if its sums then fit int64. Fractions and Decimals are
+    multiplied by their common denominator. Costs whose sums do not fit int64 stay Python
+    integers, in ``wide``. Rows whose sums do not fit are replaced by rows of smaller numbers
+    with the same 0-1 solutions; where no such row fits, the exact row stays in ``wide_rows``
+    and ``A`` holds it rounded.
 
     Parameters
     ----------
@@ -88,15 +88,15 @@ def lay_out(c: ArrayLike, A: ArrayLike, b: ArrayLike) -> Programs:
         kinds = {a.dtype.kind for a in (costs, rows, right) if a.size}
     if kinds <= _INTEGERS:
         c_, A_, b_ = _int64("c", costs), _int64("A", rows), _int64("b", right)
-        return Programs(c_, A_, b_, batch, "i", _NOTHING, {}, {}, {})
+        return Programs(c_, A_, b_, batch, "i", _EMPTY, {}, {}, {})
     kind = costs.dtype.kind if costs.size else "f"
-    power, denominator, wide = _NOTHING, dict[int, Fraction](), dict[int, list[int]]()
+    power, denominator, wide = _EMPTY, dict[int, Fraction](), dict[int, list[int]]()
     if kind in "iu":
         kind, c_ = "i", _int64("c", costs)
         check_sums(c_, np.empty((0, 0, n), np.int64), np.empty((0, 0), np.int64))
     else:
         c_, power, denominator, wide = whole_costs(costs)
-    joined = np.concatenate([_common(rows, kinds), _common(right, kinds)[..., None]], axis=-1)
+    joined = np.concatenate([_joinable(rows, kinds), _joinable(right, kinds)[..., None]], axis=-1)
     Ab, wider = whole_rows(joined.reshape(B * m, n + 1))
     Ab = Ab.reshape(B, m, n + 1)
     wide_rows: dict[int, dict[int, list[int]]] = {}
@@ -124,8 +124,8 @@ def _lay_out_sparse(c: ArrayLike, A: Any, b: ArrayLike) -> Programs:
         laid_out = rows, _int64("b", right)
         _int64("A", entries)
     else:
-        laid_out = whole_sparse_rows(A, _common(entries, kinds), _common(right, kinds))
-    kind, power, denominator, wide = "i", _NOTHING, dict[int, Fraction](), dict[int, list[int]]()
+        laid_out = whole_sparse_rows(A, _joinable(entries, kinds), _joinable(right, kinds))
+    kind, power, denominator, wide = "i", _EMPTY, dict[int, Fraction](), dict[int, list[int]]()
     if costs.dtype.kind in _INTEGERS:
         c_ = _int64("c", costs)[np.newaxis]
     else:
@@ -152,7 +152,7 @@ def _numbers(name: str, values: ArrayLike) -> NDArray[Any]:
             f"{name} must be an array of numbers, got rows of unequal length"
         ) from None
     if array.dtype == np.float64 and array is not values and (np.abs(array) > 2**53).any():
-        array = _unless_lost(values, array)
+        array = _floats_or_exact(values, array)
     kind, width = array.dtype.kind, array.dtype.itemsize
     if kind == "O":
         array = _exact_numbers(name, array)
@@ -169,32 +169,32 @@ def _numbers(name: str, values: ArrayLike) -> NDArray[Any]:
     return array
 
 
-def _unless_lost(values: ArrayLike, array: NDArray[Any]) -> NDArray[Any]:
-    """Return NumPy's float array of mixed numbers, or the numbers if it rounded integers."""
+def _floats_or_exact(values: ArrayLike, array: NDArray[Any]) -> NDArray[Any]:
+    """Return the float array that NumPy made, or an object array where it rounded integers."""
     exact = np.asarray(values, dtype=object)
     pairs = zip(exact.flat, array.flat, strict=True)
     return exact if any(isinstance(v, int) and v != int(f) for v, f in pairs) else array
 
 
 def _exact_numbers(name: str, array: NDArray[Any]) -> NDArray[Any]:
-    found = np.empty(array.size, dtype=object)
-    for i, given in enumerate(array.flat):
-        value = given.item() if isinstance(given, np.integer | np.float64) else given
+    exact = np.empty(array.size, dtype=object)
+    for i, item in enumerate(array.flat):
+        value = item.item() if isinstance(item, np.integer | np.float64) else item
         if isinstance(value, bool) or not isinstance(value, int | float | Fraction | Decimal):
             raise TypeError(f"{name} must hold numbers, got {value!r}")
         if not _is_finite(value):
             raise ValueError(f"{name} must be finite, got {value}")
         if isinstance(value, Decimal) and has_long_exponent(value):
             raise ValueError(f"{name} must have no exponent beyond {LONGEST_EXPONENT}, got {value}")
-        found[i] = value
-    if all(isinstance(value, int) for value in found):
-        beyond = [value for value in found if abs(value) > LARGEST]
+        exact[i] = value
+    if all(isinstance(value, int) for value in exact):
+        beyond = [value for value in exact if abs(value) > LARGEST]
         if beyond:
             raise OverflowError(
                 f"{name} must hold integers that fit int64, got {written(beyond[0])}"
             )
-        return found.astype(np.int64).reshape(array.shape)
-    return found.reshape(array.shape)
+        return exact.astype(np.int64).reshape(array.shape)
+    return exact.reshape(array.shape)
 
 
 def _is_finite(value: float | Fraction | Decimal) -> bool:
@@ -218,8 +218,8 @@ def _check_floats(programs: Programs) -> None:
             )
 
 
-def _common(array: NDArray[Any], kinds: set[str]) -> NDArray[Any]:
-    """Return the array so that joining A and b loses nothing."""
+def _joinable(array: NDArray[Any], kinds: set[str]) -> NDArray[Any]:
+    """Return the array in a dtype in which A and b can be joined without rounding."""
     if "O" in kinds or (kinds & _INTEGERS and _beyond_float(array)):
         return array.astype(object)
     return array.astype(np.float64)

@@ -1,4 +1,4 @@
-"""LP files read token by token, so that nothing HiGHS would pass over in silence gets through."""
+"""A check of LP files, token by token, for text that HiGHS would drop without a message."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from .mps_check import is_exact
 
 _NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
-# Characters of names but digits and the period, with which none begins.
+# Characters of names. The period is added below: a name may not begin with it.
 _LETTERS = r"\w!\"#$%&(),;?@'`{}~"
 _TOKEN = re.compile(
     rf"(?P<number>{_NUMBER})|(?P<name>[{_LETTERS}][.{_LETTERS}]*)(?P<label>\s*:)?"
@@ -22,18 +22,19 @@ _INFINITE = ("inf", "infinity")
 
 
 def check_lp(path: Path) -> None:
-    """Refuse what HiGHS would not read of an LP file, plain or .gz, or read otherwise.
+    """Refuse an LP file (plain or .gz) of which HiGHS would drop or change something.
 
     Raises
     ------
     ValueError
-        For a number that float64 cannot hold, a constant to the left of a comparison, and a
-        comparison without variables before it, with the line.
+        If a number does not fit float64 exactly, a constant stands to the left of a comparison,
+        or no variable does; the message names the line.
     """
     packed = path.suffix.lower() == ".gz"
     with gzip.open(path) if packed else path.open("rb") as file:
         lines = file.read().decode("utf-8", errors="replace").split("\n")
-    # Between comparisons: the constant last read and whether a variable was.
+    # State of the current row: the last constant, whether it has variables, and whether its
+    # comparison was read.
     constant, variables, right = "", False, False
     for number, in_rows, token in _tokens(lines):
         where, word = f"{path}:{number}", token[0]

@@ -20,7 +20,7 @@ from .silence import silent_stdout
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_SHOWN = 3
+_MAX_LISTED = 3
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def read_mps(path: str | Path) -> ProgramFile:
     Returns
     -------
     ProgramFile
-        What :func:`solve_binary` takes, ``c``, ``A`` and ``b``, beside the names in the file.
+        ``c``, ``A`` and ``b`` for :func:`solve_binary`, with the names in the file.
 
     Raises
     ------
@@ -79,8 +79,8 @@ def read_mps(path: str | Path) -> ProgramFile:
     OSError
         If the file cannot be opened.
     ValueError
-        If HiGHS cannot read it, or would read something else than its text says, or it is no
-        0-1 program; the variables that are not binary are named.
+        If HiGHS cannot read the file or reads another program than its text says, or if it is
+        no 0-1 program; the message names variables that are not binary.
 
     Examples
     --------
@@ -121,10 +121,10 @@ def read_mps(path: str | Path) -> ProgramFile:
     if contents is None and read == highspy.HighsStatus.kWarning:
         raise ValueError(f"{path}: HiGHS drops tiny, repeated or misplaced entries of it")
     _check_binary(path, highspy, names, list(lp.integrality_), lower, upper)
-    least, most = np.array(lp.row_lower_), np.array(lp.row_upper_)
+    row_lower, row_upper = np.array(lp.row_lower_), np.array(lp.row_upper_)
     if contents is not None:
         _check_reading(path, contents, lp, highspy)
-    A, b = _rows_at_least(_matrix(lp, highspy), least, most, lower, upper)
+    A, b = _rows_at_least(_matrix(lp, highspy), row_lower, row_upper, lower, upper)
     maximise = lp.sense_ == highspy.ObjSense.kMaximize
     costs = np.array(lp.col_cost_, dtype=np.float64)
     return ProgramFile(
@@ -133,7 +133,7 @@ def read_mps(path: str | Path) -> ProgramFile:
         c=(-costs if maximise else costs) + 0.0,
         A=A,
         b=b,
-        rows=int((np.isfinite(least) | np.isfinite(most)).sum()),
+        rows=int((np.isfinite(row_lower) | np.isfinite(row_upper)).sum()),
         maximise=maximise,
         offset=float(lp.offset_),
     )
@@ -141,36 +141,36 @@ def read_mps(path: str | Path) -> ProgramFile:
 
 @contextmanager
 def _without_empty_lines(path: Path, contents: Contents | None) -> Iterator[Path]:
-    """Give an MPS file that HiGHS gets through.
+    """Yield the path of a copy of an MPS file without empty lines; other files as they are.
 
-    In the fixed format, which it falls back to, its reader goes round for ever at an empty line.
+    HiGHS falls back to the fixed format, whose reader loops for ever at an empty line.
     """
     if contents is None:
         yield path
         return
     with TemporaryDirectory(prefix="fastlb-") as folder:
-        # HiGHS goes by the name, and calls a model without one by it.
+        # HiGHS takes the format, and a missing model name, from the file's name.
         file = Path(folder) / (path.stem if path.suffix.lower() == ".gz" else path.name)
         file.write_text(contents.text, encoding="utf-8", newline="")
         yield file
 
 
 def _check_reading(path: Path, contents: Contents, lp: Any, highspy: Any) -> None:
-    """Raise ``ValueError`` if HiGHS holds another program than the file's text."""
+    """Raise ``ValueError`` if HiGHS read another program than the file's text says."""
     names = contents.columns
     rows = [row for row, kind in contents.rows.items() if kind != "N"]
-    held = list(lp.col_names_), list(lp.row_names_), lp.sense_ == highspy.ObjSense.kMaximize
-    agree = held == (names, rows, contents.maximise)
+    highs = list(lp.col_names_), list(lp.row_names_), lp.sense_ == highspy.ObjSense.kMaximize
+    agree = highs == (names, rows, contents.maximise)
     if agree:
-        matrix, costs = _said(contents, rows)
-        least, most = np.array([contents.interval(row) for row in rows]).reshape(-1, 2).T
+        matrix, costs = _text_arrays(contents, rows)
+        row_lower, row_upper = np.array([contents.interval(row) for row in rows]).reshape(-1, 2).T
         lower, upper = np.array(lp.col_lower_), np.array(lp.col_upper_)
         column_number = {name: j for j, name in enumerate(names)}
         agree = (
             _equal(_matrix(lp, highspy), matrix)
             and np.array_equal(lp.col_cost_, costs)
-            and np.array_equal(lp.row_lower_, least)
-            and np.array_equal(lp.row_upper_, most)
+            and np.array_equal(lp.row_lower_, row_lower)
+            and np.array_equal(lp.row_upper_, row_upper)
             and all(lower[column_number[name]] == end for name, end in contents.lower.items())
             and all(upper[column_number[name]] == end for name, end in contents.upper.items())
             and lp.offset_ == -contents.right.get(contents.objective or "", 0.0)
@@ -187,7 +187,7 @@ def _check_binary(
     lower: NDArray[Any],
     upper: NDArray[Any],
 ) -> None:
-    """Raise ``ValueError`` naming what is continuous, or integer beyond 0 and 1."""
+    """Raise ``ValueError`` naming variables that are continuous, or integer but not binary."""
     kinds = kinds or [highspy.HighsVarType.kContinuous] * len(names)
     whole = [kind == highspy.HighsVarType.kInteger for kind in kinds]
     others = [name for name, is_whole in zip(names, whole, strict=True) if not is_whole]
@@ -197,49 +197,49 @@ def _check_binary(
         for name, is_whole, low, high in bounds
         if is_whole and not (low in (0, 1) and high in (0, 1))
     ]
-    found = [_listed("continuous", others)] if others else []
-    found += [_listed("integer", wide)] if wide else []
-    if found:
-        raise ValueError(f"{path}: variables must be binary, got {' and '.join(found)}")
+    problems = [_listed("continuous", others)] if others else []
+    problems += [_listed("integer", wide)] if wide else []
+    if problems:
+        raise ValueError(f"{path}: variables must be binary, got {' and '.join(problems)}")
 
 
 def _listed(kind: str, names: list[str]) -> str:
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return f"{kind} {', '.join(names[:_SHOWN])}{more}"
+    more = f" and {len(names) - _MAX_LISTED} more" if len(names) > _MAX_LISTED else ""
+    return f"{kind} {', '.join(names[:_MAX_LISTED])}{more}"
 
 
 def _matrix(lp: Any, highspy: Any) -> Any:
     """Return the matrix (m, n), which HiGHS holds by columns or by rows, as a CSR array."""
     from scipy.sparse import csc_array, csr_array
 
-    held = lp.a_matrix_
-    by_columns = held.format_ == highspy.MatrixFormat.kColwise
-    parts = np.array(held.value_), np.array(held.index_), np.array(held.start_)
+    stored = lp.a_matrix_
+    by_columns = stored.format_ == highspy.MatrixFormat.kColwise
+    parts = np.array(stored.value_), np.array(stored.index_), np.array(stored.start_)
     shape = lp.num_row_, lp.num_col_
     return csr_array((csc_array if by_columns else csr_array)(parts, shape=shape))
 
 
-def _said(contents: Contents, rows: list[str]) -> tuple[Any, NDArray[np.float64]]:
-    """Return the matrix (m, n), a CSR array, and the costs (n,) that an MPS file says."""
+def _text_arrays(contents: Contents, rows: list[str]) -> tuple[Any, NDArray[np.float64]]:
+    """Return the matrix (m, n), a CSR array, and the costs (n,) in the text of an MPS file."""
     from scipy.sparse import csr_array
 
     row_number = {row: i for i, row in enumerate(rows)}
     column_number = {name: j for j, name in enumerate(contents.columns)}
     costs, objective = np.zeros(len(column_number)), contents.objective
-    numbers, places = [], []
+    numbers, positions = [], []
     for (column, row), number in contents.entries.items():
         if row == objective:
             costs[column_number[column]] = number
         elif row in row_number:
             numbers.append(number)
-            places.append((row_number[row], column_number[column]))
-    at = np.array(places, dtype=np.int64).reshape(-1, 2).T
+            positions.append((row_number[row], column_number[column]))
+    at = np.array(positions, dtype=np.int64).reshape(-1, 2).T
     shape = len(rows), len(column_number)
     return csr_array((np.array(numbers, dtype=np.float64), (at[0], at[1])), shape=shape), costs
 
 
 def _equal(first: Any, second: Any) -> bool:
-    """Tell whether two CSR arrays have the same entries."""
+    """Return whether two CSR arrays have the same entries."""
     for matrix in (first, second):
         matrix.eliminate_zeros()
         matrix.sort_indices()
@@ -251,20 +251,23 @@ def _equal(first: Any, second: Any) -> bool:
 
 def _rows_at_least(
     matrix: Any,
-    least: NDArray[Any],
-    most: NDArray[Any],
+    row_lower: NDArray[Any],
+    row_upper: NDArray[Any],
     lower: NDArray[Any],
     upper: NDArray[Any],
 ) -> tuple[Any, NDArray[np.float64]]:
-    """Return A, a CSR array, and b of rows A x >= b that say what a file's rows and bounds say."""
+    """Return A (CSR) and b such that A x >= b is what a file's rows and bounds demand."""
     from scipy.sparse import csr_array, diags_array, vstack
 
-    at_least, at_most = np.flatnonzero(np.isfinite(least)), np.flatnonzero(np.isfinite(most))
+    at_least, at_most = (
+        np.flatnonzero(np.isfinite(row_lower)),
+        np.flatnonzero(np.isfinite(row_upper)),
+    )
     ones, zeros = np.flatnonzero(lower == 1), np.flatnonzero(upper == 0)
     rows = np.concatenate([at_least, at_most])
     order = np.argsort(rows, kind="stable")
     signs = np.repeat([1.0, -1.0], [at_least.size, at_most.size])[order]
-    ends = np.concatenate([least[at_least], -most[at_most]])[order]
+    ends = np.concatenate([row_lower[at_least], -row_upper[at_most]])[order]
     fixed = np.concatenate([ones, zeros])
     units = np.repeat([1.0, -1.0], [ones.size, zeros.size])
     shape = fixed.size, matrix.shape[1]

@@ -1,4 +1,4 @@
-"""MPS files read line by line, so that nothing HiGHS would pass over in silence gets through."""
+"""A reader of MPS files that refuses, line by line, text that HiGHS would drop silently."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from typing import NoReturn
 
 SECTIONS = ("NAME", "OBJSENSE", "ROWS", "COLUMNS", "RHS", "RANGES", "BOUNDS", "ENDATA")
 QUADRATIC = ("QUADOBJ", "QMATRIX", "QSECTION", "QCMATRIX")
-# What solvers have added to the format and a 0-1 program has no use for.
+# Sections that solvers have added to the format and that a 0-1 program has no use for.
 FOREIGN = (
     *("OBJNAME", "SOS", "SOS1", "SOS2", "SETS", "CSECTION"),
     *("INDICATORS", "LAZYCONS", "USERCUTS", "MODELCUTS", "DELAYEDROWS", "GENCONS", "PWLOBJ"),
 )
 _HEADS = frozenset(SECTIONS + QUADRATIC + FOREIGN)
 MINIMISE, MAXIMISE = ("MIN", "MINIMIZE"), ("MAX", "MAXIMIZE")
-# What a kind of bound makes of the lower and the upper end; "=" is its number, None leaves it.
+# (lower, upper) end that a kind of bound sets: "=" is the number in its line, None leaves the end.
 INFINITE = float("inf")
 BOUNDS: dict[str, tuple[float | str | None, float | str | None]] = {
     "UP": (None, "="),
@@ -34,10 +34,10 @@ BOUNDS: dict[str, tuple[float | str | None, float | str | None]] = {
     "MI": (-INFINITE, None),
     "PL": (None, INFINITE),
 }
-# HiGHS drops numbers of the matrix up to the first and refuses those from the second on.
+# HiGHS drops matrix entries of a size up to SMALLEST and refuses those from LARGEST on.
 SMALLEST, LARGEST = 1e-9, 1e15
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-# Where the fields of the fixed format stand.
+# Columns [begin, end) of the fields in the fixed format.
 _FIELDS = ((1, 3), (4, 12), (14, 22), (24, 36), (39, 47), (49, 61))
 
 Fields = Callable[[str], list[str]]
@@ -45,7 +45,7 @@ Fields = Callable[[str], list[str]]
 
 @dataclass
 class Contents:
-    """What an MPS file says.
+    """The contents of an MPS file.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class Contents:
         return next((row for row, kind in self.rows.items() if kind == "N"), None)
 
     def interval(self, row: str) -> tuple[float, float]:
-        """Return what the left side of a row may be from and to."""
+        """Return the least and the largest value that a row's left side may have."""
         kind, right, width = self.rows[row], self.right.get(row, 0.0), self.ranges.get(row)
         if kind == "E":
             width = width or 0.0
@@ -91,24 +91,24 @@ def check_mps(path: Path) -> Contents:
     Raises
     ------
     ValueError
-        For sections, fields, numbers and names that are none, and for what is given twice, with
-        the line.
+        For an unknown section, field, number or name and for anything defined twice; the
+        message names the line.
     """
-    packed = path.suffix.lower() == ".gz"
+    compressed = path.suffix.lower() == ".gz"
     try:
-        with gzip.open(path) if packed else path.open("rb") as file:
+        with gzip.open(path) if compressed else path.open("rb") as file:
             raw = file.read()
     except (gzip.BadGzipFile, zlib.error, EOFError) as error:
         raise ValueError(f"{path}: must be whole and packed by gzip, got {error}") from None
     try:
-        # As HiGHS does, which leaves other ends of lines in the line.
+        # HiGHS splits lines at \n alone and keeps other line ends in the line.
         lines = raw.decode("utf-8-sig").removesuffix("\n").split("\n")
     except UnicodeDecodeError as error:
         raise ValueError(f"{path}: names must be UTF-8, got byte {error.start}") from None
     try:
         return _Reader(path, lines, _free_fields).contents
     except ValueError as free:
-        # Names with spaces stand in the columns of the fixed format, or nowhere.
+        # Names with spaces can only be read in the fixed format.
         try:
             return _Reader(path, lines, _fixed_fields).contents
         except ValueError:
@@ -119,13 +119,13 @@ def _free_fields(line: str) -> list[str]:
     words = line.split()
     if "$" not in line:
         return words
-    # From a dollar on a line is a comment.
+    # A word that begins with a dollar begins a comment.
     end = next((i for i, word in enumerate(words) if word.startswith("$")), len(words))
     return words[:end]
 
 
 def _fixed_fields(line: str) -> list[str]:
-    """Return the fields, or one that is nothing where something stands between them."""
+    """Return the fields of a line, or ["?"] if there is text between the fields."""
     ends = (0, *(end for _, end in _FIELDS))
     begins = (*(begin for begin, _ in _FIELDS), max(len(line), ends[-1]))
     if any(line[end:begin].strip() for end, begin in zip(ends, begins, strict=True)):
@@ -137,18 +137,18 @@ def _fixed_fields(line: str) -> list[str]:
 
 
 class _Reader:
-    """Reads lines into ``contents``; ``line`` is the number of the one at hand."""
+    """Reads lines into ``contents``; ``line`` is the number of the current line."""
 
     def __init__(self, path: Path, lines: list[str], fields: Fields) -> None:
         self.path = path
         self.line = 0
         self.section = ""
         self.contents = Contents(text="\n".join(filter(None, lines)) + "\n")
-        # Sections begun, and the name of the one vector of each.
+        # Sections read so far; the name of the one vector of each; the columns.
         self.sections: set[str] = set()
         self.vectors: dict[str, str] = {}
         self.known: set[str] = set()
-        # Numbers by their text: most stand there many times.
+        # Numbers by their text: most occur many times in a file.
         self.numbers: dict[str, float] = {}
         readers = {
             "OBJSENSE": self._sense,
@@ -250,7 +250,7 @@ class _Reader:
             numbers[row] = number
 
     def _name(self, name: str) -> None:
-        """Note the name of the section's vector; of several all would be taken together."""
+        """Remember the name of the section's vector, and refuse a second one."""
         first = self.vectors.setdefault(self.section, name)
         if first != name:
             self._refuse(f"{self.section} must be of one name, got {first!r} and {name!r}")
@@ -298,6 +298,6 @@ class _Reader:
 
 
 def is_exact(word: str) -> bool:
-    """Tell whether a decimal is the shortest one of a float64, so that reading it loses nothing."""
+    """Return whether a decimal is the shortest one of a float64: reading it loses nothing."""
     number = float(word)
     return isfinite(number) and Decimal(word) == Decimal(repr(number))

@@ -1,4 +1,4 @@
-"""What became of one program, in whole numbers."""
+"""The outcome of one program, in whole numbers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OPTIMAL, INFEASIBLE, LIMIT = range(3)
 
 @dataclass
 class Outcome:
-    """One program's result in whole numbers; ``x`` None where nothing is known."""
+    """The outcome of one program in whole numbers; ``x`` is None where no solution is known."""
 
     status: int
     x: NDArray[np.int8] | None

@@ -1,4 +1,4 @@
-"""0-1 programs in whole numbers, and the sums and costs that belong to them."""
+"""0-1 programs in whole numbers, and their objectives in the user's units."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .whole_numbers import LARGEST, as_fraction
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# Costs of so many variables have their order checked over all sequences.
+# Up to this many variables the order of costs is checked over all sequences.
 _MOST_ORDERED = 20
 # Wide costs are rounded to this many bits where their order alone matters.
 _ORDER_BITS = 61
@@ -27,7 +27,7 @@ _ORDER_BITS = 61
 class Programs:
     """``B`` programs min c.x, A x >= b of ``n`` variables and ``m`` rows in whole numbers.
 
-    Each row of A with its b, and each c, is the given one times a positive number of its own.
+    Each row (A, b) and each c is the user's times a positive factor of its own.
 
     Attributes
     ----------
@@ -35,22 +35,21 @@ class Programs:
         0 for the programs in ``wide``.
     A : (B, m, n) int64, or a CSR array (m, n) of int64 for one program of many sparse rows
     b : (B, m) int64
-        All sums of absolute values in a row, with its b, fit int64, which ``bound`` makes sure of
-        where integers came in. Those in ``wide_rows`` are
-        relaxed by 1e-9 of their absolute sum.
-    batch : leading axes of the input
+        The absolute sum of every row with its b fits int64; for integers ``bound`` checks it.
+        Rows in ``wide_rows`` are rounded here and relaxed by 1e-9 of their absolute sum.
+    batch : tuple of int
+        Leading axes of the input; B is their product.
     kind : "i", "f" or "O"
-        Integers, floats or other exact numbers: what an objective is given back as.
+        The kind of c, and so of an objective: integer, float or another exact number.
     power : (B,) float64
-        The power of ten by which the given c was multiplied, NaN where ``denominator`` has the
-        factor; empty for integers.
-    denominator : dict
-        That factor by number of the program.
-    wide : dict
-        By number of the program whole costs whose absolute sum does not fit int64.
-    wide_rows : dict
-        By number of the program its rows, by their number, whose absolute sums do not fit
-        int64: whole coefficients and right-hand side.
+        The power of ten by which the user's c was multiplied, NaN where ``denominator`` holds
+        the factor; empty for integers.
+    denominator : dict of program to Fraction
+        That factor.
+    wide : dict of program to list of int, (n,)
+        Whole costs whose absolute sum does not fit int64.
+    wide_rows : dict of program to dict of row to list of int, (n + 1,)
+        Whole coefficients and right-hand side of rows whose absolute sum does not fit int64.
     """
 
     c: NDArray[Any]
@@ -65,7 +64,7 @@ class Programs:
 
     @cached_property
     def bound(self) -> int:
-        """A number that no absolute sum exceeds.
+        """A number that no absolute sum of a row or of the costs exceeds.
 
         Raises
         ------
@@ -79,60 +78,60 @@ class Programs:
         return self.A if is_sparse(self.A) else self.A[i]
 
     def only(self, i: int) -> Programs:
-        """Return one program without a batch."""
+        """Return program i alone, without a batch and without its wide costs and rows."""
         one = slice(i, i + 1)
         A = self.A if is_sparse(self.A) else self.A[one]
         factor = {0: self.denominator[i]} if i in self.denominator else {}
         return Programs(self.c[one], A, self.b[one], (), self.kind, self.power[one], factor, {}, {})
 
     def tests(self) -> NDArray[np.int64]:
-        """Return the tests of a sequence, (B, m + 1, n): its ordered costs, then its rows."""
+        """Return the tests of a sequence, (B, m + 1, n): ``ordered_costs()``, then A."""
         return np.concatenate([self.ordered_costs()[:, None], self.A], axis=1)
 
     def costs(self, x: NDArray[Any]) -> NDArray[Any]:
-        """Return whole objectives (B,) of solutions x (B, n): Python's integers if any is wide."""
-        found: NDArray[Any] = (self.c * x).sum(axis=1)
+        """Return c.x (B,) of solutions x (B, n): int64, or Python integers if any cost is wide."""
+        sums: NDArray[Any] = (self.c * x).sum(axis=1)
         if self.wide:
-            found = found.astype(object)
+            sums = sums.astype(object)
             for i, costs in self.wide.items():
-                found[i] = sum(v for v, chosen in zip(costs, x[i].tolist(), strict=True) if chosen)
-        return found
+                sums[i] = sum(v for v, chosen in zip(costs, x[i].tolist(), strict=True) if chosen)
+        return sums
 
-    def objectives(self, whole: NDArray[Any]) -> NDArray[Any]:
-        """Return whole objectives (B,) in the units that came in, floats as the nearest ones."""
+    def objectives(self, sums: NDArray[Any]) -> NDArray[Any]:
+        """Return c.x in the user's units, (B,); floats are the nearest ones."""
         if self.kind == "i":
-            return whole
+            return sums
         if self.kind == "O":
-            found = np.empty(len(whole), dtype=object)
-            found[:] = [self._exact(i, value) for i, value in enumerate(whole)]
-            return found
+            values = np.empty(len(sums), dtype=object)
+            values[:] = [self._exact(i, value) for i, value in enumerate(sums)]
+            return values
         # One division gives the nearest float where both numbers are floats exactly.
-        divided = (np.abs(whole) <= 2**53).astype(bool) & ~np.isnan(self.power)
-        nearest = np.zeros(len(whole))
-        nearest[divided] = whole[divided].astype(np.float64) / self.power[divided]
+        divided = (np.abs(sums) <= 2**53).astype(bool) & ~np.isnan(self.power)
+        nearest = np.zeros(len(sums))
+        nearest[divided] = sums[divided].astype(np.float64) / self.power[divided]
         for i in np.flatnonzero(~divided).tolist():
-            nearest[i] = float(self._exact(i, whole[i]))
+            nearest[i] = float(self._exact(i, sums[i]))
         return nearest
 
-    def bounds(self, whole: NDArray[Any], among: NDArray[np.bool_]) -> NDArray[Any]:
-        """Return the same of bounds, floats among those marked (B,) rounded down, not up."""
-        found = self.objectives(whole)
+    def bounds(self, sums: NDArray[Any], among: NDArray[np.bool_]) -> NDArray[Any]:
+        """Return lower bounds of c.x in the user's units; floats in the mask are rounded down."""
+        values = self.objectives(sums)
         if self.kind == "f":
             for i in np.flatnonzero(among).tolist():
-                if as_fraction(float(found[i])) > self._exact(i, whole[i]):
-                    found[i] = np.nextafter(found[i], -np.inf)
-        return found
+                if as_fraction(float(values[i])) > self._exact(i, sums[i]):
+                    values[i] = np.nextafter(values[i], -np.inf)
+        return values
 
     def _exact(self, i: int, whole: Any) -> Fraction:
         return Fraction(int(whole)) / (self.denominator.get(i) or Fraction(self.power[i]))
 
     def ordered_costs(self) -> NDArray[np.int64]:
-        """Return costs (B, n) int64 by which all sequences compare as by the given ones.
+        """Return costs (B, n) int64 under which all sequences compare as under the exact costs.
 
         Raises
         ------
         OverflowError
-            If none are found for wide costs.
+            If wide costs have no such int64 costs.
         """
         if not self.wide:
             return self.c
@@ -148,10 +147,10 @@ class Programs:
 
 
 def _narrowed(costs: list[int]) -> list[int]:
-    """Return costs that fit int64 and whose sums mostly compare as those of the given ones."""
+    """Return costs that fit int64; their sums usually compare as those of the wide costs."""
     order = sorted(range(len(costs)), key=lambda j: abs(costs[j]))
     sizes = [abs(costs[j]) for j in order]
-    # The largest cost need only exceed all others together, if it does; then the next.
+    # A cost that exceeds all smaller ones together may shrink to their sum plus 1.
     last = len(sizes)
     while last and sizes[last - 1] > sum(sizes[: last - 1]):
         last -= 1
@@ -165,7 +164,7 @@ def _narrowed(costs: list[int]) -> list[int]:
 
 
 def _same_order(narrow: list[int], wide: list[int]) -> bool:
-    """Tell whether the sums over all sequences compare alike under two lists of costs."""
+    """Return whether the sums over all sequences compare alike under two lists of costs."""
     sums = [(0, 0)]
     for a, b in zip(narrow, wide, strict=True):
         sums += [(s + a, t + b) for s, t in sums]

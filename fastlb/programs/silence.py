@@ -1,4 +1,4 @@
-"""HiGHS prints lines to C's standard output now and then that none of its options turns off."""
+"""Silence for C's standard output, where HiGHS prints lines that no option of it turns off."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# The variable that C's own functions print to. Other libraries have none, or one that is constant.
+# Name of C's variable for its standard output; other C libraries have none, or a constant.
 _NAMES = {"linux": "stdout", "darwin": "__stdoutp"}
 _lock = threading.Lock()
-_silent = 0
+_depth = 0
 _previous: int | None = None
 
 
 @contextmanager
 def silent_stdout() -> Iterator[None]:
-    """Drop what compiled libraries print meanwhile; what Python prints is not touched.
+    """Drop what compiled libraries print inside the context; Python's output is not touched.
 
-    C's ``stdout`` is pointed at the null device and back, unlike file descriptor 1, which Python
-    and other threads write to. It does so with glibc and on macOS, and nothing elsewhere.
+    C's variable ``stdout`` is set to the null device and back. File descriptor 1 stays as it is,
+    because Python and other threads write to it. Only glibc and macOS allow this; elsewhere
+    nothing is dropped.
     """
     _enter()
     try:
@@ -47,10 +48,10 @@ def _variable() -> ctypes.c_void_p | None:
 
 
 def _enter() -> None:
-    global _silent, _previous
+    global _depth, _previous
     with _lock:
-        _silent += 1
-        variable = _variable() if _silent == 1 else None
+        _depth += 1
+        variable = _variable() if _depth == 1 else None
         if variable is not None:
             library = ctypes.CDLL(None)
             library.fopen.restype = ctypes.c_void_p
@@ -60,11 +61,11 @@ def _enter() -> None:
 
 
 def _leave() -> None:
-    global _silent, _previous
+    global _depth, _previous
     with _lock:
-        _silent -= 1
+        _depth -= 1
         variable = _variable()
-        if _silent == 0 and _previous is not None and variable is not None:
+        if _depth == 0 and _previous is not None and variable is not None:
             stream, variable.value, _previous = variable.value, _previous, None
             library = ctypes.CDLL(None)
             library.fclose.argtypes = [ctypes.c_void_p]

@@ -35,7 +35,7 @@ class SearchRun(Displayed):
     Attributes
     ----------
     time : float
-        Of the longest processor: units, a test each, plus the costs of balancing.
+        Until the last processor is done: units of one test each plus the costs of balancing.
     units : int
         Units of time in which tests were made.
     work : (processors,) int64
@@ -134,7 +134,7 @@ def simulate_search(
         ``"central"``: processors without work, lowest first, take the next sequence of all
         before each unit.
     order, donor : str
-        Of :func:`fault_plan`.
+        As in :func:`fault_plan`.
 
     Raises
     ------
@@ -142,7 +142,7 @@ def simulate_search(
         For programs as in :func:`count_tests`; for a topology that is no hypercube, unknown
         options, negative costs, a period below 1, n beyond 24.
     MemoryError
-        If there plainly is not enough.
+        If the arrays plainly exceed the memory.
     FaultError
         If the faults leave no plan to balance by.
 
@@ -166,19 +166,19 @@ def simulate_search(
         raise TypeError(f"topology must be a Hypercube, got {cube!r}")
     period = whole_number("period", period, 1)
     round_cost, unit_cost = cost("round_cost", round_cost), cost("unit_cost", unit_cost)
-    given = read_programs(c, A, b)
-    n = given.c.shape[1]
+    programs = read_programs(c, A, b)
+    n = programs.c.shape[1]
     if n > LARGEST_N:
         raise ValueError(f"c must have at most {LARGEST_N} variables to simulate, got {n}")
-    # Three items of work of eight numbers for every sequence, and what processors do.
-    needed = 200 * 2**n + 8 * cube.size * (len(given.c) + 13)
-    require_memory(needed, f"the simulation of {n} variables on {cube!r}")
+    # Three items of eight numbers a sequence, and the arrays of processors.
+    nbytes = 200 * 2**n + 8 * cube.size * (len(programs.c) + 13)
+    require_memory(nbytes, f"the simulation of {n} variables on {cube!r}")
     kernel = kernels("programs.simulation")
     triggers = {"idle": kernel.IDLE, "always": kernel.ALWAYS, "period": kernel.PERIOD}
     pairs = np.empty((0, 3), dtype=np.int64)
     if balance:
         pairs = fault_plan(cube, order=order, donor=donor).pairs
-    B, P, items = len(given.c), cube.size, 3 * 2**n + cube.size + len(pairs)
+    B, P, items = len(programs.c), cube.size, 3 * 2**n + cube.size + len(pairs)
     time = np.empty(B)
     units, moved, balances, argmin = np.empty((4, B), dtype=np.int64)
     work = np.empty((B, P), dtype=np.int64)
@@ -186,16 +186,18 @@ def simulate_search(
         triggers[trigger] if balance else kernel.NEVER,
         *(period, round_cost, unit_cost, granularity == "row", assignment == "central"),
     )
-    tables = np.empty((2, given.A.shape[1] + 1, 2 ** ((n + 1) // 2)), dtype=np.int64)
+    tables = np.empty((2, programs.A.shape[1] + 1, 2 ** ((n + 1) // 2)), dtype=np.int64)
     processors = tuple(np.empty((5, P), dtype=np.int64))
-    done = 0
-    while done < B:
-        *pool, spare = np.empty((8, items), dtype=np.int64)
-        workspace = tables, tuple(pool), spare, np.empty(2**n, dtype=np.int64), processors
-        figures = time, units, moved, balances, argmin, work
-        done = kernel.simulate(done, given.tests(), given.b, pairs, rules, workspace, figures)
+    finished = 0
+    while finished < B:
+        *pool, scratch = np.empty((8, items), dtype=np.int64)
+        workspace = tables, tuple(pool), scratch, np.empty(2**n, dtype=np.int64), processors
+        measurements = time, units, moved, balances, argmin, work
+        finished = kernel.simulate(
+            finished, programs.tests(), programs.b, pairs, rules, workspace, measurements
+        )
         items *= 2
-    return _search_run(given, time, units, work, moved, balances, argmin)
+    return _search_run(programs, time, units, work, moved, balances, argmin)
 
 
 def search_speedup(
@@ -231,7 +233,7 @@ def search_speedup(
 
 
 def _search_run(
-    given: Programs,
+    programs: Programs,
     time: NDArray[Any],
     units: NDArray[Any],
     work: NDArray[Any],
@@ -239,18 +241,18 @@ def _search_run(
     balances: NDArray[Any],
     argmin: NDArray[Any],
 ) -> SearchRun:
-    n = given.c.shape[1]
-    none = argmin < 0
-    x = np.where(none, 0, argmin)[:, None] >> np.arange(n)[::-1] & 1
+    n = programs.c.shape[1]
+    infeasible = argmin < 0
+    x = np.where(infeasible, 0, argmin)[:, None] >> np.arange(n)[::-1] & 1
     fields = [
         time,
         units,
         work,
         moved,
         balances,
-        np.ma.masked_array(given.objectives(given.costs(x)), none),
-        np.ma.masked_array(argmin, none),
+        np.ma.masked_array(programs.objectives(programs.costs(x)), infeasible),
+        np.ma.masked_array(argmin, infeasible),
     ]
-    if given.batch:
-        return SearchRun(*(f.reshape(given.batch + f.shape[1:]) for f in fields))
+    if programs.batch:
+        return SearchRun(*(f.reshape(programs.batch + f.shape[1:]) for f in fields))
     return SearchRun(*(f[0] if f is work else f.tolist()[0] for f in fields))

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from .watch import Watch
 
-# Up to here all sequences at once are faster than a search, and up to here they fit memory.
+# Variables up to which enumeration is faster than a search, up to which its arrays fit memory, and
+# up to which the search applies.
 SMALL, MOST_ENUMERATED, MOST_SEARCHED = 12, 24, 62
 
 
@@ -38,24 +39,24 @@ def solve_one(
     ----------
     c : (n,) int64; A : (m, n) int64, an array or a CSR array; b : (m,) int64
     node_limit : int
-        Most nodes of the search, and as many of HiGHS.
+        Most nodes of the search, and most nodes of HiGHS after it.
     method : str
-        Of :func:`solve_binary`.
+        As in :func:`solve_binary`.
     watch : Watch
     bound : int
         No absolute sum of a row or of the costs is larger.
     below : int, optional
-        A search leaves out what costs so much or more.
+        A search leaves out solutions that cost this much or more.
     """
     if method == "milp" or c.size > MOST_SEARCHED:
         return _large(c, A, b, node_limit, method, watch, bound, below)
     outcome = _small(c, A, b, node_limit, method, watch, bound, below)
     if outcome.status != LIMIT or method != "auto" or watch.over:
         return outcome
-    return _after(outcome, c, A, b, node_limit, watch, bound)
+    return _continue_with_highs(outcome, c, A, b, node_limit, watch, bound)
 
 
-def _after(
+def _continue_with_highs(
     stopped: Outcome,
     c: NDArray[Any],
     A: Any,
@@ -64,25 +65,25 @@ def _after(
     watch: Watch,
     bound: int,
 ) -> Outcome:
-    """Have HiGHS go on after a search was stopped, whose solution is to be beaten."""
+    """Solve with HiGHS after a search was stopped, seeking something better than its solution."""
     cost = None if stopped.x is None else int(c @ stopped.x)
     known = Outcome(LIMIT, stopped.x, stopped.bound, "milp", stopped.nodes)
-    telling = watch.through(lambda _: known)
-    better = _large(c, A, b, node_limit, "milp", telling, bound, cost)
-    better.nodes = stopped.nodes
-    if better.x is None and cost is not None:
-        # With nothing better the solution known is the best, if that is proven.
-        better.status = OPTIMAL if better.status == INFEASIBLE else LIMIT
-        better.x = stopped.x
-    elif better.status == INFEASIBLE:
-        return better
-    best = None if better.x is None else int(c @ better.x)
-    if better.status == OPTIMAL and best is not None:
-        better.bound = best
+    inner = watch.through(lambda _: known)
+    result = _large(c, A, b, node_limit, "milp", inner, bound, cost)
+    result.nodes = stopped.nodes
+    if result.x is None and cost is not None:
+        # HiGHS has nothing better; if that is proven, the known solution is optimal.
+        result.status = OPTIMAL if result.status == INFEASIBLE else LIMIT
+        result.x = stopped.x
+    elif result.status == INFEASIBLE:
+        return result
+    best = None if result.x is None else int(c @ result.x)
+    if result.status == OPTIMAL and best is not None:
+        result.bound = best
     else:
-        better.bound = max(better.bound, stopped.bound)
-        better.bound = better.bound if best is None else min(better.bound, best)
-    return better
+        result.bound = max(result.bound, stopped.bound)
+        result.bound = result.bound if best is None else min(result.bound, best)
+    return result
 
 
 def _small(
@@ -96,20 +97,22 @@ def _small(
     below: int | None,
 ) -> Outcome:
     """Reduce a program of few variables, then enumerate or search it."""
-    name = "search" if method == "auto" else method
+    method_name = "search" if method == "auto" else method
     m, n = A.shape
-    rc, rA, rb = c.copy(), A.copy(), b.copy()
+    reduced_c, reduced_A, reduced_b = c.copy(), A.copy(), b.copy()
     active, flipped = np.empty(m, np.bool_), np.empty(n, np.bool_)
     value, free = np.empty(n, np.int8), np.empty(n, np.int64)
-    rows, columns = kernels("programs.presolve").reduce(rc, rA, rb, active, value, flipped, free)
+    rows, columns = kernels("programs.presolve").reduce(
+        reduced_c, reduced_A, reduced_b, active, value, flipped, free
+    )
     if rows < 0:
-        return Outcome(INFEASIBLE, None, 0, name, 0)
-    rA = rA.reshape(-1)[: rows * columns].reshape(rows, columns)
-    free, rc, rb = free[:columns], rc[:columns], rb[:rows]
+        return Outcome(INFEASIBLE, None, 0, method_name, 0)
+    reduced_A = reduced_A.reshape(-1)[: rows * columns].reshape(rows, columns)
+    free, reduced_c, reduced_b = free[:columns], reduced_c[:columns], reduced_b[:rows]
     fixed_cost = int(c[value == 1].sum() + c[free][flipped[free]].sum())
 
     def whole(outcome: Outcome) -> Outcome:
-        """Return the outcome of the reduced program for the program."""
+        """Return the outcome of the whole program for one of the reduced program."""
         x = None
         if outcome.x is not None:
             x = value.copy()
@@ -117,12 +120,14 @@ def _small(
         return Outcome(outcome.status, x, outcome.bound + fixed_cost, outcome.method, outcome.nodes)
 
     if free.size == 0:
-        return whole(Outcome(OPTIMAL, np.zeros(0, dtype=np.int8), 0, name, 0))
+        return whole(Outcome(OPTIMAL, np.zeros(0, dtype=np.int8), 0, method_name, 0))
     if method == "enumeration" or (method == "auto" and free.size <= SMALL):
-        return whole(_enumerate_one(rc, rA, rb))
+        return whole(_enumerate_one(reduced_c, reduced_A, reduced_b))
     below = None if below is None else below - fixed_cost
     inner = watch.through(whole)
-    return whole(search(rc, rA, rb, node_limit, bound, below, inner, method != "auto"))
+    return whole(
+        search(reduced_c, reduced_A, reduced_b, node_limit, bound, below, inner, method != "auto")
+    )
 
 
 def _large(
@@ -138,12 +143,12 @@ def _large(
     """Fix variables, then hand the others to HiGHS, or search them if few are left."""
     from scipy.sparse import csr_array
 
-    name = "search" if method == "auto" else method
+    method_name = "search" if method == "auto" else method
     A = csr_array(A)
-    decided = fix_variables(c, A, b)
-    if decided is None:
-        return Outcome(INFEASIBLE, None, 0, name, 0)
-    value, needed = decided
+    fixed = fix_variables(c, A, b)
+    if fixed is None:
+        return Outcome(INFEASIBLE, None, 0, method_name, 0)
+    value, needed = fixed
     free, ones = np.flatnonzero(value == FREE), np.flatnonzero(value == 1)
     fixed_cost = int(c[ones].sum())
     rows, right = A, b
@@ -153,7 +158,7 @@ def _large(
         rows = rows[:, free]
 
     def whole(outcome: Outcome) -> Outcome:
-        """Return the outcome of the free variables' program for the program."""
+        """Return the outcome of the whole program for one of the free variables."""
         x = None
         if outcome.x is not None:
             x = value.copy()
@@ -162,7 +167,7 @@ def _large(
 
     if free.size == 0:
         status = OPTIMAL if (right <= 0).all() else INFEASIBLE
-        return whole(Outcome(status, np.zeros(0, dtype=np.int8), 0, name, 0))
+        return whole(Outcome(status, np.zeros(0, dtype=np.int8), 0, method_name, 0))
     c, below = c[free], None if below is None else below - fixed_cost
     inner = watch.through(whole)
     if method != "milp" and free.size <= MOST_SEARCHED:
@@ -183,7 +188,7 @@ def _enumerate_one(c: NDArray[Any], A: NDArray[Any], b: NDArray[Any]) -> Outcome
 def enumerate_each(
     c: NDArray[Any], A: NDArray[Any], b: NDArray[Any], dtype: type[Any]
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return (pattern, cost, whether feasible) of programs, computed in a dtype of their sums.
+    """Return (pattern, cost, feasible), (B,) each, of programs, computed in a dtype of their sums.
 
     c : (B, n) int64; A : (B, m, n) int64; b : (B, m) int64
     """
@@ -192,8 +197,8 @@ def enumerate_each(
     sums = np.empty((m + 1, 2**LEAF), dtype)
     base = np.empty((m + 1, 2 ** max(n - LEAF, 0)), dtype)
     pattern, cost = np.empty((2, B), dtype=np.int64)
-    known = np.empty(B, dtype=np.bool_)
+    feasible = np.empty(B, dtype=np.bool_)
     order = np.empty(m, dtype=np.int64)
     kernel = kernels("programs.enumerate").enumerate_each
-    kernel(rows, b, sums, base, order, pattern, cost, known)
-    return pattern, cost, known
+    kernel(rows, b, sums, base, order, pattern, cost, feasible)
+    return pattern, cost, feasible

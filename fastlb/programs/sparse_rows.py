@@ -1,4 +1,4 @@
-"""Sparse rows of 0-1 programs, made whole numbers without a dense matrix."""
+"""Sparse rows of 0-1 programs, scaled to whole numbers without a dense matrix."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from .whole_numbers import whole_rows
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# Matrices of so many places, or of so few columns, are dense: all methods apply to them.
+# Matrices of up to this many elements, or columns, become dense: all methods apply to them.
 MOST_DENSE, FEW_COLUMNS = 2**20, 62
 
 
 def is_sparse(A: Any) -> bool:
-    """Tell whether an argument is a SciPy sparse array or matrix."""
+    """Return whether an argument is a SciPy sparse array or matrix."""
     return hasattr(A, "tocsr")
 
 
@@ -26,7 +26,7 @@ def sparse_or_dense(A: Any) -> Any:
     Raises
     ------
     ValueError
-        If it is not of two axes, or two entries stand in one place.
+        If it does not have two axes, or two entries have the same row and column.
     """
     from scipy.sparse import csr_array
 
@@ -36,7 +36,8 @@ def sparse_or_dense(A: Any) -> Any:
     if not rows.has_canonical_format:
         rows = rows.copy()
         rows.sum_duplicates()
-    if rows.nnz < A.nnz:
+    # The diagonals of a DIA array hold zeros that its CSR array leaves out, and no duplicates.
+    if A.format != "dia" and rows.nnz < A.nnz:
         raise ValueError(
             f"A must have one entry a place, got {A.nnz - rows.nnz} more: call its sum_duplicates()"
         )
@@ -56,7 +57,9 @@ def whole_sparse_rows(
     Parameters
     ----------
     A : (m, n) CSR array
-        Its places; ``entries`` are the numbers in them, floats or exact ones.
+        Only its pattern is read.
+    entries : (nnz,)
+        The numbers at its positions, floats or exact ones.
     right : (m,)
     """
     from scipy.sparse import csr_array
@@ -65,11 +68,13 @@ def whole_sparse_rows(
     data, b = np.empty(entries.size, dtype=np.int64), np.empty(len(lengths), dtype=np.int64)
     for length in np.unique(lengths).tolist():
         rows = np.flatnonzero(lengths == length)
-        places = A.indptr[rows][:, np.newaxis] + np.arange(length)
-        whole, wide = whole_rows(np.concatenate([entries[places], right[rows, np.newaxis]], axis=1))
+        positions = A.indptr[rows][:, np.newaxis] + np.arange(length)
+        whole, wide = whole_rows(
+            np.concatenate([entries[positions], right[rows, np.newaxis]], axis=1)
+        )
         if wide:
             return None
-        data[places], b[rows] = whole[:, :length], whole[:, length]
+        data[positions], b[rows] = whole[:, :length], whole[:, length]
     return csr_array((data, A.indices, A.indptr), shape=A.shape), b
 
 
@@ -77,10 +82,10 @@ def first_beyond(A: Any, b: NDArray[Any]) -> int | None:
     """Return the first row whose absolute sum with its right-hand side exceeds int64, or None."""
     upper, lower = np.zeros((2, len(b)), dtype=np.uint64)
     rows = np.repeat(np.arange(len(b)), np.diff(A.indptr))
-    for numbers, places in ((A.data, rows), (b, np.arange(len(b)))):
+    for numbers, positions in ((A.data, rows), (b, np.arange(len(b)))):
         sizes = np.abs(numbers).view(np.uint64)
         # Sums of the upper and of the lower 32 bits fit 64.
-        np.add.at(upper, places, sizes >> np.uint64(32))
-        np.add.at(lower, places, sizes & np.uint64(2**32 - 1))
+        np.add.at(upper, positions, sizes >> np.uint64(32))
+        np.add.at(lower, positions, sizes & np.uint64(2**32 - 1))
     beyond = upper + (lower >> np.uint64(32)) >= 2**31
     return int(beyond.argmax()) if beyond.any() else None

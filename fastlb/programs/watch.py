@@ -1,4 +1,4 @@
-"""How long programs may be solved, and who is told how far that is."""
+"""The time limit of a solve, and the callback that reports its progress."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ if TYPE_CHECKING:
     from .outcome import Outcome
 
 
-# Seconds from which on there is no limit: 30 years, fewer than any system can wait for.
+# Longer limits (30 years) count as none: systems cannot wait for longer.
 _LONGEST = 1e9
 
 
 class Watch:
-    """The time that is left for solving, looked at between stretches of bounded work.
+    """A time limit and a progress callback, checked between stretches of bounded work.
 
     Parameters
     ----------
     seconds : float, optional
-        From now on; None for no limit.
+        The limit, counted from now; None for no limit.
     tell : callable, optional
-        Called with the outcome so far, of the program at hand.
+        Called with the current outcome of the program being solved.
     """
 
     def __init__(
@@ -36,9 +36,10 @@ class Watch:
         self.tell = tell
 
     def through(self, whole: Callable[[Outcome], Outcome] | None) -> Watch:
-        """Return a watch over the same time for a part, whose outcomes are told made whole.
+        """Return a watch with the same time limit for a part of the program.
 
-        None tells nothing.
+        ``whole`` turns an outcome of the part into one of the program, which is then reported;
+        with None the part reports nothing.
         """
         tell = self.tell
         if tell is None:
@@ -55,7 +56,7 @@ class Watch:
 
     @property
     def seconds_left(self) -> float:
-        """Seconds left, 0 or more; inf without a limit."""
+        """Seconds until the limit, 0 or more; inf without a limit."""
         return max(self._end - monotonic(), 0.0)
 
     @property

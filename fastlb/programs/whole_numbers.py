@@ -1,4 +1,4 @@
-"""Rows of exact numbers as whole numbers: one factor a row, and nothing lost where int64 allows."""
+"""Rows of exact numbers multiplied by one factor each, so that they are whole numbers."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ LARGEST = 2**63 - 1
 _TOLERANCE_INVERSE = 10**9
 # Rows that no exact scaling brings into int64 are rounded to this many bits.
 _ROUNDED_BITS = 60
-# All powers of ten that are floats exactly.
+# All powers of ten that float64 holds exactly.
 _POWERS = np.array([float(10**k) for k in range(23)])
 
 
 def whole_costs(
     costs: NDArray[Any],
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], dict[int, Fraction], dict[int, list[int]]]:
-    """Return costs (B, n) in whole numbers, what they were multiplied by, and the wide ones.
+    """Multiply costs (B, n) so that they are whole numbers.
 
     Returns
     -------
@@ -34,15 +34,15 @@ def whole_costs(
     power : (B,) float64
         The power of ten that the costs were multiplied by, NaN for those in ``factor``.
     factor : dict
-        By program what other costs were multiplied by.
+        By program, the factor of the other costs.
     wide : dict
-        The whole costs of those programs.
+        By program, whole costs whose absolute sum does not fit int64.
     """
-    whole, decimals, opened = _scaled(costs)
+    whole, decimals, inexact = _scaled(costs)
     power = _POWERS[decimals]
-    power[opened] = np.nan
+    power[inexact] = np.nan
     factor, wide = {}, {}
-    for i in opened.tolist():
+    for i in inexact.tolist():
         values, times = _multiplied(costs[i].tolist())
         common = gcd(*values) or 1
         values = [value // common for value in values]
@@ -55,20 +55,20 @@ def whole_costs(
 
 
 def whole_rows(rows: NDArray[Any]) -> tuple[NDArray[np.int64], dict[int, list[int]]]:
-    """Return rows (R, n + 1) of coefficients and a right-hand side in whole numbers.
+    """Multiply rows (R, n + 1), coefficients and a right-hand side, so that they are whole numbers.
 
-    Rows too wide for int64 get smaller numbers with the same 0-1 solutions.
+    Rows whose absolute sum does not fit int64 get smaller numbers with the same 0-1 solutions.
 
     Returns
     -------
     whole : (R, n + 1) int64
-        Rows that are still too wide are rounded, their right-hand side lowered by the tolerance.
+        Rows that still do not fit are rounded, their right-hand side lowered by the tolerance.
     wide : dict
-        These rows by number, exactly.
+        By row number, these rows exactly.
     """
     wide = {}
-    whole, _, opened = _scaled(rows)
-    for r in opened.tolist():
+    whole, _, inexact = _scaled(rows)
+    for r in inexact.tolist():
         values = _multiplied(rows[r].tolist())[0]
         if sum(map(abs, values)) > LARGEST:
             values = _narrowed(values)
@@ -86,72 +86,72 @@ def as_fraction(value: Any) -> Fraction:
 
 
 def _scaled(rows: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.intp]]:
-    """Return (whole rows, their decimals, rows left to do) as far as the kernel gets."""
+    """Return whole rows, their decimal places, and the numbers of rows the kernel cannot scale."""
     if rows.dtype.kind != "f":
-        everything = np.arange(len(rows))
-        return np.zeros(rows.shape, dtype=np.int64), np.zeros_like(everything), everything
+        all_rows = np.arange(len(rows))
+        return np.zeros(rows.shape, dtype=np.int64), np.zeros_like(all_rows), all_rows
     kernel = kernels("programs.decimal_scaling")
     R, W = rows.shape
     whole = np.empty((R, W), dtype=np.int64)
     decimals = np.empty((R, W + 1), dtype=np.int64)
     codes = np.empty(R, dtype=np.int64)
     kernel.scale(np.ascontiguousarray(rows), whole, decimals, codes)
-    opened = np.flatnonzero(codes != kernel.EXACT)
-    whole[opened] = 0
-    return whole, decimals[:, W], opened
+    inexact = np.flatnonzero(codes != kernel.EXACT)
+    whole[inexact] = 0
+    return whole, decimals[:, W], inexact
 
 
 def _narrowed(values: list[int]) -> list[int]:
     """Return a row and its right-hand side with the same 0-1 solutions and smaller numbers.
 
-    With every term counted from its worse value, the row asks for ``demand``, and ``room`` is
-    what all terms together exceed it by. No term need be larger than the demand, which it meets
-    alone, nor than ``room + 1``, without which the others fall short.
+    Counted from the least left side, the terms must add up to ``demand`` at least; all together
+    exceed it by ``slack``. A term may be cut to ``demand``, as it then meets the row alone, and to
+    ``slack + 1``, as the other terms then fall short without it.
     """
     *terms, least = values
     sizes = [abs(term) for term in terms]
     demand = least - sum(min(term, 0) for term in terms)
-    before = None
-    while sizes != before:
-        before = sizes
-        # First, as the divisors are lost where terms are cut.
+    previous = None
+    while sizes != previous:
+        previous = sizes
+        # Before the cuts below, which change the divisors.
         sizes, demand = _closed_up(sizes, max(demand, 0))
         sizes = [min(size, demand) for size in sizes]
-        room = max(sum(sizes) - demand, -1)
-        sizes = [min(size, room + 1) for size in sizes]
-        demand = sum(sizes) - room
-    found = [size if term > 0 else -size for size, term in zip(sizes, terms, strict=True)]
-    return [*found, demand + sum(min(term, 0) for term in found)]
+        slack = max(sum(sizes) - demand, -1)
+        sizes = [min(size, slack + 1) for size in sizes]
+        demand = sum(sizes) - slack
+    narrow = [size if term > 0 else -size for size, term in zip(sizes, terms, strict=True)]
+    return [*narrow, demand + sum(min(term, 0) for term in narrow)]
 
 
 def _closed_up(sizes: list[int], demand: int) -> tuple[list[int], int]:
-    """Return sizes, 0 or more, and a demand with the same 0-1 solutions and no gaps.
+    """Return smaller sizes, 0 or more, and a demand with the same 0-1 solutions.
 
-    Where the larger sizes have a common divisor that all smaller ones together do not reach,
-    they need only decide before these.
+    If the larger sizes have a common divisor that exceeds the sum of all smaller ones by more
+    than 1, the divisor can shrink to that sum plus 1.
     """
     order = sorted(range(len(sizes)), key=lambda j: -sizes[j])
     divisors = list(accumulate((sizes[j] for j in order), gcd))
-    found = sizes.copy()
+    closed = sizes.copy()
     smaller = 0
     for k in reversed(range(len(order))):
         divisor = divisors[k]
         if divisor > smaller + 1:
             whole, rest = divmod(demand, divisor)
             for j in order[: k + 1]:
-                found[j] = found[j] // divisor * (smaller + 1)
+                closed[j] = closed[j] // divisor * (smaller + 1)
             demand = whole * (smaller + 1) + min(rest, smaller + 1)
             divisors = [d // divisor * (smaller + 1) for d in divisors]
-        smaller += found[order[k]]
-    return found, demand
+        smaller += closed[order[k]]
+    return closed, demand
 
 
 def _to_60_bits(values: list[int], size: int) -> list[int]:
     """Return the row times 2**60 / size, its right-hand side lowered by the tolerance."""
-    found = [(value << _ROUNDED_BITS) // size for value in values]
+    rounded = [(value << _ROUNDED_BITS) // size for value in values]
     lowered = values[-1] * _TOLERANCE_INVERSE - size
-    found[-1] = (lowered << _ROUNDED_BITS) // (size * _TOLERANCE_INVERSE)
-    return found
+    rounded[-1] = (lowered << _ROUNDED_BITS) // (size * _TOLERANCE_INVERSE)
+    return rounded
 
 
 def _multiplied(values: list[Any]) -> tuple[list[int], int]:

@@ -1,4 +1,4 @@
-"""0-1 programs whose costs add up beyond int64, solved digit by digit."""
+"""0-1 programs whose costs add up to more than int64 holds, solved digit by digit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     Solve = Callable[[NDArray[Any], NDArray[Any], NDArray[Any], int, int | None], Outcome]
 
-# Bits of a leading digit's sums: they and their bounds then fit int64, also as rows.
+# Bits of the sums of leading digits, so that these and their bounds fit int64, also as rows.
 DIGIT_BITS = 60
 
 
@@ -23,10 +23,10 @@ def solve_wide(
 ) -> Outcome:
     """Solve one program exactly.
 
-    Every cost is its leading digit times ``2**shift`` plus a rest of 0 to below ``2**shift``. So a
-    solution costs at least ``2**shift`` times its leading sum: leading sums are gone through
-    upwards, the least rest is sought where several solutions have one, and those beyond the best
-    cost are left out.
+    A cost is its leading digit times ``2**shift`` plus a rest from 0 to ``2**shift - 1``. So a
+    solution costs at least ``2**shift`` times its level, the sum of its leading digits. Levels
+    are tried upwards from the least. Where several solutions have one level, the rests are
+    minimised among them. The search ends when the next level cannot beat the best cost.
 
     Parameters
     ----------
@@ -36,8 +36,8 @@ def solve_wide(
     node_limit : int
         Most nodes of all searches together.
     solve
-        From (c, A, b, node limit, below) in int64 to an outcome. Solutions of ``below`` or more
-        may be left out.
+        Function of (c, A, b, node limit, below) in int64 that returns an outcome. It may leave
+        out solutions that cost ``below`` or more.
     """
     size = sum(map(abs, costs)).bit_length()
     if size <= DIGIT_BITS:
@@ -49,47 +49,51 @@ def solve_wide(
     best_cost = nodes = 0
     rows, least = A, b
 
-    def note(x: NDArray[np.int8] | None) -> None:
+    def record(x: NDArray[np.int8] | None) -> None:
         nonlocal best, best_cost
         if x is not None:
-            cost = sum(v for v, taken in zip(costs, x.tolist(), strict=True) if taken)
+            cost = sum(v for v, chosen in zip(costs, x.tolist(), strict=True) if chosen)
             if best is None or cost < best_cost:
                 best, best_cost = x, cost
 
     def within_reach(rows: NDArray[Any], least: NDArray[Any]) -> Outcome:
-        """Find a solution of least leading sum, infeasible if all cost more than the best."""
+        """Find a solution of the least level; infeasible if every level exceeds the best one's."""
         nonlocal nodes
-        top = None if best is None else best_cost >> shift
-        found = solve(digits, rows, least, node_limit - nodes, None if top is None else top + 1)
-        nodes += found.nodes
-        note(found.x)
-        if found.status == OPTIMAL and top is not None and found.bound > top:
-            found.status = INFEASIBLE
-        return found
+        best_level = None if best is None else best_cost >> shift
+        outcome = solve(
+            digits, rows, least, node_limit - nodes, None if best_level is None else best_level + 1
+        )
+        nodes += outcome.nodes
+        record(outcome.x)
+        if outcome.status == OPTIMAL and best_level is not None and outcome.bound > best_level:
+            outcome.status = INFEASIBLE
+        return outcome
 
     while True:
-        found = within_reach(rows, least)
-        level = found.bound
-        below = level << shift
-        if found.status == OPTIMAL and found.x is not None:
-            # Mostly it is the only one within reach; a row asks for another than this.
-            other = np.vstack([rows, 1 - 2 * found.x.astype(np.int64)])
-            found = within_reach(other, np.append(least, 1 - int(found.x.sum())))
-            below = max(below, found.bound << shift) if found.status == LIMIT else below
-        if found.status == OPTIMAL and found.bound == level:
+        outcome = within_reach(rows, least)
+        level = outcome.bound
+        lower_bound = level << shift
+        if outcome.status == OPTIMAL and outcome.x is not None:
+            # Usually no other solution is within reach; the added row excludes this one.
+            other = np.vstack([rows, 1 - 2 * outcome.x.astype(np.int64)])
+            outcome = within_reach(other, np.append(least, 1 - int(outcome.x.sum())))
+            lower_bound = (
+                max(lower_bound, outcome.bound << shift) if outcome.status == LIMIT else lower_bound
+            )
+        if outcome.status == OPTIMAL and outcome.bound == level:
             both = np.vstack([A, digits, -digits])
             fixed = np.append(b, [level, -level])
             finer = solve_wide(rests, both, fixed, node_limit - nodes, solve)
             nodes += finer.nodes
-            note(finer.x)
-            found.status = finer.status
-            below = min(below + finer.bound, level + 1 << shift)
-        if found.status == INFEASIBLE or (
-            found.status == LIMIT and best is not None and below >= best_cost
+            record(finer.x)
+            outcome.status = finer.status
+            lower_bound = min(lower_bound + finer.bound, level + 1 << shift)
+        if outcome.status == INFEASIBLE or (
+            outcome.status == LIMIT and best is not None and lower_bound >= best_cost
         ):
             break
-        if found.status == LIMIT:
-            return Outcome(LIMIT, best, below, found.method, nodes)
+        if outcome.status == LIMIT:
+            return Outcome(LIMIT, best, lower_bound, outcome.method, nodes)
         rows, least = np.vstack([A, digits]), np.append(b, level + 1)
     status = INFEASIBLE if best is None else OPTIMAL
-    return Outcome(status, best, best_cost, found.method, nodes)
+    return Outcome(status, best, best_cost, outcome.method, nodes)

@@ -1,4 +1,4 @@
-"""Rows whose sums do not fit int64: solved without their last digits, and mended by covers."""
+"""Rows whose sums do not fit int64: rounded, and made exact by cover inequalities."""
 
 from __future__ import annotations
 
@@ -18,20 +18,21 @@ if TYPE_CHECKING:
 
     Solve = Callable[[NDArray[Any], NDArray[Any], NDArray[Any], int, int | None], Outcome]
 
-# Bits of a rounded row's sums: with a unit a term they fit int64.
+# Bits of a rounded row's sums, which fit int64 even with every term rounded up.
 ROUNDED_BITS = 60
 
 
 def beside_wide_rows(solve: Solve, wide: list[list[int]], watch: Watch) -> Solve:
-    """Return ``solve`` with further rows of any size, which its solutions meet exactly.
+    """Return ``solve`` with further rows of any size, which solutions meet exactly.
 
-    A rounded row lets through all that the row does, so its optimum is a bound. Where a
-    solution falls short of the row itself, a cover is added and the program solved again.
+    Every solution of a row meets the rounded row as well, so the optimum with rounded rows is a
+    bound. Where a solution violates the row itself, a cover inequality that excludes it is
+    added and the program solved again.
 
     Parameters
     ----------
     solve
-        From (c, A, b, node limit, below) in int64 to an outcome.
+        Function of (c, A, b, node limit, below) in int64 that returns an outcome.
     wide : list of list of int
         Coefficients and right-hand side of each row.
     watch : Watch
@@ -44,22 +45,22 @@ def beside_wide_rows(solve: Solve, wide: list[list[int]], watch: Watch) -> Solve
         nodes = 0
         while True:
             rows = np.array(cuts, dtype=np.int64)
-            found = solve(
+            outcome = solve(
                 c,
                 np.vstack([A, rows[:, :-1]]),
                 np.append(b, rows[:, -1]),
                 node_limit - nodes,
                 below,
             )
-            nodes += found.nodes
-            found.nodes = nodes
-            covers = [] if found.x is None else _covers(wide, found.x.tolist())
+            nodes += outcome.nodes
+            outcome.nodes = nodes
+            covers = [] if outcome.x is None else _covers(wide, outcome.x.tolist())
             if not covers:
-                return found
+                return outcome
             cuts.extend(covers)
-            if found.status == LIMIT and (nodes == node_limit or watch.over):
-                found.x = None
-                return found
+            if outcome.status == LIMIT and (nodes == node_limit or watch.over):
+                outcome.x = None
+                return outcome
 
     return solve_all
 
@@ -72,28 +73,29 @@ def _rounded(values: list[int]) -> list[int]:
 
 
 def _covers(wide: list[list[int]], x: list[int]) -> list[list[int]]:
-    """Return a row for each of the wide ones that x falls short of, not met by x either.
+    """Return an extended cover inequality, which x violates, for each wide row that x violates.
 
-    Terms at their worse value together take more than the row's room: so do the largest of
-    them, a cover. Of these and all other terms as large not as many may be at the worse one.
+    The terms at their worse value exceed the row's slack together; a cover is the fewest of the
+    largest that still do. With all other terms as large as its largest added, fewer terms than
+    the cover has may be at their worse value.
     """
-    found = []
+    cuts = []
     for *terms, least in wide:
-        if sum(term for term, taken in zip(terms, x, strict=True) if taken) >= least:
+        if sum(term for term, chosen in zip(terms, x, strict=True) if chosen) >= least:
             continue
-        room = sum(term for term in terms if term > 0) - least
+        slack = sum(term for term in terms if term > 0) - least
         worse = [j for j, term in enumerate(terms) if term and x[j] == (term < 0)]
         worse.sort(key=lambda j: -abs(terms[j]))
         count = 0
-        while room >= 0:
-            room -= abs(terms[worse[count]])
+        while slack >= 0:
+            slack -= abs(terms[worse[count]])
             count += 1
         largest = abs(terms[worse[0]]) if count else 0
         cover = set(worse[:count])
-        cut = [
+        coefficients = [
             (term > 0) - (term < 0) if j in cover or abs(term) >= largest else 0
             for j, term in enumerate(terms)
         ]
-        extended = sum(map(abs, cut))
-        found.append([*cut, extended - count + 1 - sum(v < 0 for v in cut)])
-    return found
+        extended = sum(map(abs, coefficients))
+        cuts.append([*coefficients, extended - count + 1 - sum(v < 0 for v in coefficients)])
+    return cuts

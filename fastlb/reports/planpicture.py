@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..extras import extra
-from ..files.planfile import asked
+from ..files.planfile import movable
 from .plotting import BLUE, GREEN, GREY, ORANGE, image, new_figure
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def _draw(
             _write(axes, labels[i], places[i], 8 * aside, fontsize=7)
     # At the left of the figure: the drawing may be narrower than its title.
     figure.suptitle(
-        f"{named.source}: {_shown(plan.eliminated)} of {_shown(asked(excess))} moved, "
+        f"{named.source}: {_shown(plan.eliminated)} of {_shown(movable(excess))} moved, "
         f"at most {_shown(plan.contention)} on a link\n"
         f"orange has too much, blue has room; wider arrows carry more{_marked(full, tight)}",
         x=0.02,

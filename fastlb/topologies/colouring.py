@@ -1,4 +1,4 @@
-"""Edge colourings: the order in which GDE lets the links of a network exchange."""
+"""Edge colourings: the order in which the links of a network exchange load in GDE."""
 
 from __future__ import annotations
 
@@ -31,18 +31,19 @@ class Colouring:
     u, v : (E,) int64
         Ends of each link; on grids ``v`` is the successor of ``u`` along the link's axis.
     slot : (E,) int64
-        Where a link's flow belongs: ``axis * N + u`` on grids and cubes; else the link's row in
+        Index of the link's flow: ``axis * N + u`` on grids and cubes; else the link's row in
         ``links`` of a network, or in ``edges``.
     starts : (C + 1,) int64
         Links ``starts[c] .. starts[c+1]-1`` have colour c.
     slots : int
-        Number of flow places, ``ndim * N`` on grids and cubes, ``E`` else.
+        Number of flows, ``ndim * N`` on grids and cubes, ``E`` else.
     lines : (L, 4) int64
-        Where the colours come axis by axis, the same links as lines: first node, step to the
-        next, nodes, and 1 where the last node is linked with the first. Axes of 2 have none.
+        If the colours are ordered by axis, the same links as lines: (first node, step to the
+        next, number of nodes, 1 if the last node is linked with the first). Axes of length 2
+        have no lines.
     axes : (A, 4) int64
-        What belongs to an axis: first and end of its lines, first and end of its colours. Where
-        there are no lines, all colours are of one axis.
+        For every axis (first line, end of lines, first colour, end of colours). Without lines
+        there is one row for all colours.
     """
 
     u: NDArray[np.int64]
@@ -83,8 +84,8 @@ def _colouring(topology: Topology, order: str) -> Colouring:
     if isinstance(topology, Grid):
         return _grid_colouring(topology.shape, topology.wrap, order)
     if isinstance(topology, Hypercube):
-        whole = _grid_colouring(topology.shape, (False,) * topology.ndim, order)
-        return _without(whole, topology.faults) if topology.faults else whole
+        full = _grid_colouring(topology.shape, (False,) * topology.ndim, order)
+        return _without_faults(full, topology.faults) if topology.faults else full
     links = topology.links if isinstance(topology, Network) else topology.edges
     colours = kernels("gde.colouring").misra_gries(links, topology.size)
     by_colour = np.argsort(colours, kind="stable")
@@ -100,12 +101,12 @@ def _grid_colouring(shape: tuple[int, ...], wrap: tuple[bool, ...], order: str) 
     by_colour = []
     for axis, (k, wrapped) in enumerate(zip(shape, wrap, strict=True)):
         along = np.moveaxis(nodes, axis, 0)
-        for rank, places in enumerate(_line_colours(k, wrapped)):
-            u, v = along[places].ravel(), along[(places + 1) % k].ravel()
+        for rank, positions in enumerate(_line_colours(k, wrapped)):
+            u, v = along[positions].ravel(), along[(positions + 1) % k].ravel()
             by_colour.append((rank, axis, u, v))
     if order == "interleaved":
         by_colour.sort(key=lambda colour: colour[:2])
-    # Without any link there would be nothing to join.
+    # np.concatenate refuses an empty list, which a grid of one node would give.
     empty = [np.empty(0, np.int64)]
     links = _without_lines(
         np.concatenate(empty + [u for _, _, u, _ in by_colour]),
@@ -124,10 +125,10 @@ def _grid_colouring(shape: tuple[int, ...], wrap: tuple[bool, ...], order: str) 
 def _grid_lines(
     nodes: NDArray[np.int64], wrap: tuple[bool, ...], colours: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the lines of a grid of numbered nodes, and what belongs to each axis."""
+    """Return ``lines`` and ``axes`` of the :class:`Colouring` of a grid."""
     lines, axes = [np.empty((0, 4), np.int64)], np.zeros((len(colours), 4), np.int64)
     for axis, (k, wrapped) in enumerate(zip(nodes.shape, wrap, strict=True)):
-        if k < 3:  # a line of one link is a link
+        if k < 3:  # a line of two nodes is a single link
             continue
         first, second = nodes.take(0, axis).ravel(), nodes.take(1, axis).ravel()
         rows = np.full((len(first), 4), k)
@@ -141,23 +142,23 @@ def _grid_lines(
 
 
 def _line_colours(k: int, wrapped: bool) -> list[NDArray[np.int64]]:
-    """Return the colours of one line as the places i of its links (i, i+1 mod k)."""
+    """Return the colours of one line of k nodes, each as the i of its links (i, i+1 mod k)."""
     chain = [np.arange(0, k - 1, 2), np.arange(1, k - 1, 2)]
     if wrapped and k > 2:
         wrap = np.array([k - 1])
         chain = [chain[0], np.append(chain[1], wrap)] if k % 2 == 0 else [*chain, wrap]
-    return [places for places in chain if len(places)]
+    return [positions for positions in chain if len(positions)]
 
 
-def _without(whole: Colouring, faults: tuple[tuple[int, int], ...]) -> Colouring:
-    """Leave out faulty links, and colours that have no other."""
+def _without_faults(all_links: Colouring, faults: tuple[tuple[int, int], ...]) -> Colouring:
+    """Remove faulty links, and colours that have no links then."""
     ends = np.array(faults, dtype=np.int64)
-    scale = whole.slots + 1
-    healthy = ~np.isin(whole.u * scale + whole.v, ends[:, 0] * scale + ends[:, 1])
-    counts = np.add.reduceat(healthy, whole.starts[:-1], dtype=np.int64)
+    scale = all_links.slots + 1
+    healthy = ~np.isin(all_links.u * scale + all_links.v, ends[:, 0] * scale + ends[:, 1])
+    counts = np.add.reduceat(healthy, all_links.starts[:-1], dtype=np.int64)
     starts = np.concatenate([[0], np.cumsum(counts[counts > 0])]).astype(np.int64)
-    links = (whole.u[healthy], whole.v[healthy], whole.slot[healthy])
-    return _without_lines(*links, starts, whole.slots)
+    links = (all_links.u[healthy], all_links.v[healthy], all_links.slot[healthy])
+    return _without_lines(*links, starts, all_links.slots)
 
 
 def _without_lines(

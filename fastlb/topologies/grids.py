@@ -1,4 +1,4 @@
-"""Grids: meshes, tori, chains, rings and everything between."""
+"""Grids: meshes, tori, chains, rings, and grids of which some axes wrap."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from .undirected import Undirected
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# NumPy's own limit, less one axis for batches and one for flows.
+# NumPy allows 64 axes; one is for batches and one for flows.
 MAX_AXES = 62
 
 
 class Grid(Undirected):
-    """A grid with one wrap flag per axis: meshes, tori and everything between.
+    """A grid with one wrap flag per axis: a mesh, a torus, or wrapped along some axes.
 
     Neighbours differ by one along one axis. A wrapped axis also links its last coordinate to
     its first (Wu-Shu section 5); of length 2 it has one link a pair, of length 1 none.
@@ -49,9 +49,9 @@ class Grid(Undirected):
 
     def __init__(self, shape: Iterable[int], wrap: bool | Iterable[bool] = False) -> None:
         lengths = _axis_lengths(type(self).__name__, shape)
-        one_flag = isinstance(wrap, bool | np.bool_)
-        listed = wrap if isinstance(wrap, Iterable) else ()
-        flags = (wrap,) * len(lengths) if one_flag else tuple(listed)
+        is_scalar = isinstance(wrap, bool | np.bool_)
+        wraps = wrap if isinstance(wrap, Iterable) else ()
+        flags = (wrap,) * len(lengths) if is_scalar else tuple(wraps)
         if len(flags) != len(lengths) or not all(isinstance(f, bool | np.bool_) for f in flags):
             raise ValueError(
                 f"wrap must be a bool or one for each of {len(lengths)} axes, got {wrap}"
@@ -107,7 +107,7 @@ class Mesh(Grid):
 
     @property
     def spec(self) -> str:
-        return _spelled("mesh", self.shape)
+        return _spec("mesh", self.shape)
 
     def __repr__(self) -> str:
         return _call(self)
@@ -127,7 +127,7 @@ class Torus(Grid):
 
     @property
     def spec(self) -> str:
-        return _spelled("torus", self.shape)
+        return _spec("torus", self.shape)
 
     def __repr__(self) -> str:
         return _call(self)
@@ -141,7 +141,7 @@ class Chain(Mesh):
 
     @property
     def spec(self) -> str:
-        return _spelled("chain", self.shape)
+        return _spec("chain", self.shape)
 
 
 class Ring(Torus):
@@ -152,11 +152,11 @@ class Ring(Torus):
 
     @property
     def spec(self) -> str:
-        return _spelled("ring", self.shape)
+        return _spec("ring", self.shape)
 
 
 def axis_links(k: int, wrap: bool) -> int:
-    """Return the number of links of one line of ``k`` nodes: a ring of 2 has one, of 1 none."""
+    """Return the number of links of one line of ``k`` nodes; a ring of 2 has one, of 1 none."""
     return k if wrap and k > 2 else k - 1
 
 
@@ -184,7 +184,7 @@ def _axis_lengths(name: str, shape: Iterable[int]) -> tuple[int, ...]:
     return lengths
 
 
-def _spelled(name: str, shape: tuple[int, ...]) -> str:
+def _spec(name: str, shape: tuple[int, ...]) -> str:
     return f"{name}:" + "x".join(map(str, shape))
 
 

@@ -85,9 +85,9 @@ class HyperHexaCell(Undirected):
     def _links(self) -> NDArray[np.int64]:
         require_memory(24 * self.edge_count + 40 * self.size, f"the links of {self!r}")
         links = np.empty((self.edge_count, 2), np.int64)
-        for offset, lower, place in self.links_by_offset():
-            links[place, 0] = lower
-            links[place, 1] = lower + offset
+        for offset, lower, rows in self.links_by_offset():
+            links[rows, 0] = lower
+            links[rows, 1] = lower + offset
         return links
 
     def links_by_offset(self) -> Iterator[tuple[int, NDArray[np.int64], NDArray[np.int64]]]:
@@ -99,22 +99,22 @@ class HyperHexaCell(Undirected):
             Ascending; from 6 on ``6 * 2**j``, along bit j of the cell number.
         lower : (n,) int64
             Lower ends ``u`` of all links from ``u`` to ``u + offset``, ascending.
-        place : (n,) int64
-            Where these links stand in ``edges``.
+        rows : (n,) int64
+            Rows of these links in ``edges``.
         """
         nodes = np.arange(self.size, dtype=np.int64).reshape(self.cells, 6)
         cell = np.arange(self.cells, dtype=np.int64)
         upwards = self.d - 1 - np.bitwise_count(cell).astype(np.int64)
         counts = upwards[:, None] + np.array([3, 2, 1, 2, 1, 0])
-        # The next free place of every node: its links ascend, as the offsets do.
-        place = (np.cumsum(counts) - counts.ravel()).reshape(self.cells, 6)
+        # The next free row of every node: its links ascend, as the offsets do.
+        rows = (np.cumsum(counts) - counts.ravel()).reshape(self.cells, 6)
         for offset, ends in ((1, [0, 1, 3, 4]), (2, [0, 3]), (3, [0, 1, 2])):
-            yield offset, nodes[:, ends].ravel(), place[:, ends].ravel()
-            place[:, ends] += 1
+            yield offset, nodes[:, ends].ravel(), rows[:, ends].ravel()
+            rows[:, ends] += 1
         for bit in range(self.d - 1):
             lower = cell >> bit & 1 == 0
-            yield 6 << bit, nodes[lower].ravel(), place[lower].ravel()
-            place[lower] += 1
+            yield 6 << bit, nodes[lower].ravel(), rows[lower].ravel()
+            rows[lower] += 1
 
     def draw(self, loads: ArrayLike | None = None) -> Any:
         """Return a matplotlib figure of the network, at most 64 cells, with loads at the nodes.
@@ -136,7 +136,7 @@ class HyperHexaCell(Undirected):
             raise ValueError(f"a drawing holds at most {MOST_CELLS} cells, got {self!r}")
         labels = list(INTERIOR) * self.cells
         links = ((offset, lower) for offset, lower, _ in self.links_by_offset())
-        # A cell is named as its coordinator, with g for the interior address.
+        # A cell's name is its coordinator's, with g for the interior address.
         names = [self.label(6 * cell).removesuffix("000)") + "g)" for cell in range(self.cells)]
         return draw(self, labels, links, names, loads)
 

@@ -48,8 +48,8 @@ class Hypercube(Undirected):
             raise ValueError(f"n must be between 0 and 62 dimensions, got {dimensions}")
         if not isinstance(faults, Iterable):
             raise TypeError(f"faults must be pairs of node numbers, got {faults!r}")
-        listed = sorted({_fault(dimensions, pair) for pair in faults})
-        self._init((2,) * dimensions, n=dimensions, faults=tuple(listed))
+        links = sorted({_fault(dimensions, pair) for pair in faults})
+        self._init((2,) * dimensions, n=dimensions, faults=tuple(links))
 
     @property
     def _key(self) -> tuple[object, ...]:
@@ -73,9 +73,9 @@ class Hypercube(Undirected):
         links = np.concatenate(by_bit)
         if not self.faults:
             return links
-        broken = np.array(self.faults, dtype=np.int64)
+        faulty = np.array(self.faults, dtype=np.int64)
         codes = links @ np.array([self.size, 1])
-        return links[~np.isin(codes, broken @ np.array([self.size, 1]))]
+        return links[~np.isin(codes, faulty @ np.array([self.size, 1]))]
 
     def _places(self, links: NDArray[np.int64]) -> NDArray[np.float64]:
         places = grid_places(self.shape)

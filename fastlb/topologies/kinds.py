@@ -1,4 +1,4 @@
-"""Kinds of topologies and the methods that balance each: the table that all checks read.
+"""Kinds of topologies and the methods that balance each; all checks use this table.
 
 ``fastlb topologies --methods`` prints it, and an error about a method that does not fit a
 topology names the methods of that topology's kind.
@@ -24,11 +24,11 @@ class Kind:
     Attributes
     ----------
     name : str
-        Such as ``"hypercube"``; an article goes before it.
+        Such as ``"hypercube"``; messages put an article before it.
     base : class
-        Of its topologies.
+        Class of its topologies.
     examples : str
-        What belongs to it.
+        Spellings of some topologies of this kind.
     methods : tuple of str
         Names for :func:`fastlb.balance`, the usual one first.
     """
@@ -56,10 +56,10 @@ NETWORK = Kind(
 
 KINDS = (HYPERCUBE, FAULTY_HYPERCUBE, GRID, HEXA_CELL, NETWORK)
 
-# Balance along links with capacities; they take every topology.
+# Methods that plan flows on links with capacities; they take every topology.
 PLANNERS = ("minimax_flow",)
 
-# What is to be known of a method besides where it works.
+# A remark on every method for ``fastlb topologies --methods``.
 REMARKS = {
     "dem": "one pass over the dimensions; faulty links exchange nothing",
     "dde": "one pass over the axes",
@@ -106,20 +106,20 @@ def topology_for(method: str, topology: Any) -> Topology:
     TypeError, ValueError
         If it is no topology or the method does not balance it; the message names those that do.
     """
-    balanced = read_topology(topology)
-    kind = kind_of(balanced)
+    checked = read_topology(topology)
+    kind = kind_of(checked)
     if method in kind.methods:
-        return balanced
-    usable = f"{either([*kind.methods, *PLANNERS])} ({POINTER})"
+        return checked
+    alternatives = f"{either([*kind.methods, *PLANNERS])} ({POINTER})"
     if kind is FAULTY_HYPERCUBE and method in HYPERCUBE.methods:
         raise ValueError(
-            f"topology must have no faulty links for {method}, got {balanced!r}; "
-            f"on a {kind.name} use {usable}"
+            f"topology must have no faulty links for {method}, got {checked!r}; "
+            f"on a {kind.name} use {alternatives}"
         )
     classes = dict.fromkeys(k.base.__name__ for k in KINDS[::-1] if method in k.methods)
     raise TypeError(
-        f"topology must be a {either(list(classes))} for {method}, got {balanced!r}; "
-        f"on a {kind.name} use {usable}"
+        f"topology must be a {either(list(classes))} for {method}, got {checked!r}; "
+        f"on a {kind.name} use {alternatives}"
     )
 
 

@@ -1,15 +1,15 @@
-"""Attributes of links as people name them."""
+"""Usual names of link attributes."""
 
 from __future__ import annotations
 
 import warnings
 
-# What people call the capacity of a link, in lower case, the likeliest first.
+# Usual names of the capacity of a link, in lower case, the likeliest first.
 CAPACITY_NAMES = ("capacity", "cap", "bandwidth", "bw", "linkspeedraw", "linkspeed", "speed")
 
 
 def warn_of_unread(capacity: str, traffic: str, attributes: set[str]) -> None:
-    """Warn of an attribute that is usually the capacity, where no link has ``capacity``."""
+    """Warn if no link has the attribute ``capacity`` but some have a usual name of it."""
     unread = [name for name in attributes if name.lower() in CAPACITY_NAMES and name != traffic]
     if capacity in attributes or not unread:
         return

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Expanded:
-    """The graph on which a plan is searched; without routing the network itself.
+    """The graph on which a plan is computed; without routing it is the network itself.
 
     Attributes
     ----------
@@ -34,9 +34,9 @@ class Expanded:
     tail, head : (G,) int64
         Ends of its links.
     origin : (G,) int64
-        Link of the network that each stands for, -1 for none.
+        Link of the network that each link stands for, -1 for none.
     entry, exit : (N,) int64
-        Where the load of a node starts and where it arrives.
+        Nodes of this graph at which the load of a node starts and arrives.
     residual : ResidualGraph
         Its residual graph, see ``kernels/shared/residual.py``.
     """
@@ -51,7 +51,7 @@ class Expanded:
 
     @cached_property
     def inner(self) -> NDArray[np.bool_]:
-        """Mark the links (G,) that stand for none of the network."""
+        """Mask (G,) of the links that stand for no link of the network."""
         return self.origin < 0
 
     @cached_property
@@ -63,39 +63,39 @@ class Expanded:
 
     @cached_property
     def costs(self) -> NDArray[np.int64]:
-        """What a unit costs on a link (G,): 1, or 0 where it stands for no link."""
+        """Cost of a unit on each link (G,): 1, or 0 if it stands for no link of the network."""
         return (~self.inner).astype(np.int64)
 
     @cached_property
     def joined(self) -> bool:
-        """Whether the links lead from every node to every other."""
-        every = np.ones(len(self.tail), dtype=bool)
-        return bool(kernels("flows.residual").strongly_connected(self.residual, every))
+        """Whether the graph is strongly connected."""
+        all_links = np.ones(len(self.tail), dtype=bool)
+        return bool(kernels("flows.residual").strongly_connected(self.residual, all_links))
 
     def on_links(self, values: NDArray[Any], inner: Any) -> NDArray[Any]:
-        """Return values of the network's links on these (G,), ``inner`` on those of none."""
+        """Expand values of the network's links to these (G,); inner links get ``inner``."""
         if self.plain:
             return values
-        spread = np.full(len(self.origin), inner, dtype=values.dtype)
-        spread[~self.inner] = values[self.origin[~self.inner]]
-        return spread
+        expanded = np.full(len(self.origin), inner, dtype=values.dtype)
+        expanded[~self.inner] = values[self.origin[~self.inner]]
+        return expanded
 
     def on_network(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return values of these links (G,) on the network's, which each have one here."""
+        """Restrict values of these links (G,) to the network's links."""
         if self.plain:
             return values.view()
         link = ~self.inner
-        found = np.empty(np.count_nonzero(link), dtype=np.int64)
-        found[self.origin[link]] = values[link]
-        return found
+        link_values = np.empty(np.count_nonzero(link), dtype=np.int64)
+        link_values[self.origin[link]] = values[link]
+        return link_values
 
     def on_nodes(self, values: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return amounts of the network's nodes at ``places``, the entries or exits."""
+        """Expand amounts of the network's nodes to this graph, at ``places``: entry or exit."""
         if self.plain:
             return values
-        spread = np.zeros(self.n, dtype=np.int64)
-        spread[places] = values
-        return spread
+        expanded = np.zeros(self.n, dtype=np.int64)
+        expanded[places] = values
+        return expanded
 
 
 class Network(Topology):
@@ -108,7 +108,7 @@ class Network(Topology):
     n : int, optional
         Number of nodes; by default the largest node number plus one.
     capacity : scalar or (E,), optional
-        Most traffic a link carries, the existing traffic included; None or inf: unlimited.
+        Most traffic that a link carries, including existing traffic; None or inf: unlimited.
         int, float, Fraction or a string such as ``"41/7"``.
     traffic : scalar or (E,), optional
         Existing traffic per link, default 0, finite and not negative.
@@ -182,7 +182,7 @@ class Network(Topology):
             traffics=_per_link("traffic", traffic, len(ends), unlimited=False),
             topology=topology,
             label=label,
-            _names=None if names is None else _different(names, size),
+            _names=None if names is None else _checked_names(names, size),
         )
 
     @classmethod
@@ -288,7 +288,7 @@ class Network(Topology):
     @property
     def traffic(self) -> tuple[int | float | Fraction, ...]:
         """Existing traffic of every link."""
-        return tuple(0 if carried is None else carried for carried in self.traffics.numbers)
+        return tuple(0 if used is None else used for used in self.traffics.numbers)
 
     @property
     def edge_count(self) -> int:
@@ -324,9 +324,9 @@ class Network(Topology):
         names = self.names
         graph.add_nodes_from(names)
         values = zip(self.edges.tolist(), self.capacity, self.traffic, strict=True)
-        for (u, v), limit, carried in values:
+        for (u, v), limit, used in values:
             limits = {} if limit is None else {"capacity": limit}
-            graph.add_edge(names[u], names[v], traffic=carried, **limits)
+            graph.add_edge(names[u], names[v], traffic=used, **limits)
         return graph
 
     @property
@@ -353,40 +353,40 @@ class Network(Topology):
         if len(self.edges) > 8:
             return f"Network(<{len(self.edges)} edges>, n={self.size})"
         limits = "" if set(self.capacity) <= {None} else f", capacity={list(self.capacity)}"
-        carried = "" if set(self.traffic) <= {0} else f", traffic={list(self.traffic)}"
+        used = "" if set(self.traffic) <= {0} else f", traffic={list(self.traffic)}"
         named = f", names={list(self._names)}" if self._names and len(self._names) <= 9 else ""
         pairs = [tuple(pair) for pair in self.edges.tolist()]
-        return f"Network({pairs}, n={self.size}{limits}{carried}{named})"
+        return f"Network({pairs}, n={self.size}{limits}{used}{named})"
 
 
-def _different(names: Iterable[Hashable], size: int) -> tuple[Hashable, ...]:
-    listed = tuple(names)
-    if len(listed) != size:
-        raise ValueError(f"names must be one for each of {size} nodes, got {len(listed)}")
+def _checked_names(names: Iterable[Hashable], size: int) -> tuple[Hashable, ...]:
+    checked = tuple(names)
+    if len(checked) != size:
+        raise ValueError(f"names must be one for each of {size} nodes, got {len(checked)}")
     seen: set[Hashable] = set()
-    for name in listed:
+    for name in checked:
         if name in seen:
             raise ValueError(f"names must differ, got {name!r} twice")
         seen.add(name)
-    return listed
+    return checked
 
 
 def _edge_array(edges: ArrayLike) -> NDArray[np.int64]:
-    given = np.asarray(edges)
-    if given.size == 0:
-        given = np.empty((0, 2), np.int64)
-    if given.ndim != 2 or given.shape[1] != 2 or given.dtype.kind not in "iu":
+    array = np.asarray(edges)
+    if array.size == 0:
+        array = np.empty((0, 2), np.int64)
+    if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
         raise ValueError(
-            f"edges must be integers of shape (E, 2), got {given.dtype} of shape {given.shape}"
+            f"edges must be integers of shape (E, 2), got {array.dtype} of shape {array.shape}"
         )
-    if given.size and int(given.max()) >= MAX_NODES:
-        raise ValueError(f"edges must join nodes below 2**62, got {given.max()}")
-    ends = np.array(given, dtype=np.int64, order="C")
+    if array.size and int(array.max()) >= MAX_NODES:
+        raise ValueError(f"edges must join nodes below 2**62, got {array.max()}")
+    ends = np.array(array, dtype=np.int64, order="C")
     ends.flags.writeable = False
     return ends
 
 
-def _per_link(name: str, given: Any, count: int, *, unlimited: bool) -> Quantities:
-    if isinstance(given, Quantities):
-        return given
-    return read_quantities(name, given, count, "links", unlimited=unlimited)
+def _per_link(name: str, values: Any, count: int, *, unlimited: bool) -> Quantities:
+    if isinstance(values, Quantities):
+        return values
+    return read_quantities(name, values, count, "links", unlimited=unlimited)

@@ -74,8 +74,8 @@ def parse_topology(text: str) -> Topology:
     if name not in _READERS:
         letters = re.sub(r"[^a-z]", "", name.partition("(")[0])
         close = difflib.get_close_matches(letters, [*_OTHER_NAMES, *_READERS], n=1)
-        meant = _OTHER_NAMES.get(close[0], close[0]) if close else ""
-        hint = f"; did you mean {meant}?" if meant else ""
+        suggestion = _OTHER_NAMES.get(close[0], close[0]) if close else ""
+        hint = f"; did you mean {suggestion}?" if suggestion else ""
         known = ", ".join(_READERS)
         files = ", ".join(READERS)
         raise ValueError(
@@ -90,7 +90,7 @@ def parse_topology(text: str) -> Topology:
 
 
 def read_topology(topology: Any, name: str = "topology") -> Topology:
-    """Return a topology, which may be spelled as a string; ``name`` is the argument to blame.
+    """Return a topology, which may be spelled as a string; errors call the argument ``name``.
 
     Raises
     ------
@@ -103,7 +103,7 @@ def read_topology(topology: Any, name: str = "topology") -> Topology:
         return topology
     if isinstance(topology, str):
         is_spelled = topology.partition(":")[0] in _READERS
-        return (_spelled if is_spelled else parse_topology)(topology)
+        return (_cached_parse if is_spelled else parse_topology)(topology)
     raise TypeError(
         f"{name} must be a Topology such as Mesh(8, 8) or a spelling such as 'mesh:8x8', "
         f"got {topology!r}"
@@ -111,7 +111,7 @@ def read_topology(topology: Any, name: str = "topology") -> Topology:
 
 
 def network_of(network: Any) -> Network:
-    """Return a network; of another topology, which may be spelled, both directions of its links.
+    """Return a network: of any other topology, which may be spelled, both directions of its links.
 
     Errors are those of :func:`read_topology`.
     """
@@ -119,10 +119,10 @@ def network_of(network: Any) -> Network:
     return topology if isinstance(topology, Network) else topology.network()
 
 
-# Repeated calls are fast with spellings, too; few, as a topology holds its links once asked for.
-_spelled = lru_cache(maxsize=16)(parse_topology)
+# Makes repeated calls with spellings fast. The cache is small, as topologies keep their links.
+_cached_parse = lru_cache(maxsize=16)(parse_topology)
 
-# What else people may call them.
+# Other names that users may try.
 _OTHER_NAMES = {"hyperhexacell": "hhc", "hexacell": "hhc"}
 
 

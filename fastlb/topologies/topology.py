@@ -54,7 +54,7 @@ class Topology(ABC):
     @property
     @abstractmethod
     def _key(self) -> tuple[object, ...]:
-        """What equality and hash are taken from."""
+        """The value by which topologies are compared and hashed."""
 
     @property
     @abstractmethod
@@ -94,7 +94,7 @@ class Topology(ABC):
 
     def to_networkx(self) -> Any:
         """Return the links as a ``networkx.Graph`` on the nodes ``0 .. size-1``."""
-        # Of Python's objects, some hundred bytes a node and a link.
+        # Python objects take some hundred bytes a node and a link.
         require_memory(500 * (self.size + self.edge_count), f"the graph of {self!r}")
         graph = extra("networkx").Graph()
         graph.add_nodes_from(range(self.size))
@@ -173,12 +173,12 @@ class Topology(ABC):
             object.__setattr__(self, name, value)
 
     def __setstate__(self, state: dict[str, object]) -> None:
-        # A copied or unpickled array has forgotten that it is read-only.
+        # A copied or unpickled array is writable again.
         for value in state.values():
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False
         self.__dict__.update(state)
-        # Strings have other hashes in another process.
+        # Hashes of strings differ between processes.
         self.__dict__.pop("_hash", None)
 
     def __setattr__(self, name: str, value: object) -> None:

@@ -1,4 +1,4 @@
-"""Topologies whose links go both ways, and the networks they are."""
+"""Topologies whose links are undirected."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .topology import Topology
 
 
 class Undirected(Topology):
-    """A topology whose links go both ways: all but general networks."""
+    """A topology whose links are undirected: all but :class:`Network`."""
 
     def network(self, *, capacity: Any = None, traffic: Any = None) -> Network:
         """Return both directions of every healthy link as a :class:`Network`.

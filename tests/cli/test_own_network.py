@@ -135,10 +135,24 @@ def test_balance_on_a_file_keeps_names(run: Run, folder: Path) -> None:
     assert again["initial_loads"] == found["loads"]
 
 
+def test_names_do_not_steer_the_terminal(run: Run, folder: Path) -> None:
+    red = "\x1b[31mred\x9b0m"
+    (folder / "named.csv").write_text(f"source,target\n{red},b\n", encoding="utf-8")
+    (folder / "loads.csv").write_text(f"node,load\n{red},9\nb,0\n", encoding="utf-8")
+    done = run("plan", "named.csv", "--loads", "loads.csv")
+    assert " [31mred0m > b\n" in done.out
+    assert not {"\x1b", "\x9b"} & set(done.out)
+    (folder / "named.csv").write_text(f"source,target,capacity\n{red},b,x\n", encoding="utf-8")
+    done = run("plan", "named.csv", "--loads", "loads.csv")
+    assert "capacity of" in done.err
+    assert "\x1b" not in done.err
+
+
 def test_balance_of_a_graph_file_alone(run: Run, folder: Path) -> None:
     gml = "graph [ node [ id 0 load 9 ] node [ id 1 load 1 ] edge [ source 0 target 1 ] ]"
     (folder / "n.gml").write_text(gml)
     assert json.loads(run("balance", "n.gml", "--json").out)["loads"] == [5, 5]
+    assert "gde on n.gml (1 link), lam 1/2" in run("balance", "n.gml").out
     assert "or a file of links of your own" in run("balance", "servers.csv").err
     named = run("balance", "servers.csv", "-t", "ring:5")
     assert "servers.csv line 2: ring:5 has no node 'fra1'" in named.err

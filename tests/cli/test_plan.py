@@ -347,6 +347,8 @@ def test_malformed_loads(tmp_path: Path, name: str, content: str, text: str) -> 
         (["mesh:2x2", "--loads", "nowhere.csv"], "nowhere.csv"),
         (["mesh:2x2", "--loads", "a.csv", "--excess", "b.csv"], "exclude each other"),
         (["mesh:2x2", "--capacity", "-1"], "--capacity: capacity must not be negative"),
+        (["mesh:2x2", "--loads", "a.csv", "--out", ""], "out must end in .json, .graphml, .csv"),
+        (["mesh:2x2", "--loads", "a.csv", "--draw", ""], "out must end in .png, .svg, got ''"),
     ],
 )
 def test_what_is_missing_or_wrong(arguments: list[Any], text: str) -> None:

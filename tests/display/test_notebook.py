@@ -122,7 +122,7 @@ def test_a_balance_prints_what_matters() -> None:
 
 def test_results_of_a_run_that_is_not_complete_say_so() -> None:
     whole = lb.run(lb.Study("s", ["ring:4"], ["dde"], "uniform:3", trials=3))
-    part = lb.Results(whole.study, whole._kept, missing=1234)
+    part = lb.Results(whole.study, whole._collected, missing=1234)
     assert "not complete, 1,234 rows are to come" in html_of(part)
     assert repr(part).endswith("3 trials each, 1,234 rows to come>")
     assert "to come" not in html_of(whole) + repr(whole)

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import fastlb as lb
+from fastlb import registry
 from fastlb.montecarlo import executors
 from fastlb.montecarlo.chunks import Chunk, plan
 from fastlb.montecarlo.collecting import Outputs
@@ -98,6 +99,19 @@ def test_workers_of_another_version_are_refused() -> None:
     refused = executors.run_elsewhere(chunk, "0.0.7")
     assert isinstance(refused, lb.ExecutorError)
     assert "fastlb must be 0.0.7 on all workers" in str(refused)
+
+
+def test_methods_that_workers_do_not_know_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = dict(registry._METHODS)
+    monkeypatch.setattr(registry, "_METHODS", known)
+    lb.register_method("own", lambda loads, topology: loads)
+    chunk = dataclasses.replace(next(plan(STUDY, 5)), methods=("own",))
+    assert len(executors.run_elsewhere(chunk, lb.__version__)) == 1
+    del known["own"]
+    refused = executors.run_elsewhere(chunk, lb.__version__)
+    assert isinstance(refused, lb.ExecutorError)
+    assert "methods must be registered on all workers" in str(refused)
+    assert "register_method('own', ..)" in str(refused)
 
 
 def test_an_error_in_a_chunk_is_no_loss(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,8 +14,18 @@ from fastlb.programs.equations import equations
 from fastlb.programs.fixing import FREE, fix_variables
 from fastlb.programs.layout import lay_out
 
+SPARSE = (
+    "csr_array",
+    "csc_array",
+    "coo_array",
+    "csr_matrix",
+    "dok_array",
+    "bsr_array",
+    "dia_array",
+)
 
-@pytest.mark.parametrize("kind", ["csr_array", "csc_array", "coo_array", "csr_matrix", "dok_array"])
+
+@pytest.mark.parametrize("kind", SPARSE)
 def test_small_sparse_rows_are_solved_as_dense_ones(kind: str) -> None:
     c, A, b = lb.random_binary("planted", 8, 14, seed=4)
     sparse = getattr(scipy.sparse, kind)(A)
@@ -23,6 +33,12 @@ def test_small_sparse_rows_are_solved_as_dense_ones(kind: str) -> None:
         s = lb.solve_binary(c, sparse, b, method=method)
         assert (s.status, s.objective) == ("optimal", lb.solve_binary(c, A, b).objective)
         assert (A @ s.x >= b).all()
+
+
+def test_zeros_on_a_diagonal_are_no_duplicates() -> None:
+    A = scipy.sparse.dia_array((np.array([[1, 0, 1]]), [0]), shape=(3, 3))
+    s = lb.solve_binary([1, 1, 1], A, [1, 0, 1])
+    assert (s.objective, s.x.tolist()) == (2, [1, 0, 1])
 
 
 def large(seed: int) -> tuple[Any, Any, Any]:
