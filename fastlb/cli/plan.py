@@ -34,6 +34,8 @@ NETWORK is one of
   FILE.json                node-link JSON as networkx writes it
   FILE.max                 DIMACS maximum flow; source and sink are the loads
   topology                 such as mesh:8x8; see fastlb topologies
+A capacity is in units of load, as much as one plan may send over the link, not
+Mbit/s as such; existing traffic uses up part of it, and inf is no limit.
 Columns and attributes "capacity" and "traffic" of links and "load" of nodes
 are read; one that nothing uses is refused, with the option that uses it.
 
@@ -148,7 +150,7 @@ def plan(
         )
         before, node_excess, positions = _loads(named, loads, excess, column, ignore)
         work.step("planning")
-        result = _compute_plan(named, node_excess, options)
+        result = _compute_plan(named, node_excess, options, file or named.source, before)
         chosen = {k: v for k, v in options.items() if v not in (None, ())}
         chosen["plan"] = chosen.pop("way")
         document = planfile.plan_document(result, named, node_excess, file, chosen, before=before)
@@ -259,8 +261,30 @@ def _excess(source: str, numbers: list[Number]) -> list[Number]:
     return listed
 
 
+def _check_whole(named: NamedNetwork, file: str, loads: list[Number]) -> None:
+    """Refuse --whole where a load, a capacity or existing traffic is no integer."""
+    network = named.network
+    ends = [f"{named.names[u]} - {named.names[v]}" for u, v in network.edges.tolist()]
+    columns = (
+        (file, "load", named.names, loads),
+        (named.source, "capacity", ends, network.capacity),
+        (named.source, "traffic", ends, network.traffic),
+    )
+    for source, what, names, numbers in columns:
+        for name, number in zip(names, numbers, strict=True):
+            if number is not None and not isinstance(number, int):
+                raise ValueError(
+                    f"{source}: --whole needs integers, got {number} as the {what} of {name}; "
+                    "--divisible moves parts of units"
+                )
+
+
 def _compute_plan(
-    named: NamedNetwork, excess: list[Number], options: dict[str, Any]
+    named: NamedNetwork,
+    excess: list[Number],
+    options: dict[str, Any],
+    file: str,
+    before: list[Number] | None,
 ) -> MinimaxPlan:
     import fastlb as lb
 
@@ -273,6 +297,8 @@ def _compute_plan(
         except ValueError:
             raise ValueError(f"--routing must name axes such as 1,0, got {routing!r}") from None
     divisible = options["divisible"]
+    if divisible is False:
+        _check_whole(named, file, before or excess)
     result = lb.minimax_flow(
         named.network,
         excess,

@@ -33,7 +33,9 @@ def plan_report(document: dict[str, Any]) -> Iterator[RenderableType]:
     if len(document["levels"]) > 1:
         yield Text("levels: " + ", ".join(str(level) for level in document["levels"]))
     yield Text()
-    yield from _links("bottleneck: less on these links, and less can move", document["bottleneck"])
+    yield from _held_back(document)
+    busiest = f"because of these links the most on a link cannot be below {document['contention']}"
+    yield from _links(f"bottleneck: {busiest}", document["bottleneck"])
     yield from _routes(document["routes"])
     yield from _nodes(document["nodes"])
 
@@ -44,6 +46,20 @@ def _direction(network_input: dict[str, Any]) -> str:
         return f"{listed} of one way each (--undirected: both ways)"
     ways = {"one way": "of one way each", "both ways": "for both ways"}
     return f"{listed} {ways.get(network_input['direction'], 'of one way or both')}"
+
+
+def _held_back(document: dict[str, Any]) -> Iterator[RenderableType]:
+    """Yield the full links that keep load from moving, where there is such load."""
+    if not document["held_back"]:
+        return
+    if document["input"]["kind"] == "dimacs":
+        yield from _links("minimum cut: these links are full", document["full_links"])
+        return
+    units = f"{document['held_back']} unit{'s' if document['held_back'] != 1 else ''} cannot move"
+    if document["full_links"]:
+        yield from _links(f"{units}: these links are full", document["full_links"])
+    else:
+        yield Text(f"{units}: no link leads from there to where there is room\n")
 
 
 def _links(title: str, rows: list[dict[str, Any]]) -> Iterator[RenderableType]:

@@ -343,12 +343,13 @@ def _attribute(
     if label is None and (requested is None or not links):
         return [default] * len(links), None
     label = label or str(requested)
+    unlimited = "; inf is a link without limit" if what == "capacity" else ""
     for link in links:
         if label not in link.attributes:
             refuse(
                 link.place,
                 f"link {link.source} - {link.target} must have the attribute {label!r}, "
-                f"got {', '.join(map(repr, link.attributes)) or 'none'}",
+                f"got {', '.join(map(repr, link.attributes)) or 'none'}{unlimited}",
             )
     numbers: list[Number | None] = [
         file_number(

@@ -22,7 +22,7 @@ PLAN_SCHEMA_VERSION = 1
 SUFFIXES = (".json", ".graphml", ".csv")
 # Characters that XML 1.0 cannot hold, not even as references.
 _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
-_TYPES = {"name": "string", "bottleneck": "boolean"}
+_TYPES = {"name": "string", "bottleneck": "boolean", "full": "boolean"}
 
 
 def plan_document(
@@ -43,8 +43,10 @@ def plan_document(
     ``asked`` (the most load that supply and demand allow), ``eliminated``, ``contention``,
     ``bound`` (the proven lower bound of the contention), ``levels``, ``traffic``,
     ``iterations``, ``quantum`` (by how much rounding of float data may have changed eliminated
-    and contention, 0 for exact data); ``bottleneck``, the links that prove the contention, and
-    ``links``, those that carry load (source, target, flow, capacity, traffic, link number);
+    and contention, 0 for exact data); ``held_back``, load that the links do not let through, and
+    ``full_links``, the full links that hold it back; ``bottleneck``, the links that prove the
+    contention, and ``links``, those that carry load (each of these links: source, target, flow,
+    capacity, traffic, link number);
     ``routes`` (source, sink, amount, path of names); ``nodes`` (name, load before and after,
     null where only the excess is known, excess, and what remains of it as ``left``). Numbers are
     ints or floats, fractions are texts such as "7/2", and no limit is null.
@@ -72,7 +74,7 @@ def plan_document(
             "loads": loads,
         },
         "options": options,
-        "asked": plain(_movable(excess)),
+        "asked": plain(movable(excess)),
         "eliminated": summary["eliminated"],
         "contention": summary["contention"],
         "bound": summary["contention"],
@@ -80,6 +82,8 @@ def plan_document(
         "traffic": summary["traffic"],
         "iterations": summary["iterations"],
         "quantum": summary["quantum"],
+        "held_back": summary["held_back"],
+        "full_links": [_link_entry(plan, named, k) for k in summary["full_links"]],
         "bottleneck": [_link_entry(plan, named, k) for k in summary["bottleneck"]],
         "links": rows,
         "routes": [
@@ -115,7 +119,7 @@ def _moved(amounts: list[Number], routes: list[Route]) -> list[Any]:
     return result
 
 
-def _movable(excess: list[Number]) -> Number:
+def movable(excess: list[Number]) -> Number:
     """Return the smaller of the load to move and the room for it."""
     supply: Any = sum(x for x in excess if x > 0)
     demand: Any = sum(-x for x in excess if x < 0)
@@ -127,8 +131,9 @@ def write_plan(path: Path, document: dict[str, Any], plan: MinimaxPlan, *, force
     """Write a plan in the form that the suffix names.
 
     ``.json`` holds the document, ``.csv`` the routes. ``.graphml`` holds the network, with name,
-    loads, excess and what remains of it on the nodes, and flow, capacity, traffic and bottleneck
-    on all links, as numbers unless a fraction is among them.
+    loads, excess and what remains of it on the nodes, and flow, capacity, traffic, bottleneck
+    and full (whether a link is one of ``full_links``) on all links, as numbers unless a
+    fraction is among them.
 
     Raises
     ------
@@ -187,7 +192,7 @@ def _cell(text: str) -> str:
 
 
 def _graphml(document: dict[str, Any], plan: MinimaxPlan) -> str:
-    bottleneck = set(plan.bottleneck.tolist())
+    bottleneck, full = set(plan.bottleneck.tolist()), set(plan.full_links.tolist())
     nodes: dict[str, list[Any]] = {
         "name": [node["name"] for node in document["nodes"]],
         "excess": [node["excess"] for node in document["nodes"]],
@@ -200,6 +205,7 @@ def _graphml(document: dict[str, Any], plan: MinimaxPlan) -> str:
         "capacity": ["inf" if c is None else plain(c) for c in plan.network.capacity],
         "traffic": [plain(f) for f in plan.network.traffic],
         "bottleneck": ["true" if k in bottleneck else "false" for k in range(len(plan.flow))],
+        "full": ["true" if k in full else "false" for k in range(len(plan.flow))],
     }
     for name in nodes["name"]:
         if _NO_XML.search(name):

@@ -46,8 +46,13 @@ class Level:
     @property
     def complete(self) -> bool:
         """Whether all was moved that was asked and has room."""
+        return self.held_back == 0
+
+    @property
+    def held_back(self) -> int:
+        """Units that were asked for and have room, and that the links do not let through."""
         sendable = min(exact_sum(self.problem.excess), exact_sum(self.problem.room), self.asked)
-        return self.problem.limit == sendable
+        return sendable - self.problem.limit
 
     @property
     def contention(self) -> Fraction:
@@ -63,6 +68,25 @@ class Level:
         counted = self.problem.counted & ~tight
         base = np.where(counted, scaled.base, 0)
         return replace(scaled, usable=usable, counted=counted, base=base)
+
+    def full(self, flow: Integers, parts: int) -> NDArray[np.bool_]:
+        """Mark the full links (E,) that keep load from moving under a flow in units of 1/parts.
+
+        They are links of the cut that proves the value. Of a cut's links some matter to nobody:
+        no load that is left could come to them, or from them to room, were no link limited.
+        """
+        problem, side = self.problem, self.value_side
+        across = side[problem.tail] & ~side[problem.head]
+        if self.complete:
+            return np.zeros_like(across)
+        net = _net(problem, flow)
+        # Load can go along every link, and take the place of load that is sent along it.
+        back = flow > 0
+        tail = np.concatenate([problem.tail, problem.head[back]])
+        head = np.concatenate([problem.head, problem.tail[back]])
+        reached = _reached(tail, head, problem.excess * parts > np.maximum(net, 0))
+        leading = _reached(head, tail, problem.room * parts > np.maximum(-net, 0))
+        return np.asarray(across & reached[problem.tail] & leading[problem.head])
 
     def tight(self) -> NDArray[np.bool_]:
         """Mark the links (E,) of the cut that a smaller beta would narrow."""
@@ -195,6 +219,21 @@ def _feasible(problem: Problem, flow: Integers, parts: int) -> None:
     net = _net(problem, flow)
     require(bool((net <= problem.excess * parts).all()), "no node gives more than its excess")
     require(bool((-net <= problem.room * parts).all()), "no node takes more than its room")
+
+
+def _reached(tail: Integers, head: Integers, starts: Nodes) -> Nodes:
+    """Mark the nodes (N,) that links lead to from the marked ones, these included."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import breadth_first_order
+
+    n = len(starts)
+    first = np.flatnonzero(starts)
+    rows = np.concatenate([tail, np.full(len(first), n)])
+    columns = np.concatenate([head, first])
+    links = csr_array((np.ones(len(rows)), (rows, columns)), shape=(n + 1, n + 1))
+    mask = np.zeros(n + 1, dtype=bool)
+    mask[breadth_first_order(links, n, return_predecessors=False)] = True
+    return mask[:n]
 
 
 def _sent(problem: Problem, flow: Integers) -> int:

@@ -61,6 +61,13 @@ class MinimaxPlan:
     bottleneck : (K,) int64
         Links of the cut that proves the contention: at any smaller one they, together, let less
         through. Where existing traffic alone makes the contention, the links that carry it.
+    held_back : int, Fraction or float
+        Load that was asked to move and has room, but that the links do not let through: 0
+        where all of it moves. Pinned load and load beyond ``max_moves`` are not asked for.
+    full_links : (K,) int64
+        Links of the cut that proves the load moved: they are full, and the load held back
+        could move only over them. Empty where nothing is held back, or where no capacities
+        would let more of it move, as no links lead to the room.
     levels : tuple
         The contention of every level asked for, largest first.
     iterations : int
@@ -108,6 +115,10 @@ class MinimaxPlan:
     @property
     def eliminated(self) -> Number:
         return self._number(Fraction(self.stages[0].problem.limit))
+
+    @property
+    def held_back(self) -> Number:
+        return self._number(Fraction(self.stages[0].held_back))
 
     @property
     def contention(self) -> Number:
@@ -161,6 +172,16 @@ class MinimaxPlan:
     def _tight_links(self) -> NDArray[np.int64]:
         return self.graph.origin[self.stages[0].tight()]
 
+    @cached_property
+    def full_links(self) -> NDArray[np.int64]:
+        links = self._links_of_value_cut()
+        links.flags.writeable = False
+        return links
+
+    def _links_of_value_cut(self) -> NDArray[np.int64]:
+        links = np.unique(self.graph.origin[self.stages[0].full(self._flow, self._parts)])
+        return links[links >= 0]
+
     def verify(self) -> bool:
         """Check feasibility, value and both cuts in exact arithmetic, whatever solver was used.
 
@@ -183,6 +204,8 @@ class MinimaxPlan:
         require(np.array_equal(self.flow, self._flow_numbers()), "flow is the one that was found")
         same = np.array_equal(self.bottleneck, self._tight_links())
         require(same, "the bottleneck is the cut that proves the contention")
+        same = np.array_equal(self.full_links, self._links_of_value_cut())
+        require(same, "the full links are the cut that proves the load eliminated")
         return True
 
     @overload
@@ -242,7 +265,7 @@ class MinimaxPlan:
         """Return the plan as JSON-ready values; Fractions become strings such as "7/2".
 
         Of a network whose nodes have names also ``names`` and ``links``, the pairs of names
-        that ``flow`` and ``bottleneck`` are of.
+        that ``flow``, ``bottleneck`` and ``full_links`` are of.
         """
         named: dict[str, Any] = {}
         if self.network.is_named:
@@ -256,6 +279,8 @@ class MinimaxPlan:
             "flow": [plain(f) for f in self.flow.tolist()],
             "traffic": plain(self.traffic),
             "bottleneck": self.bottleneck.tolist(),
+            "held_back": plain(self.held_back),
+            "full_links": self.full_links.tolist(),
             "iterations": self.iterations,
             "quantum": self.quantum,
             **named,
@@ -270,17 +295,27 @@ class MinimaxPlan:
             return card(f"minimax flow on {network!r}", about)
         labels, tight = network._labels(), self.bottleneck.tolist()
         about |= {"traffic": self.traffic, "links of the bottleneck": len(tight)}
-        links = [
-            [*(labels[node] for node in network.edges[k].tolist()), shown(self.flow[k])]
-            for k in tight[:LISTED]
-        ]
+        if self.held_back:
+            about |= {"cannot move": self.held_back, "full links": len(self.full_links)}
+        links, full = (
+            [
+                [*(labels[node] for node in network.edges[k].tolist()), shown(self.flow[k])]
+                for k in listed[:LISTED]
+            ]
+            for listed in (tight, self.full_links.tolist())
+        )
         routes = [
             [" ".join(labels[node] for node in route.path), shown(route.amount)]
             for route in self.routes()[:LISTED]
         ]
+        tables = (
+            (["full link", ""], full),
+            (["bottleneck", ""], links),
+            (["route"], routes),
+        )
         parts = [
             html_table([*headings, "load"], rows, names=len(headings))
-            for headings, rows in ((["bottleneck", ""], links), (["route"], routes))
+            for headings, rows in tables
             if rows
         ]
         return card(f"minimax flow on {network!r}", about, *parts, *self._drawing(labels))

@@ -16,7 +16,7 @@ class MinimaxBatch(Sequence[MinimaxPlan]):
     """Plans for a batch of excess vectors on one network; attributes are stacked.
 
     Scalars of a plan become arrays of the batch's shape, ``flow`` has shape ``(*batch, E)``;
-    ``bottleneck`` and ``routes()`` are lists, in C order of the batch.
+    ``bottleneck``, ``full_links`` and ``routes()`` are lists, in C order of the batch.
     """
 
     def __init__(self, plans: Sequence[MinimaxPlan], shape: tuple[int, ...], links: int) -> None:
@@ -82,6 +82,14 @@ class MinimaxBatch(Sequence[MinimaxPlan]):
     @property
     def bottleneck(self) -> list[NDArray[np.int64]]:
         return [plan.bottleneck for plan in self._plans]
+
+    @property
+    def held_back(self) -> NDArray[Any]:
+        return self._stacked("held_back")
+
+    @property
+    def full_links(self) -> list[NDArray[np.int64]]:
+        return [plan.full_links for plan in self._plans]
 
     def routes(self) -> list[list[Route]]:
         """Return the routes of every plan."""

@@ -1,4 +1,4 @@
-"""A drawing of a plan: nodes by excess, links by what they carry, the bottleneck marked."""
+"""A drawing of a plan: nodes by excess, links by what they carry, those that limit it marked."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..extras import extra
+from ..files.planfile import movable
 from .plotting import BLUE, GREEN, GREY, ORANGE, image, new_figure
 
 if TYPE_CHECKING:
@@ -24,8 +25,11 @@ NAMED_NODES = 60
 # Links whose amounts are written on them.
 COUNTED_LINKS = 80
 
-# Behind texts, so that they can be read above links.
+RED = "#C62828"
+
+# Boxes behind texts, so that they can be read above other links; under arrows and nodes.
 _BEHIND = {"boxstyle": "round,pad=0.1", "facecolor": "white", "linewidth": 0, "alpha": 0.75}
+_BEHIND_ZORDER, _TEXT_ZORDER = 1.5, 4
 
 Positions = Sequence[tuple[float, float] | None] | None
 
@@ -41,10 +45,10 @@ def plan_image(
     """Return a drawing of a plan as PNG or SVG bytes.
 
     Overloaded nodes are orange, nodes with room blue, larger ones for more load. Links are as
-    wide as the load they carry; those of the bottleneck are green. Names and amounts are drawn
-    as they are, with boxes for letters that the font lacks; ``loads`` are those before, and
-    shown with those after. Nodes stand where ``positions`` has them; those without a position,
-    near their neighbours.
+    wide as the load they carry; the full links that hold load back are red, others of the
+    bottleneck green. Names and amounts are drawn as they are, with boxes for letters that the
+    font lacks, beside nodes and arrows; ``loads`` are those before, and shown with those after.
+    Nodes stand where ``positions`` has them; those without a position, near their neighbours.
 
     Raises
     ------
@@ -77,9 +81,11 @@ def _draw(
     axes.add_collection(lines(links, colors="#DDDDDD", linewidths=0.8, zorder=1))
     flow = np.array([float(f) for f in plan.flow.tolist()])
     largest = flow.max(initial=0) or 1.0
-    tight = set(plan.bottleneck.tolist())
+    full = set(plan.full_links.tolist())
+    tight = set(plan.bottleneck.tolist()) - full
     size = np.ptp(places, axis=0).max(initial=0) or 1.0
-    for k in np.flatnonzero(flow).tolist():
+    # Links that existing traffic fills carry nothing of the plan, and yet hold load back.
+    for k in sorted({*np.flatnonzero(flow).tolist(), *full}):
         u, v = plan.network.edges[k].tolist()
         axes.annotate(
             "",
@@ -87,7 +93,7 @@ def _draw(
             places[u],
             arrowprops={
                 "arrowstyle": "-|>",
-                "color": GREEN if k in tight else GREY,
+                "color": RED if k in full else GREEN if k in tight else GREY,
                 "lw": 0.6 + 3.0 * flow[k] / largest,
                 "shrinkA": 5,
                 "shrinkB": 5,
@@ -103,33 +109,73 @@ def _draw(
     colours = [ORANGE if x > 0 else BLUE if x < 0 else "#BBBBBB" for x in amounts.tolist()]
     axes.scatter(*places.T, s=25 + 130 * share, c=colours, zorder=3, edgecolors="white")
     if plan.network.size <= NAMED_NODES:
-        for label, (x, y) in zip(_labels(plan, named, loads), places.tolist(), strict=True):
-            axes.text(
-                x,
-                y + 0.025 * size,
-                label,
-                ha="center",
-                va="bottom",
-                fontsize=7,
-                zorder=4,
-                bbox=_BEHIND,
-                parse_math=False,
-            )
+        labels = _labels(plan, named, loads)
+        for i, aside in enumerate(_away_from_links(plan, places)):
+            _write(axes, labels[i], places[i], 8 * aside, fontsize=7)
     # At the left of the figure: the drawing may be narrower than its title.
     figure.suptitle(
-        f"{named.source}: {_shown(plan.eliminated)} moved, at most {_shown(plan.contention)} "
-        f"on a link (bottleneck: {len(tight)}, green)\n"
-        "orange has too much, blue has room; wider arrows carry more",
+        f"{named.source}: {_shown(plan.eliminated)} of {_shown(movable(excess))} moved, "
+        f"at most {_shown(plan.contention)} on a link\n"
+        f"orange has too much, blue has room; wider arrows carry more{_marked(full, tight)}",
         x=0.02,
         ha="left",
         parse_math=False,
     )
     # Nodes on a line, too, get a picture with room for arcs, names and circles.
     (left, low), (right, high) = places.min(axis=0), places.max(axis=0)
-    for bound, first, last in ((axes.set_xlim, left, right), (axes.set_ylim, low, high)):
-        spare = max(0.08 * size, (0.3 * size - (last - first)) / 2)
+    # Names at the left and the right stand outside the nodes.
+    for bound, first, last, share in (
+        (axes.set_xlim, left, right, 0.16),
+        (axes.set_ylim, low, high, 0.08),
+    ):
+        spare = max(share * size, (0.3 * size - (last - first)) / 2)
         bound(first - spare, last + spare)
     return figure
+
+
+def _marked(full: set[int], tight: set[int]) -> str:
+    """Return the title's line on the links that are marked, if any are."""
+    marks = [f"red: full, holding back the rest ({len(full)})"] if full else []
+    marks += [f"green: bottleneck ({len(tight)})"] if tight else []
+    return "\n" + "; ".join(marks) if marks else ""
+
+
+def _away_from_links(plan: MinimaxPlan, places: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return for every node the direction (N, 2) that points away from its links, or up."""
+    directions = np.zeros_like(places)
+    for u, v in plan.network.links.tolist():
+        step = places[v] - places[u]
+        step = step / (np.hypot(*step) or 1.0)
+        directions[u] -= step
+        directions[v] += step
+    lengths = np.hypot(*directions.T)
+    directions[lengths < 0.1] = 0, 1
+    return directions / np.where(lengths < 0.1, 1.0, lengths)[:, None]
+
+
+def _write(
+    axes: Any,
+    text: str,
+    place: NDArray[np.float64],
+    offset: NDArray[np.float64],
+    *,
+    fontsize: int,
+) -> None:
+    """Write a text ``offset`` points beside a place: its box under the arrows, itself on top."""
+    dx, dy = np.sign(np.where(np.abs(offset) < 0.35 * np.hypot(*offset), 0, offset)).tolist()
+    for zorder, looks in ((_BEHIND_ZORDER, {"color": "none", "bbox": _BEHIND}), (_TEXT_ZORDER, {})):
+        axes.annotate(
+            text,
+            place,
+            offset,
+            textcoords="offset points",
+            ha={-1: "right", 0: "center", 1: "left"}[dx],
+            va={-1: "top", 0: "center", 1: "bottom"}[dy],
+            fontsize=fontsize,
+            zorder=zorder,
+            parse_math=False,
+            **looks,
+        )
 
 
 def _labels(plan: MinimaxPlan, named: NamedNetwork, loads: list[Number] | None) -> list[str]:
@@ -147,22 +193,16 @@ def _labels(plan: MinimaxPlan, named: NamedNetwork, loads: list[Number] | None) 
 def _write_amounts(
     axes: Any, plan: MinimaxPlan, flow: NDArray[np.float64], places: NDArray[np.float64]
 ) -> None:
-    """Write on every arrow what it carries, in the middle of its arc."""
+    """Write beside every arrow what it carries, at the middle of its arc."""
     for k in np.flatnonzero(flow).tolist():
         u, v = plan.network.edges[k].tolist()
         dx, dy = places[v] - places[u]
-        # A quadratic arc of rad r passes the middle of its chord at r / 2 of its length.
-        x, y = (places[u] + places[v]) / 2 + 0.04 * np.array([dy, -dx])
-        axes.text(
-            x,
-            y,
-            _shown(plan.flow[k : k + 1].tolist()[0]),
-            ha="center",
-            va="center",
-            fontsize=6,
-            zorder=3.5,
-            bbox=_BEHIND,
-        )
+        # A quadratic arc of rad r passes the middle of its chord at r / 2 of its length; the
+        # amount stands on the arc's outer side.
+        outward = np.array([dy, -dx])
+        middle = (places[u] + places[v]) / 2 + 0.04 * outward
+        amount = _shown(plan.flow[k : k + 1].tolist()[0])
+        _write(axes, amount, middle, 4 * outward / (np.hypot(dx, dy) or 1.0), fontsize=6)
 
 
 def _shown(number: Number) -> str:

@@ -260,6 +260,10 @@ def test_verify_looks_at_what_is_shown(excess: list[Any]) -> None:
     other.bottleneck[0] = 1
     with pytest.raises(ValueError, match="bottleneck"):
         other.verify()
+    fuller = plan()
+    vars(fuller)["full_links"] = np.array([0])
+    with pytest.raises(ValueError, match="full links"):
+        fuller.verify()
     narrower = plan()
     vars(narrower)["network"] = network.network(capacity=1)
     with pytest.raises(ValueError, match="capacity left"):

@@ -184,6 +184,28 @@ def test_bottleneck_proves_the_contention(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(40))
+def test_full_links_hold_back_what_does_not_move(seed: int) -> None:
+    """They are full, hold load back by themselves, and are none where no capacity would help."""
+    given = instance(seed)
+    p = lb.minimax_flow(given.network, given.excess, integral=False)
+    gives = sum(Fraction(x) for x in given.excess if x > 0)
+    takes = sum(-Fraction(x) for x in given.excess if x < 0)
+    assert p.held_back == min(gives, takes) - p.eliminated
+    full = set(p.full_links.tolist())
+    assert not full or p.held_back
+    for k in full:
+        limit = given.capacity[k]
+        assert limit is not None
+        assert p.flow[k] == max(0, limit - given.traffic[k])
+    wider = lb.Network(given.edges, n=given.n)
+    assert (lb.minimax_flow(wider, given.excess).eliminated > p.eliminated) == bool(full)
+    others = [c if k in full else None for k, c in enumerate(given.capacity)]
+    network = lb.Network(given.edges, n=given.n, capacity=others, traffic=given.traffic)
+    assert not full or lb.minimax_flow(network, given.excess).held_back
+    assert lb.minimax_flow(given.network, given.excess, max_moves=p.eliminated).held_back == 0
+
+
+@pytest.mark.parametrize("seed", range(40))
 def test_routing_schemes_agree_with_the_rules(seed: int) -> None:
     given = instance(seed)
     draws = np.random.default_rng(1000 + seed)
