@@ -143,7 +143,7 @@ def test_the_rows_of_a_store_may_be_more_than_the_memory(
     lb.run(STUDY, store=tmp_path)
     asked: list[int] = []
 
-    def refused(needed: int, what: str) -> None:
+    def refused(needed: int, what: str, instead: str) -> None:
         asked.append(needed)
         raise MemoryError(what)
 
