@@ -142,7 +142,7 @@ def test_one_network(race, n, record, dtype):
 @pytest.mark.parametrize("n", [10, 20, 62])
 def test_planning(race, n):
     """Making a plan, against balancing one 10-cube by it: it grows with the faults alone."""
-    from fastlb.exchange.fault_planning import _made
+    from fastlb.exchange.fault_planning import _cached_schedule
     from fastlb.exchange.fault_plans import _plan_of
 
     cube = faulty_cube(n)
@@ -150,7 +150,7 @@ def test_planning(race, n):
     loads = np.arange(1024)
 
     def fastlb():
-        _made.cache_clear()
+        _cached_schedule.cache_clear()
         _plan_of.cache_clear()
         return lb.fault_plan(cube).program
 
