@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 from fastlb.cli.commands import commands
+
+from .models import BINARY, HEAD
 
 
 class Done(NamedTuple):
@@ -35,3 +38,10 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
         return Done(left.value.code, out, err)
 
     return call
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    path = tmp_path / "small.mps"
+    path.write_text(HEAD.format(sense="MAX", least=1) + BINARY)
+    return path
