@@ -12,6 +12,7 @@ import click
 
 from .._version import __version__
 from ..extras import EXTRAS, how_to_install
+from .processors import processors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -88,11 +89,10 @@ def _version(distribution: str) -> str | None:
 def _machine() -> dict[str, Any]:
     from ..memory import available_memory
 
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return {
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         "cpu": _cpu(),
-        "threads": usable,
+        "threads": processors(),
         "free_memory": available_memory(),
         "variables": {name: os.environ[name] for name in VARIABLES if name in os.environ},
     }

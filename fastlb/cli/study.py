@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 import shlex
 import warnings
 from contextlib import contextmanager
@@ -12,6 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from .processors import processors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -246,7 +247,7 @@ def study(
         if running:
             work.step(f"{chosen.name}: {chosen.trials:,} trials x {len(chosen.cells)} combinations")
             storage: dict[str, Any] = {"rows": not no_rows, "store": store, "resume": resume}
-            with _workers(dask, threads or _processors()) as workers, _located(name):
+            with _workers(dask, threads or processors()) as workers, _located(name):
                 results = run(
                     chosen,
                     **workers,
@@ -378,11 +379,6 @@ def _located(name: str | None) -> Iterator[None]:
         from ..montecarlo.studyfile import located
 
         raise located(error, name, Path(name).read_text(encoding="utf-8-sig")) from error
-
-
-def _processors() -> int:
-    affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
 def _list_studies(as_json: bool) -> None:

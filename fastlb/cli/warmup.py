@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import time
 from typing import TYPE_CHECKING
 
 import click
+
+from .processors import processors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,7 +84,7 @@ def warmup(
     with working() as bar:
         bar.step("compiling kernels")
         compiled = False
-        for done, compiled_any in enumerate(_compile_all(work, jobs or _processors()), start=1):
+        for done, compiled_any in enumerate(_compile_all(work, jobs or processors()), start=1):
             compiled |= compiled_any
             bar.count(done, len(work))
         if compiled and jobs != 1:
@@ -142,8 +143,3 @@ def _compile(part: Part) -> bool:
 def _end_at_interrupts() -> None:
     """Let Ctrl-C, which all processes of a terminal receive, end a worker without a traceback."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
-def _processors() -> int:
-    affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity else os.cpu_count() or 1

@@ -194,7 +194,7 @@ def balance_rows(
     rows: NDArray[Any], out: NDArray[Any], plan: DdePlan, record: str, exchange: str,
     largest: float,
 ) -> Counted:  # fmt: skip
-    """Balance valid rows (B, N) into ``out``, which may be the same.
+    """Balance loads that have been checked, rows (B, N), into ``out``, which may be the same array.
 
     ``largest`` is a bound on the totals of lines and, unless only loads are recorded, on the units
     that move on an axis.

@@ -71,7 +71,7 @@ def link_by_link(
         if stages is not None:
             stages[-1] = rows
     if rows.dtype.kind == "f":
-        # In the order of nodes, as everywhere; + 0.0 turns -0.0 into 0.0.
+        # All methods add loads up in the order of the nodes. Adding 0.0 makes 0.0 of -0.0.
         local = np.add.accumulate(resident_min, axis=1)[:, -1] + 0.0
     else:
         local = resident_min.sum(axis=1, dtype=units_dtype)

@@ -79,23 +79,7 @@ class Repair:
 
 @dataclass(frozen=True)
 class FaultSchedule:
-    """What fault-tolerant DEM does on one faulty cube, whatever the loads.
-
-    Attributes
-    ----------
-    topology : Hypercube
-    order, donor : str
-        The choices it was made with.
-    splits : tuple of Split
-        Subcubes with faults and the bit each is split along, a subcube before its halves.
-    whole : tuple of Subcube
-        Fault-free subcubes that are left, each balanced along all its bits in ``order``.
-    repairs : tuple of Repair
-        Stuck subcubes with their donors, in the order of their repair.
-    program : (M, 4) int64
-        All of it as rows ``kind, base, free, bit`` to be carried out from top to bottom, depth
-        first: SPLIT (0), WHOLE (1, no bit) and REPAIR (2, the stuck subcube).
-    """
+    """The data of a :class:`FaultPlan`, which describes the attributes and balances by them."""
 
     topology: Hypercube
     order: str

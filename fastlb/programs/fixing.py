@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FREE = -1
-# Rounds at most; each takes as long as reading the matrix a few times.
+# The most rounds of fixing variables. Each reads the whole matrix a few times.
 ROUNDS = 30
 
 

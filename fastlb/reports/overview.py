@@ -25,6 +25,14 @@ def overview(results: Results) -> Report:
     return Report(results, [_means(results), *_differences(results)])
 
 
+def has_equal_trials(results: Results) -> bool:
+    """Tell whether every setting has its rows, as many of each: trials can be set against others.
+
+    With a target error settings stop at different times, and a run may not be complete.
+    """
+    return results.has_rows and not results.study.target_error and not results.missing
+
+
 def main_figures(results: Results) -> list[str]:
     """Return the figures that a general report shows: the main ones, or all there are."""
     figures = results.figures

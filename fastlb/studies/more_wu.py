@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..montecarlo.grid import Part
 from ..montecarlo.study import Study
-from ..reports.overview import overview
+from ..reports.overview import has_equal_trials, overview
 from ..reports.report import Plot, Report
 from ..topologies.hypercube import Hypercube
 from .more_wu_programs import FAMILIES, FREE
@@ -42,9 +42,7 @@ def study() -> Study:
 
 def report(results: Results) -> Report:
     """Return speedups over dimension, rows, columns and faults, and the observations."""
-    # Trials are set against each other: all must be there, and as many of each setting.
-    whole = results.has_rows and not results.study.target_error and not results.missing
-    if not whole:
+    if not has_equal_trials(results):
         return overview(results)
     from . import more_wu_plots
     from .more_wu_tables import Measured

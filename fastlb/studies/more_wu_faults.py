@@ -14,7 +14,7 @@ from ..montecarlo.grid import Part
 from ..montecarlo.study import Study
 from ..random_loads.distributions import Uniform
 from ..reports.mean import Mean
-from ..reports.overview import overview
+from ..reports.overview import has_equal_trials, overview
 from ..reports.report import Plot, Report, Statement, Table, Value
 from ..topologies.hypercube import Hypercube
 
@@ -79,9 +79,7 @@ def study() -> Study:
 
 def report(results: Results) -> Report:
     """Return the tables, the paper's sentences tested, and the plots."""
-    # Trials are set against each other: all must be there, and as many of each setting.
-    whole = results.has_rows and not results.study.target_error and not results.missing
-    if not whole:
+    if not has_equal_trials(results):
         return overview(results)
     measured = Measured(results)
     return Report(

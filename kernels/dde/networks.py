@@ -27,8 +27,9 @@ from ..shared.tracing import cond, fori, traced
 from ..shared.vectors import lanes, maximum, minimum, reduce_lanes
 from ..shared.views import CACHE_LINE, aligned, overlap
 
-# Columns of ``axes``, a row an axis: its number, length and stride in nodes, whether its lines are
-# rings of 3 or more nodes, and its comparators, from number FIRST to before LAST.
+# Each row of ``axes`` describes an axis of the network: its number, the length of its lines, the
+# stride from one node of a line to the next, whether lines are rings of 3 or more nodes, and which
+# of the comparators are its own, FIRST to LAST - 1. These are the columns:
 NUMBER, LENGTH, STRIDE, IS_RING, FIRST, LAST, COLUMNS = 0, 1, 2, 3, 4, 5, 6
 # Rows of ``figures``: 0 to 2, units that never left, least and largest load; 3 to 5, total, least
 # and largest load before; from AXES on, S rows of units moved on each axis, and S rows of rounds.
@@ -79,7 +80,7 @@ def _balance_axis(
         ]
 
     def balance(bundle, flow_outs, outs, least):
-        """Balance a bundle, Rows; return its units and rounds, a lane for each line.
+        """Balance a bundle of lines, Rows; return the units and the rounds of each, a lane a line.
 
         ``least`` : Rows of the least loads so far, which send-before-receive updates.
         """

@@ -1,4 +1,4 @@
-"""Task exchange along one line of any flows, round by round (Wu-Shu Figs 5 and 6).
+"""Task exchange along one line, round by round, for given flows (Wu-Shu Figs 5 and 6).
 
 Link i joins node i with i + 1 mod k; on a chain the last link has no flow. All ports work at once,
 full duplex; what arrives is usable in the next round. The flow of a link is sent whole:

@@ -13,10 +13,10 @@ from ..shared.interrupts import interrupted, long_kernel, new_meter
 
 @long_kernel
 def decompose(graph, flow):
-    """Return routes (R, source, sink, amount, end, arcs) whose amounts add up to a ``flow`` (E,).
+    """Split a ``flow`` (E,) into routes; return (R, source, sink, amount, end, arcs).
 
-    Route r < R runs along ``arcs[end[r-1]:end[r]]``. The arrays may be longer than that. A node
-    receives what enters it less what leaves it.
+    There are R routes, which add up to the flow. Route r runs along ``arcs[end[r-1]:end[r]]``; the
+    arrays may be longer than that. A node receives what enters it less what leaves it.
     """
     start, head, _, link = graph
     n = start.size - 1
@@ -33,7 +33,8 @@ def decompose(graph, flow):
                 net[u] += remaining[a]
                 net[head[a]] -= remaining[a]
                 carrying += 1
-    # Each route empties an arc, or ends a node's sending or receiving.
+    # There are no more routes than that: each one uses up the flow of an arc, or what its first
+    # node still has to send, or what its last one has to receive.
     source = np.empty(carrying + n, np.int64)
     sink = np.empty(carrying + n, np.int64)
     amount = np.empty(carrying + n, np.int64)

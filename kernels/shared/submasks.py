@@ -12,6 +12,7 @@ from .tracing import traced
 def next_submask(number, mask):
     """Return the next such number, or 0 after the last, which is the mask itself.
 
-    As ``number - mask`` is ``(number | ~mask) + 1``, a carry passes the bits outside the mask.
+    ``number - mask`` equals ``(number | ~mask) + 1``: all bits outside the mask are set there, so
+    that the carry of the 1 goes past them to the next bit of the mask.
     """
     return (number - mask) & mask
