@@ -18,7 +18,7 @@ from ..exchange.casting import INT16, INT32, INT64, INT64_MAX
 from ..exchange.figures import FigureColumns, empty_figures, figures_in
 from ..exchange.scratch import scratch, with_own_scratch
 from ..exchange.tiling import VECTOR
-from ..random_loads.distributions import Drawn
+from ..random_loads.distributions import PhiloxLoads
 from .tile_methods import tile_method
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def measure_in_tiles(chunk: Chunk) -> dict[str, dict[str, Any]]:
     the network is large or the distribution is not one of the library's own.
     """
     law, N = chunk.loads, chunk.topology.size
-    if not isinstance(law, Drawn) or law.largest * N > INT64_MAX:
+    if not isinstance(law, PhiloxLoads) or law.largest * N > INT64_MAX:
         return {}
     wide = INT32 if law.largest < 2**31 else INT64
     max_lanes = TILE_BYTES // (N * wide.itemsize)
@@ -67,7 +67,7 @@ def measure_in_tiles(chunk: Chunk) -> dict[str, dict[str, Any]]:
 
 
 def _measure(
-    chunk: Chunk, law: Drawn, methods: dict[str, TileMethod], tiles: NDArray[Any]
+    chunk: Chunk, law: PhiloxLoads, methods: dict[str, TileMethod], tiles: NDArray[Any]
 ) -> dict[str, dict[str, Any]]:
     """Draw the trials of a chunk into the same tiles, a few at a time, and balance them."""
     K, N, W = tiles.shape
