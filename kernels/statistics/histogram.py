@@ -26,8 +26,9 @@ def count(bits, dropped, weights, table, counts, used, limit):
     """Count values in a hash table; return how many were counted and how many slots are in use.
 
     ``bits`` (n,) int64 are the bits of the values, and ``weights`` (n,) int64 their weights, or
-    (1,) one for all. ``table`` (2**k,) int64 has the keys and ``counts`` (2**k,) int64 their counts,
-    of which ``used`` are above 0. Counting stops before a new key if ``limit`` slots are in use.
+    (1,) one for all. ``table`` (2**k,) int64 has the keys and ``counts`` (2**k,) int64 their
+    counts, of which ``used`` are above 0. Counting stops before a new key if ``limit`` slots are in
+    use.
     """
     # Unsigned slots, so that numba skips its check for negative indices, a quarter of the time.
     mask, one = np.uint64(table.size - 1), np.uint64(1)

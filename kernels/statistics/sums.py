@@ -39,7 +39,7 @@ NEAR = 10
 def measure(bits, ends):
     """Return the exponents and sums of values, and set ``ends`` (2,) to the least and the largest.
 
-    ``bits`` (n,), n at most 2**24, and ``ends`` are int64: the bits of float64 values, none of which
+    ``bits`` (n,), n at most 2**24, and ``ends`` are int64: bits of float64 values, none of which
     is -0.0. NaN counts as larger than infinity.
 
     Twelve numbers are returned: the least and the largest exponent field, how many values are
