@@ -47,8 +47,9 @@ def _measure(values: NDArray[np.float64]) -> BlockSums:
     """Measure at most ``BLOCK`` values without -0.0."""
     extremes = np.empty(2)
     numbers = kernels("statistics.sums").measure(values.view(np.int64), extremes.view(np.int64))
+    minimum, maximum = extremes.tolist()
     least, largest, negative, zero, *words = map(int, numbers)
-    return BlockSums(*extremes.tolist(), least, largest, negative, zero, tuple(words))
+    return BlockSums(minimum, maximum, least, largest, negative, zero, tuple(words))
 
 
 class Column(NamedTuple):
