@@ -61,16 +61,16 @@ class Distribution(ABC):
             If a parameter is missing, unknown, unreadable or out of range.
         """
         parameters = dataclasses.fields(cls)
-        known = [parameter.name for parameter in parameters]
+        names = [parameter.name for parameter in parameters]
         arguments: dict[str, Any] = {}
         for position, part in enumerate(filter(None, values.split(","))):
             key, equals, value = part.rpartition("=")
-            key = key.strip() if equals else known[position] if position < len(known) else ""
-            if key not in known or key in arguments:
-                raise ValueError(f"{cls.name} takes {', '.join(known)}")
+            key = key.strip() if equals else names[position] if position < len(names) else ""
+            if key not in names or key in arguments:
+                raise ValueError(f"{cls.name} takes {', '.join(names)}")
             arguments[key] = _read_number(value)
         optional = [p.name for p in parameters if p.default is not dataclasses.MISSING]
-        missing = [key for key in known if key not in arguments and key not in optional]
+        missing = [key for key in names if key not in arguments and key not in optional]
         if missing:
             raise ValueError(f"{cls.name} needs {', '.join(missing)}")
         return cls(**arguments)

@@ -1,3 +1,5 @@
+"""Exact moments of figures, and their quantiles from counted values."""
+
 import math
 import pickle
 from fractions import Fraction

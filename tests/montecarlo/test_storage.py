@@ -1,4 +1,4 @@
-"""Parts of a run in a folder: written as it goes, found again, damaged or lost."""
+"""Part files of a run in a folder: written as it goes, read again, damaged or lost."""
 
 from __future__ import annotations
 
