@@ -36,7 +36,7 @@ class Outcomes:
         B = len(programs.c)
         self.programs = programs
         self.status = np.full(B, LIMIT, dtype=np.int64)
-        self.x = np.zeros(programs.c.shape, dtype=np.int8)
+        self.x: NDArray[np.int8] = np.zeros(programs.c.shape, dtype=np.int8)
         self.is_known = np.zeros(B, dtype=bool)
         self.bound: NDArray[Any] = np.zeros(B, dtype=object if programs.wide else np.int64)
         self.method = np.full(B, "enumeration")
