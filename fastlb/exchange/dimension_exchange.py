@@ -124,7 +124,7 @@ def dem(
     TypeError, ValueError
         On loads, topology, ``dims``, ``record`` or ``out`` that do not fit.
     OverflowError
-        If a total, or what is moved, does not fit int64 (not with ``record="loads"``).
+        If a total, or the units moved, do not fit int64 (not with ``record="loads"``).
 
     Notes
     -----
@@ -311,7 +311,7 @@ def _fit_registers(rows: NDArray[Any]) -> bool:
 
 
 def _fit_tiles(rows: NDArray[Any]) -> bool:
-    """Return whether rows are integers, many enough of cubes small enough, to go by tiles."""
+    """Return whether rows are integers, and many and small enough to be balanced in tiles."""
     B, N = rows.shape
     many = B >= FEWEST_IN_TILES and rows.size > SMALL
     return rows.dtype.kind != "f" and many and N <= LARGEST_IN_TILES

@@ -105,7 +105,7 @@ def dde(
     TypeError, ValueError
         On arguments that do not fit.
     OverflowError
-        If a total, or what is moved, does not fit int64.
+        If a total, or the units moved, do not fit int64.
 
     Notes
     -----

@@ -51,12 +51,12 @@ def fault_tolerant_dem(
 ) -> Balance:
     """Balance a hypercube with faulty links by dimension exchange (More-Wu section 2.2).
 
-    Every subcube is balanced along a fault-free dimension and halved there; a subcube with a
-    fault in each of its dimensions hands its pegs (load above its neighbour's) and holes (load
-    below) to a fault-free neighbour, which levels them. Load is conserved, never negative, and
-    uses no faulty link. With at most ``n - 1`` faults loads of floats end equal; with more they
-    need not, even where a plan exists. Integer loads do not always end within 1, and may differ
-    by more than ``n``.
+    Every subcube is balanced along a fault-free dimension and halved there. A subcube with a
+    fault in each of its dimensions is stuck: it sends its pegs (load above its neighbour's) and
+    registers its holes (load below) with a fault-free neighbour, its donor, which levels them.
+    Load is conserved, never negative, and uses no faulty link. With at most ``n - 1`` faults float
+    loads end equal; with more they need not, even where a plan exists. Integer loads do not always
+    end within 1, and may differ by more than ``n``.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def fault_tolerant_dem(
     order : {"lowest", "highest"}
         Which fault-free dimension of a subcube is split first.
     donor : {"latest", "earliest"}
-        Which donor a stuck subcube takes first, by when the two were split.
+        Which donor of a stuck subcube comes first, by when the two were split.
     fallback : {None, "tree"}
         What to do when there is no plan: raise, or send exact quotas along a breadth-first tree
         of each connected component (difference at most 1 within each).
@@ -92,7 +92,7 @@ def fault_tolerant_dem(
     ValueError
         If an argument is none of those named, or loads are negative, NaN or infinite.
     OverflowError
-        If a total does not fit int64, or a node would hold more than the dtype takes.
+        If a total does not fit int64, or the load of a node its dtype.
 
     Notes
     -----

@@ -78,8 +78,8 @@ def integer_factor(
 ) -> tuple[tuple[np.generic, ...], type[np.generic]]:
     """Return how kernels multiply differences by the share, exactly, and in what dtype.
 
-    The factor holds for totals up to ``total`` and loads up to ``largest``; for its numbers see
-    ``kernels/shared/shares.py``.
+    Products are exact for totals up to ``total`` and loads up to ``largest``; for the numbers of a
+    factor see ``kernels/shared/shares.py``.
     """
     # A share with the same floors, whose numerator and denominator are smaller.
     small_share = floor_share(share, largest)

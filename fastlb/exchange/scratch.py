@@ -29,8 +29,8 @@ Block = tuple[Bytes, tuple[int, ...], DTypeLike, NDArray[Any]]
 class _ThreadMemory(threading.local):
     """The memory of a thread.
 
-    A signal handler that balances loads may run between any two steps and must not get the memory
-    in use: what is taken from ``idle`` and ``results`` is removed with one ``pop`` before.
+    A signal handler that balances loads may run between any two steps, and must not get memory
+    that is in use: memory is removed from ``idle`` and ``results`` by one ``pop`` before its use.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Indivisible loads: entities that go whole, each along one path (Minimax section 5)."""
+"""Indivisible loads: entities that move whole, each along one path (Minimax section 5)."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def route_entities(
     Raises
     ------
     ValueError, TypeError
-        If an argument is not what it should be.
+        On arguments that do not fit.
     OverflowError
         If scaled totals exceed ``2**61``.
 

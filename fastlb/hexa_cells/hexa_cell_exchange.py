@@ -70,8 +70,8 @@ def hexa_cell(
         Or its spelling, ``"hhc:5"``.
     algorithm : {"B", "A", "C"}
     share : {"fair", "greedy"}
-        How one node's excess goes to two takers in A and B: unit by unit to the lighter, ties to
-        the lower address, or in address order up to ``avg``. C always does the latter.
+        How A and B divide one node's excess among two receivers: unit by unit to the lighter,
+        ties to the lower address, or in address order up to ``avg``. C always does the latter.
     odd_unit : {"higher", "lower"}, optional
         A and B: who keeps the odd unit of a pair in the DEM phase; ``"higher"`` by default.
         ``"lower"`` is A's printed floor average, where a difference of 1 swaps; the final loads
@@ -84,8 +84,8 @@ def hexa_cell(
     Returns
     -------
     Balance
-        ``steps`` is what the paper prints as the most of a node, A ``3d + 8`` and B ``3d + 6``;
-        for C, where it prints none, the most there can be, ``3d + 8``. ``counts`` holds
+        ``steps`` is the most of a node as the paper prints it, A ``3d + 8`` and B ``3d + 6``; it
+        prints none for C, where the largest number possible is ``3d + 8``. ``counts`` holds
         ``messages``, ``information``, ``load``, ``endpoint_max``, ``endpoint_total`` (sends plus
         receives of a node) and ``time``, the units on the critical path. Stages are triangles,
         prism and each dimension.
@@ -95,7 +95,7 @@ def hexa_cell(
     TypeError, ValueError
         On arguments that do not fit, among them ``odd_unit`` with C.
     OverflowError
-        If a network's total, or what is moved in it, does not fit int64.
+        If the total of a network, or the units moved in it, do not fit int64.
 
     Notes
     -----

@@ -44,9 +44,8 @@ def solve_binary(
 ) -> BinarySolution:
     """Minimise c.x subject to A x >= b over x in {0, 1}^n, exactly (More-Wu section 3).
 
-    Integers are computed with as they are, floats as their shortest decimals: rows and costs of
-    any range are exact, those beyond int64 at the price of further searches.
-    Any optimal x may be returned.
+    Integers are exact, and floats are read as their shortest decimals. Rows and costs of any range
+    are exact, too; those beyond int64 take further searches. Any optimal x may be returned.
 
     Parameters
     ----------
@@ -61,22 +60,23 @@ def solve_binary(
     method : str
         - ``"enumeration"``: all sequences, n <= 24.
         - ``"search"``: depth first with exact bounds, n <= 62; ``"limit"`` at the node limit.
-        - ``"milp"``: HiGHS by ``scipy.optimize.milp``, in floating point; what it returns is
-          checked exactly, its claim that nothing better exists is not.
-        - ``"auto"``: enumeration up to n = 12, then search. HiGHS solves programs of n > 62,
-          if exact rules leave so many variables open, and goes on where the search stops at the
-          node limit or, after 17 million nodes, can be expected to take more than a billion;
-          with the best known objective as cutoff and as many nodes of its own.
+        - ``"milp"``: HiGHS by ``scipy.optimize.milp``, in floating point; its solution is checked
+          exactly, its claim that no better one exists is not.
+        - ``"auto"``: enumeration up to n = 12, then search. HiGHS solves programs of n > 62, if
+          more than 62 variables remain after exact rules have fixed others. It also continues
+          where the search stops at the node limit or, after 17 million nodes, can be expected to
+          take more than a billion; with the best known objective as cutoff and as many nodes of
+          its own.
     time_limit : float, optional
         Seconds for all programs together, without laying them out and compiling kernels. Then
         the status is ``"limit"``, beside the best x known and a bound. HiGHS may need half a
-        second more; where it notices the end later still, it is left to end in a thread.
+        second more; if it notices the limit later than that, it ends in a thread by itself.
     progress : callable, optional
-        Called about ten times a second during a search, and before HiGHS begins, with what is
-        known so far of the program at hand: a BinarySolution of status ``"limit"``.
+        Called about ten times a second during a search, and before HiGHS begins, with the best
+        solution so far of the current program: a BinarySolution of status ``"limit"``.
 
-    An interrupt, ``KeyboardInterrupt``, has the best solution so far of a single program as its
-    attribute ``solution``: of status ``"limit"``, or None where there is none.
+    The attribute ``solution`` of a ``KeyboardInterrupt`` is the best solution so far of a single
+    program, of status ``"limit"``, or None without one.
 
     Raises
     ------
