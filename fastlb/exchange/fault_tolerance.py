@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -170,7 +171,7 @@ def _balance(
     steps = (plan.steps if plan else 0) + (tree.steps if tree else 0)
     # Trees and flows are computed link by link.
     plan_alone = plan if tree is None and record != "flows" else None
-    result, shared = None, None
+    result = None
     if plan_alone is not None and fit_side_by_side(inputs.rows):
         result = side_by_side_int16(plan_alone, inputs.rows, rows, measured=measured)
     if result is None:
@@ -193,13 +194,12 @@ def _balance(
             )
         if measured and result.figures is None and checks.survey is not None:
             before, after = checks.survey, survey_after(checks.survey, rows)
-            shared = figures(before, after, topology.size, result.moved, result.local)
+            computed = figures(before, after, topology.size, result.moved, result.local)
+            result = replace(result, figures=computed)
     fields: dict[str, Any] = {"loads": finished(target, rows)}
-    shared = result.figures if shared is None else shared
-    if shared is not None:
-        B = len(rows)
-        same = {"sweeps": np.ones(B, np.int64), "steps": np.full(B, steps)}
-        fields |= per_batch(shared | same, inputs.batch)
+    if result.figures is not None:
+        same_for_all = {"sweeps": np.ones(len(rows), np.int64), "steps": np.full(len(rows), steps)}
+        fields |= per_batch(result.figures | same_for_all, inputs.batch)
     if result.flows is not None and result.stages is not None:
         stages = result.stages.astype(rows.dtype, copy=False)
         fields["flows"] = result.flows.reshape(*inputs.batch, topology.ndim, *topology.shape)
