@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import ceil, isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +44,7 @@ def hand_over(program: Program, options: Options) -> Outcome:
     c, cutoff = program.c, program.cutoff
     A, b = _tightened(program.A, program.b)
     is_trusted = max(_largest(numbers) for numbers in (c, A.data, b)) <= LARGEST_TRUSTED
-    result = _milp(replace(program, A=A, b=b), options, is_scaled=not is_trusted)
+    result = _milp(program._replace(A=A, b=b), options, is_scaled=not is_trusted)
     bound = int(np.minimum(c, 0).sum())
     if result is None:
         return Outcome(LIMIT, None, bound, "milp", 0)

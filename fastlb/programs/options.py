@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import inf
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,8 +55,7 @@ class Monitor:
         return self.is_limited and monotonic() >= self._end
 
 
-@dataclass(frozen=True)
-class Options:
+class Options(NamedTuple):
     """What a solver is asked to do.
 
     Attributes

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -23,8 +23,7 @@ _MOST_ORDERED = 20
 _ORDER_BITS = 61
 
 
-@dataclass(frozen=True)
-class Program:
+class Program(NamedTuple):
     """One program min c.x, A x >= b of ``n`` variables and ``m`` rows in whole numbers.
 
     Attributes

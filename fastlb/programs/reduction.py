@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,8 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@dataclass(frozen=True)
-class Reduction:
+class Reduction(NamedTuple):
     """A program of the variables that are still free.
 
     Attributes
@@ -102,4 +100,4 @@ def _reduced(
     program: Program, c: NDArray[Any], A: Any, b: NDArray[Any], fixed_cost: int
 ) -> Program:
     cutoff = None if program.cutoff is None else program.cutoff - fixed_cost
-    return replace(program, c=c, A=A, b=b, cutoff=cutoff)
+    return Program(c, A, b, program.sum_bound, cutoff)

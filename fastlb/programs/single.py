@@ -48,7 +48,7 @@ def _solve_sparse(program: Program, options: Options) -> Outcome:
         return reduction.without_variables(options.method_name)
     inner = options.reporting(reduction.restored)
     if options.method != "milp" and reduced.c.size <= MOST_SEARCHED:
-        dense = replace(reduced, A=reduced.A.toarray())
+        dense = reduced._replace(A=reduced.A.toarray())
         return reduction.restored(solve_one(dense, inner))
     if inner.monitor.report is not None:
         bound = int(np.minimum(reduced.c, 0).sum())
@@ -61,8 +61,8 @@ def _continue_with_highs(stopped: Outcome, program: Program, options: Options) -
     cost = None if stopped.x is None else int(program.c @ stopped.x)
     # HiGHS reports nothing of its own, so what the search knew is reported as it begins.
     known = replace(stopped, method="milp")
-    inner = replace(options, method="milp").reporting(lambda _: known)
-    result = _solve_sparse(replace(program, cutoff=cost), inner)
+    inner = options._replace(method="milp").reporting(lambda _: known)
+    result = _solve_sparse(program._replace(cutoff=cost), inner)
     result.nodes = stopped.nodes
     if result.x is None and cost is not None:
         # HiGHS has nothing better; if that is proven, the known solution is optimal.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -60,7 +59,7 @@ def solve_wide(
                 best, best_cost = x, cost
 
     def remaining() -> Options:
-        return replace(options, node_limit=options.node_limit - nodes)
+        return options._replace(node_limit=options.node_limit - nodes)
 
     def solve_level(rows: NDArray[Any], right: NDArray[Any]) -> Outcome:
         """Find a solution of the least level; infeasible if every level exceeds the best one's."""

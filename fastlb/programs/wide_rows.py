@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,8 +41,8 @@ def with_wide_rows(solve: Solver, wide: list[list[int]]) -> Solver:
             A = np.vstack([program.A, rows[:, :-1]])
             b = np.append(program.b, rows[:, -1])
             outcome = solve(
-                replace(program, A=A, b=b),
-                replace(options, node_limit=options.node_limit - nodes),
+                program._replace(A=A, b=b),
+                options._replace(node_limit=options.node_limit - nodes),
             )
             nodes += outcome.nodes
             outcome.nodes = nodes
