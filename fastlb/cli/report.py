@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..reports.mean import number_text
-from ..reports.pictures import LoadPicture, short
+from ..reports.pictures import LoadPicture, short_number
 from ..topologies.network import Network
 
 if TYPE_CHECKING:
@@ -251,7 +251,7 @@ def count(value: float) -> str:
 
 def brief(value: float) -> str:
     """Return a number for a crowded table: integers in full, floats to four significant digits."""
-    return f"{value:,}" if isinstance(value, int) else short(value)
+    return f"{value:,}" if isinstance(value, int) else short_number(value)
 
 
 def percent(value: float) -> str:

@@ -41,7 +41,7 @@ class FaultTree:
 
     @property
     def steps(self) -> int:
-        """Communication steps: sums go up, quotas come down, and load in at most twice as many."""
+        """Communication steps: the height for sums, the same for quotas, twice that for load."""
         return 4 * self.height
 
 

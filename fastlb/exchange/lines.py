@@ -122,14 +122,14 @@ def exchange_rounds(
     rounds : int
         Synchronous rounds; what arrives is usable in the next one.
     local : (k,)
-        Units that never left their node; foreign units are given away first.
+        Units that never left their node; nodes send units from other nodes first.
 
     Raises
     ------
     DeadlockError
         If senders wait for each other: flows around a ring, or ``"sbr-strict"``.
     ValueError
-        If a node would have to give more than it holds and receives, or on bad arguments.
+        If a node would have to send more than it holds and receives, or on bad arguments.
 
     Examples
     --------
@@ -154,7 +154,7 @@ def exchange_rounds(
         line = f"ring of {len(row)}" if ring else "chain"
         raise ValueError(f"flows must be 0 on the wrap link of a {line}, got {numbers[-1]}")
     slack = np.int64(0) if exact else row.sum() * len(row) * ROUNDING
-    # Python integers, as flows that are refused here may exceed int64.
+    # Computed with Python integers, because sums with flows refused here may exceed int64.
     after = row.astype(object) + np.roll(pending, 1).astype(object) - pending.astype(object)
     node = int(np.argmin(after))
     if after[node] < -slack:

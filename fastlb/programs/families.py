@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     Arrays = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 
-_ALIKE = 3
+# Equal variables in a group of the symmetric family.
+_GROUP_SIZE = 3
 
 
 class _Words:
@@ -64,8 +65,8 @@ def _knapsack(words: _Words, m: int, n: int) -> Arrays:
 
 
 def _symmetric(words: _Words, m: int, n: int) -> Arrays:
-    groups = -(-n // _ALIKE)
-    A = np.repeat(words.integers(0, 2, m, groups), _ALIKE, axis=2)[:, :, :n].copy()
+    groups = -(-n // _GROUP_SIZE)
+    A = np.repeat(words.integers(0, 2, m, groups), _GROUP_SIZE, axis=2)[:, :, :n].copy()
     return np.ones((len(A), n), dtype=np.int64), A, A.sum(axis=2) // 2
 
 
@@ -90,14 +91,14 @@ def random_binary(
     ----------
     family : str
         - ``"loose"``: c from 0..20, A from -6..10, b from -8..5; mostly feasible.
-        - ``"planted"``: c from 0..20, A from -10..10; b lets a hidden random x hold every row
-          with 0..3 to spare, so always feasible.
-        - ``"cover"``: c from 1..20; every row asks for one of a random quarter of the
-          variables and two more.
-        - ``"knapsack"``: what to leave out of knapsacks filled to half; weights 1..100, costs
-          the mean weight plus 0..20.
-        - ``"symmetric"``: all costs 1, variables alike in threes, A from 0..2, b half a row's
-          sum.
+        - ``"planted"``: c from 0..20, A from -10..10; b is 0..3 below the left side of a hidden
+          random x, so always feasible.
+        - ``"cover"``: c from 1..20; every row demands one of a random quarter of the variables
+          and two more.
+        - ``"knapsack"``: which items stay out of knapsacks that hold half of all; weights 1..100,
+          costs the mean weight plus 0..20.
+        - ``"symmetric"``: all costs 1, three equal variables in each group, A from 0..2, b half a
+          row's sum.
     m, n : int
         Rows and variables, both 0 or more.
     seed : int
