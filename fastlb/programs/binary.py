@@ -53,9 +53,9 @@ def solve_binary(
 ) -> BinarySolution:
     """Minimise c.x subject to A x >= b over x in {0, 1}^n, exactly (More-Wu section 3).
 
-    Integers are computed with as they are, floats as their shortest decimals: rows and costs of
-    any range are exact, those beyond int64 at the price of further searches.
-    Any optimal x may be returned.
+    Integers are computed with as they are, their absolute sums up to int64's limit. A float means
+    its shortest decimal; floats, Fractions and Decimals may be of any range, where whole
+    multiples of them that do not fit int64 take further searches. Any optimal x may be returned.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def solve_binary(
         beyond 9999, or n is beyond the method.
     OverflowError
         If the absolute sum of integer costs, or of a row of integers with its b, does not fit
-        int64, or that of float costs no float.
+        int64 (as Fractions or Decimals they may be larger), or that of float costs no float.
 
     Examples
     --------
