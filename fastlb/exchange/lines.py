@@ -41,7 +41,7 @@ class DdeLine(Displayed):
     quotas: NDArray[Any]
     suffix_quotas: NDArray[Any]
     flows: NDArray[Any]
-    shift: Any
+    shift: int | float
 
 
 def dde_line(loads: ArrayLike, *, ring: bool = False) -> DdeLine:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
 import numpy as np
 
 from ..arguments import cost, one_of, whole_number
 from ..memory import require_memory
 from .batches import enumerate_together
-from .binary_solution import STATUS_NAMES, BinaryBatch, BinarySolution, masked, sequences
+from .binary_solution import (
+    STATUS_NAMES,
+    BinaryBatch,
+    BinarySolution,
+    EnumeratedBatch,
+    masked,
+    sequences,
+)
 from .layout import lay_out
 from .outcome import INFEASIBLE, LIMIT, OPTIMAL, STATUSES, Outcome
 from .search import LEAF, SAFE_INT32, sums_dtype
@@ -20,12 +27,16 @@ from .wide_costs import solve_wide
 from .wide_rows import beside_wide_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+    from decimal import Decimal
 
     from numpy.typing import ArrayLike, NDArray
+    from scipy.sparse import sparray, spmatrix
 
+    from ..quantities import Matrix, Number, Vector
     from .program import Programs
 
+    Sparse = sparray | spmatrix
     Found = tuple[NDArray[Any], NDArray[Any], NDArray[Any], bool]
 
 METHODS = ("auto", "enumeration", "search", "milp")
@@ -41,16 +52,47 @@ _SAFE_INT16 = 2**14
 _STRETCH = 2**28
 
 
+class SolveOptions(TypedDict, total=False):
+    """The options of :func:`solve_binary`."""
+
+    node_limit: int
+    method: str
+    time_limit: float | None
+    progress: Callable[[BinarySolution], None] | None
+
+
+@overload
+def solve_binary(
+    c: Sequence[Number | Decimal] | Vector,
+    A: ArrayLike | Sparse | None = None,
+    b: ArrayLike | None = None,
+    **options: Unpack[SolveOptions],
+) -> BinarySolution: ...
+@overload
+def solve_binary(
+    c: Sequence[Sequence[Any] | Vector] | Matrix,
+    A: ArrayLike | None = None,
+    b: ArrayLike | None = None,
+    **options: Unpack[SolveOptions],
+) -> BinaryBatch: ...
+# For arrays, whose number of axes is unknown to type checkers.
+@overload
 def solve_binary(
     c: ArrayLike,
-    A: ArrayLike | None = None,
+    A: ArrayLike | Sparse | None = None,
+    b: ArrayLike | None = None,
+    **options: Unpack[SolveOptions],
+) -> Any: ...
+def solve_binary(
+    c: ArrayLike | Sequence[Number | Decimal],
+    A: ArrayLike | Sparse | None = None,
     b: ArrayLike | None = None,
     *,
     node_limit: int = NODE_LIMIT,
     method: str = "auto",
     time_limit: float | None = None,
     progress: Callable[[BinarySolution], None] | None = None,
-) -> BinarySolution:
+) -> BinarySolution | BinaryBatch:
     """Minimise c.x subject to A x >= b over x in {0, 1}^n, exactly (More-Wu section 3).
 
     Integers are computed with as they are, their absolute sums up to int64's limit. A float means
@@ -196,18 +238,18 @@ def _teller(
     def tell(outcome: Outcome) -> None:
         known = outcome.x is not None
         x = outcome.x[None] if outcome.x is not None else np.zeros(program.c.shape, np.int8)
-        progress(
-            _solution(
-                program,
-                np.array([LIMIT]),
-                x,
-                program.costs(x),
-                np.array([known]),
-                np.array([outcome.bound]),
-                np.array([outcome.method]),
-                np.array([outcome.nodes]),
-            )
+        solution = _solution(
+            program,
+            np.array([LIMIT]),
+            x,
+            program.costs(x),
+            np.array([known]),
+            np.array([outcome.bound]),
+            np.array([outcome.method]),
+            np.array([outcome.nodes]),
         )
+        assert isinstance(solution, BinarySolution)  # it is of one program
+        progress(solution)
 
     return tell
 
@@ -272,10 +314,10 @@ def _enumeration(
     objective: NDArray[Any],
     known: NDArray[Any],
     every: bool,
-) -> BinarySolution:
+) -> BinarySolution | BinaryBatch:
     n = given.c.shape[1]
     if given.batch:
-        return BinaryBatch(given.batch, n, pattern, objective, None if every else ~known)
+        return EnumeratedBatch(given.batch, n, pattern, objective, None if every else ~known)
     if not every:
         return BinarySolution(None, None, "infeasible", None, "enumeration", 0)
     value = objective.tolist()[0]
@@ -291,7 +333,7 @@ def _solution(
     bound: NDArray[Any],
     names: NDArray[Any],
     nodes: NDArray[Any],
-) -> BinarySolution:
+) -> BinarySolution | BinaryBatch:
     objective = given.objectives(cost)
     lower = given.bounds(np.where(codes == OPTIMAL, cost, bound), codes == LIMIT)
     if not given.batch:
@@ -306,7 +348,7 @@ def _solution(
         )
     batch = given.batch
     unknown, impossible = (None, None) if known.all() else (~known, codes == INFEASIBLE)
-    return BinarySolution(
+    return BinaryBatch(
         masked(x, unknown, batch),
         masked(objective, unknown, batch),
         STATUS_NAMES.take(codes).reshape(batch),

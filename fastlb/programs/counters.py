@@ -16,6 +16,8 @@ from .layout import read_programs
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from ..figuretypes import Optimum, Position, Whole
+
 PRUNINGS = (">=", ">")
 # 2**32 sequences take ten seconds and more, from row to row.
 LARGEST_N = 32
@@ -36,12 +38,12 @@ class Counters(Displayed):
         Row tests made.
     """
 
-    optimum: Any
-    argmin: Any
-    abandoned: Any
-    violated: Any
-    feasible: Any
-    rows: Any
+    optimum: Optimum
+    argmin: Position
+    abandoned: Whole
+    violated: Whole
+    feasible: Whole
+    rows: Whole
 
 
 def count_tests(c: ArrayLike, A: ArrayLike, b: ArrayLike, *, prune: str = ">=") -> Counters:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
+
+    from ..quantities import Matrix, Vector
 
     Arrays = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 
@@ -78,9 +80,17 @@ FAMILIES: dict[str, Callable[[_Words, int, int], Arrays]] = {
 }
 
 
+@overload
+def random_binary(
+    family: str, m: int, n: int, *, seed: int, trials: None = None, start: int = 0
+) -> tuple[Vector, Matrix, Vector]: ...
+@overload
+def random_binary(
+    family: str, m: int, n: int, *, seed: int, trials: int, start: int = 0
+) -> tuple[Matrix, NDArray[Any], Matrix]: ...
 def random_binary(
     family: str, m: int, n: int, *, seed: int, trials: int | None = None, start: int = 0
-) -> Arrays:
+) -> tuple[Any, Any, Any]:
     """Draw random 0-1 programs min c.x, A x >= b of m rows and n variables.
 
     Trial t depends on (seed, t) alone: its words are those of ``numpy.random.Philox`` with the

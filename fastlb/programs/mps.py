@@ -19,6 +19,9 @@ from .silence import silent_stdout
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from scipy.sparse import csr_array
+
+    from ..quantities import Vector
 
 _MAX_LISTED = 3
 
@@ -45,9 +48,9 @@ class ProgramFile:
 
     name: str
     variables: list[str]
-    c: NDArray[np.float64]
-    A: Any
-    b: NDArray[np.float64]
+    c: Vector
+    A: csr_array
+    b: Vector
     rows: int
     maximise: bool
     offset: float

@@ -20,6 +20,7 @@ from .layout import read_programs
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from ..figuretypes import Optimum, Position, Real, Whole
     from .program import Programs
 
 TRIGGERS = ("idle", "always", "period")
@@ -49,13 +50,13 @@ class SearchRun(Displayed):
         Sequence number of the incumbent at the end; x_1 is its most significant bit.
     """
 
-    time: Any
-    units: Any
+    time: Real
+    units: Whole
     work: NDArray[np.int64]
-    moved: Any
-    balances: Any
-    objective: Any
-    argmin: Any
+    moved: Whole
+    balances: Whole
+    objective: Optimum
+    argmin: Position
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +80,7 @@ class SearchSpeedup:
         return card(type(self).__name__, about)
 
     @property
-    def speedup(self) -> Any:
+    def speedup(self) -> Real:
         """Time without balancing over time with; batch, float64."""
         return self.without.time / self.with_balancing.time
 
