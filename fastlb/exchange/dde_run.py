@@ -29,6 +29,8 @@ from .scratch import handed_out
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+# Nodes that are balanced between two looks for an interrupt, in lines, a multiple of all lanes.
+NODES_AT_ONCE, MOST_LANES = 2**22, 64
 # Lanes of the widest registers.
 LANES = 16
 # Rows of figures before those of the axes: see ``kernels/dde/networks.py``.
@@ -131,7 +133,9 @@ def plan_axes(
         first = len(pairs)
         if ring and k <= medians.LONGEST_SORTED:
             pairs += medians.median_comparators(k)
-        rows.append((axis, k, math.prod(shape[axis + 1 :]), ring, first, len(pairs)))
+        stride = math.prod(shape[axis + 1 :])
+        lines = max(1, NODES_AT_ONCE // k // MOST_LANES) * MOST_LANES
+        rows.append((axis, k, stride, ring, first, len(pairs), lines, max(1, lines // stride)))
     columns = kernels("dde.networks").COLUMNS
     axes = np.array(rows, dtype=np.int64).reshape(-1, columns)
     any_ring = any(row[3] for row in rows)
