@@ -121,29 +121,29 @@ class EnumeratedBatch(BinaryBatch):
         )
 
     @cached_property
-    def x(self) -> Masked:  # type: ignore[override]
+    def x(self) -> Masked:
         return masked(sequences(self._pattern, self._n), self._unknown, self._batch)
 
     @cached_property
-    def objective(self) -> Masked:  # type: ignore[override]
+    def objective(self) -> Masked:
         return masked(self._cost, self._unknown, self._batch)
 
     @cached_property
-    def bound(self) -> Masked:  # type: ignore[override]
+    def bound(self) -> Masked:
         return masked(self._cost, self._unknown, self._batch)
 
     @cached_property
-    def status(self) -> NDArray[np.str_]:  # type: ignore[override]
+    def status(self) -> NDArray[np.str_]:
         if self._unknown is None:
             return _repeated(STATUS_NAMES[:1], self._batch)
         return STATUS_NAMES.take(self._unknown).reshape(self._batch)
 
     @cached_property
-    def method(self) -> NDArray[np.str_]:  # type: ignore[override]
+    def method(self) -> NDArray[np.str_]:
         return _repeated(np.array(["enumeration"]), self._batch)
 
     @cached_property
-    def nodes(self) -> NDArray[np.int64]:  # type: ignore[override]
+    def nodes(self) -> NDArray[np.int64]:
         return np.zeros(self._batch, dtype=np.int64)
 
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ..quantities import Matrix, Vector
-
+    Row = np.ndarray[tuple[int], np.dtype[np.int64]]
+    Rows = np.ndarray[tuple[int, int], np.dtype[np.int64]]
     Arrays = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 
 _ALIKE = 3
@@ -83,11 +83,11 @@ FAMILIES: dict[str, Callable[[_Words, int, int], Arrays]] = {
 @overload
 def random_binary(
     family: str, m: int, n: int, *, seed: int, trials: None = None, start: int = 0
-) -> tuple[Vector, Matrix, Vector]: ...
+) -> tuple[Row, Rows, Row]: ...
 @overload
 def random_binary(
     family: str, m: int, n: int, *, seed: int, trials: int, start: int = 0
-) -> tuple[Matrix, NDArray[Any], Matrix]: ...
+) -> tuple[Rows, NDArray[np.int64], Rows]: ...
 def random_binary(
     family: str, m: int, n: int, *, seed: int, trials: int | None = None, start: int = 0
 ) -> tuple[Any, Any, Any]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
-    from ..quantities import Vector
+    from ..quantities import Number, Vector
 
 _MAX_LISTED = 3
 
@@ -61,7 +61,7 @@ class ProgramFile:
             f"<ProgramFile {self.name}: {len(self.variables)} variables, {self.rows} rows, {sense}>"
         )
 
-    def value(self, objective: float | None) -> float | None:
+    def value(self, objective: Number | None) -> float | None:
         """Return the file's objective for one of the program."""
         if objective is None:
             return None

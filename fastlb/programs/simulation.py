@@ -245,7 +245,7 @@ def _search_run(
     n = programs.c.shape[1]
     infeasible = argmin < 0
     x = np.where(infeasible, 0, argmin)[:, None] >> np.arange(n)[::-1] & 1
-    fields = [
+    fields: list[Any] = [
         time,
         units,
         work,

@@ -91,7 +91,7 @@ def _balance_axis(
         rows = Rows(workspace, ring_at, bundle.size, bundle.size)
         sending = None
         if changed is not None:
-            sending = Sending(workspace, sending_at, bundle, k, changed)
+            sending = Sending(workspace, sending_at, bundle, k, changed, meter)
             flow_outs = [*flow_outs, sending.pending]
 
         def of_chains():
