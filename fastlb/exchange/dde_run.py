@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..accelerate import kernels
+from ..pages import copied, copy_into, empty, empty_like
 from .casting import INT64_MAX, least_dtype, units_dtype
 from .scratch import handed_out
 
@@ -172,7 +173,7 @@ def run_kernel(
     see ``networks.balance``.
     """
     B, S = source.size // plan.N, len(plan.axes)
-    workspace: NDArray[Any] = np.empty(way.room, dtype)
+    workspace = empty(way.room, dtype)
     figures: Any = None
     moved: Any = None
     rounds: Any = None
@@ -213,18 +214,18 @@ def balance_rows(
     exact = rows.dtype.kind != "f"
     dtype: Any = np.int64 if way.few and exact else least_dtype(rows.dtype, largest)
     direct = rows.dtype == dtype or (rows.dtype == np.int64 and dtype == np.int32)
-    source = rows if direct else rows.astype(dtype)
+    source = rows if direct else copied(rows, dtype)
     # If units may not fit, ``out`` must stay unchanged when OverflowError is raised.
     fits = record == "loads" or largest * max(1, S) <= INT64_MAX
     in_place = source.dtype == out.dtype and fits
-    target = out if in_place else np.empty_like(source)
+    target = out if in_place else empty_like(source)
     _, counted = run_kernel(source, target, way, plan, dtype, record, exchange, None)
     if record != "loads":
         _refuse_units(counted.moved)
     if counted.stages is not None and counted.stages.dtype != rows.dtype:
         counted = counted._replace(stages=counted.stages.astype(rows.dtype))
     if target is not out:
-        np.copyto(out, target, casting="unsafe")
+        copy_into(out, target)
     return counted
 
 

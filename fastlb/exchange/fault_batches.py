@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..accelerate import kernels
+from ..pages import copy_into, empty
 from .casting import INT16_MAX, INT32_MAX, INT64_MAX, least_dtype, signed, source_for
 from .fault_passes import plan_passes
 from .figures import empty_figures, figures_in
@@ -288,7 +289,7 @@ def one_by_one(
     largest = units_dtype.type(0)
     kernel = kernels("faults.stretches")
     tiles_in_cache = max(1, min(B, TILES_BYTES // (N * work.itemsize)))
-    work_rows = np.empty((tiles_in_cache, N), work)
+    work_rows, least = empty((tiles_in_cache, N), work), empty(N if measured else 0, work)
     for first in range(0, B, tiles_in_cache):
         part = slice(first, min(first + tiles_in_cache, B))
         part_rows = work_rows[: part.stop - first]
@@ -300,7 +301,7 @@ def one_by_one(
                 part_rows, plan.positions, not reverse, rotated, moved[part], local[part]
             )
         else:
-            totals = (moved[part], local[part]) if measured else (None, None)
+            totals = (least, moved[part], local[part]) if measured else (None, None, None)
             load = kernel.balance(part_rows, plan.positions, not reverse, workspace, *totals)
         largest = max(largest, load)
         if largest <= dtype_max(rows.dtype):
@@ -315,7 +316,7 @@ def to_positions(rows: NDArray[Any], out: NDArray[Any], reverse: bool) -> None:
         narrower = source if source.itemsize < target.itemsize else target
         kernels("faults.positions").reverse(source, target, np.empty(4096, narrower.dtype))
     else:
-        np.copyto(out, rows, casting="unsafe")
+        copy_into(out, rows)
 
 
 def _largest(

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..accelerate import kernels
 from ..memory import require_memory
+from ..pages import copied
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -56,7 +57,7 @@ def link_by_link(
     flows = np.zeros((B, n, N), units_dtype) if recorded else None
     stages = np.empty((S, B, N), rows.dtype) if recorded else None
     moved = np.zeros((S, B), units_dtype)
-    resident_min = rows.copy()
+    resident_min = copied(rows)
     largest = units_dtype.type(0)
     if plan is not None:
         after = None if stages is None else stages[:2]

@@ -11,6 +11,7 @@ from ..accelerate import kernels
 from ..arguments import one_of
 from ..exchange.casting import INT16, INT32, INT64, least_dtype, units_dtype
 from ..exchange.scratch import scratch, with_own_scratch
+from ..pages import copied
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -164,7 +165,7 @@ class Count:
         self.run = run
         self.topology = topology
         self.rows = rows
-        self.resident_min = rows.copy()
+        self.resident_min = copied(rows)
         self._messages = np.zeros(rows.shape, np.uint8)
         shape = (len(rows), run.stages)
         self.moved: NDArray[Any] = np.zeros(shape, units_dtype(rows))
@@ -181,9 +182,10 @@ class Count:
         inside = (part // 3).bit_length()
         if first < inside:
             kernel.count_parts(nodes, part, first, min(last, inside), rules, figures)
-        if last > inside:
-            sums = np.zeros((3, kernel.PART), self.moved.dtype)
-            kernel.count_dimensions(nodes, max(first, inside), last, rules, sums, figures)
+        sums = np.zeros((3, kernel.PART), self.moved.dtype) if last > inside else None
+        # Signals are heard between two calls.
+        for s in range(max(first, inside), last):
+            kernel.count_dimensions(nodes, s, s + 1, rules, sums, figures)
 
     def by_stage(self, inputs: LoadRows) -> dict[str, Any]:
         """Do all stages, and return the fields of ``record="flows"``."""

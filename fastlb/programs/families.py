@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from ..arguments import one_of, whole_number
+from ..aside import aside_if_large
 from ..memory import require_memory
 
 if TYPE_CHECKING:
@@ -143,9 +144,12 @@ def random_binary(
     width = m * n + 2 * n + 2 * m
     # Bytes of the words, the numbers and intermediate arrays.
     require_memory(32 * count * width, f"{count} programs of {m} rows and {n} variables")
-    # Every family draws at most A, the costs, the hidden x and two numbers a row.
-    rows = _draw(seed, start, count, width)
-    c, A, b = FAMILIES[family](_Words(rows), m, n)
+
+    def draw() -> Arrays:
+        # Every family draws at most A, the costs, the hidden x and two numbers a row.
+        return FAMILIES[family](_Words(_draw(seed, start, count, width)), m, n)
+
+    c, A, b = aside_if_large(count * width, draw)
     return (c[0], A[0], b[0]) if trials is None else (c, A, b)
 
 
