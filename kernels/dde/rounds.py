@@ -43,12 +43,14 @@ def exchange(held, resident, pending, receive_first, strict, slack):
     amount = np.empty(2 * k, held.dtype)
     # How many arrivals each node has yet to receive.
     awaited = np.zeros(k, np.int64)
+    rounds, meter = 0, new_meter()
     for i in range(k):
+        if i & STRETCH - 1 == STRETCH - 1 and interrupted(meter, 8 * STRETCH):
+            return rounds
         if pending[i] > 0:
             awaited[i + 1 if i < k - 1 else 0] += 1
         elif pending[i] < 0:
             awaited[i] += 1
-    rounds, meter = 0, new_meter()
     while True:
         sent = 0
         if interrupted(meter, 8 * min(count, STRETCH)):
