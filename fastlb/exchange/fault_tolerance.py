@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
+from ..aside import aside_if_large
 from ..errors import FaultError
+from ..pages import copied, copy_into, empty_like
 from ..topologies.kinds import topology_for
 from .casting import INT32_MAX, INT64_MAX, units_dtype
 from .fault_batches import (
@@ -192,18 +195,19 @@ def _balance(
     checked_sums = measured and largest_total > limit
     # If something may be too large, ``out`` is written last.
     if out is not None and (checked_sums or _may_overflow(plan, before, rows.dtype)):
-        rows = np.empty_like(rows)
+        rows = empty_like(rows)
     linkwise: LinkByLink | None = None
     plan_result = None
     if plan_only is None or checked_sums or _few_links(plan_only, inputs.rows, measured):
         dtype = np.dtype(units_dtype(rows))
         # Unsigned loads without a survey may exceed int64. Narrow dtypes are cast to save kernels.
-        wide = inputs.rows.astype(rows.dtype if _beyond_int64(rows, before, small) else dtype)
-        linkwise = link_by_link(plan, tree, wide, dtype, recorded=record == "flows")
+        wide = copied(inputs.rows, rows.dtype if _beyond_int64(rows, before, small) else dtype)
+        balancing = partial(link_by_link, plan, tree, wide, dtype, recorded=record == "flows")
+        linkwise = cast(LinkByLink, aside_if_large(wide.size, balancing))
         moved, local, largest = linkwise.moved.T, linkwise.local, linkwise.largest
         if checked_sums and not (np.isfinite(moved).all() and (moved >= 0).all()):
             raise OverflowError(f"moved must fit {dtype}, got more units times links")
-        rows[...] = wide
+        copy_into(rows, wide)
     else:
         plan_result = _by_plan(plan_only, inputs.rows, rows, measured, before, small)
         moved, local, largest = plan_result.moved, plan_result.local, plan_result.largest

@@ -86,21 +86,21 @@ def _balance_axis(
         ``least`` : Rows of the least loads so far, which send-before-receive updates.
         """
         if figures is None:
-            lines.set_to_quotas(bundle, k, meter)
+            lines.set_to_quotas(bundle, k)
             return [zero, zero]
         rows = Rows(workspace, ring_at, bundle.size, bundle.size)
         sending = None
         if changed is not None:
-            sending = Sending(workspace, sending_at, bundle, k, changed, meter)
+            sending = Sending(workspace, sending_at, bundle, k, changed)
             flow_outs = [*flow_outs, sending.pending]
 
         def of_chains():
-            return lines.balance(bundle, k, [bundle, *outs], flow_outs, meter=meter)
+            return lines.balance(bundle, k, [bundle, *outs], flow_outs)
 
         def of_rings():
             first_and_last = axes[s, FIRST], axes[s, LAST]
             ring = lines.Ring(rows, comparators, *first_and_last, bundle.size > 1)
-            return lines.balance(bundle, k, [bundle, *outs], flow_outs, ring=ring, meter=meter)
+            return lines.balance(bundle, k, [bundle, *outs], flow_outs, ring=ring)
 
         if comparators is None:
             units, rounds = of_chains()

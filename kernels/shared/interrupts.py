@@ -96,11 +96,8 @@ def asked_to_end(meter, work):
 def long_fori(meter, stop, body, *carried, start=0, step=1, stretch=STRETCH):
     """Run a loop as ``fori`` does, ask whenever i has grown by ``stretch``, and end it if it must.
 
-    ``stretch`` is a multiple of ``step``. A shorter loop asks nothing, and is about as fast; with
-    None for a meter no loop asks.
+    ``stretch`` is a multiple of ``step``. A shorter loop asks nothing, and is about as fast.
     """
-    if meter is None:
-        return fori(stop, body, *carried, start=start, step=step)
 
     def run(first, *carried):
         last = minimum(first + stretch, stop)

@@ -19,8 +19,8 @@ float64. Results are rows, too: registers with a lane for each line, or numbers.
 
 from typing import Any, NamedTuple
 
-from .interrupts import long_fori
 from .medians import middle
+from .tracing import fori
 from .vectors import absolute, lane, maximum, minimum, reduce_lanes, select, spread
 
 # Real flows up to this part of the line's total count as 0. Sums are compensated, so that only the
@@ -47,13 +47,13 @@ def _add(total, errors, value):
     return new_total, errors
 
 
-def _quotas(rows, k, meter=None):
+def _quotas(rows, k):
     """Return of each line the total T, ``T // k`` and ``T % k``; of reals T, the mean and 0.
 
     Processors do not divide registers of integers: the quotients come from floats.
     """
     zero = spread(0, rows[0])
-    total, errors = long_fori(meter, k, lambda i, *sums: _add(*sums, rows[i]), zero, zero)
+    total, errors = fori(k, lambda i, *sums: _add(*sums, rows[i]), zero, zero)
     if total.dtype.kind == "f":
         total = total + errors
         return total, total / spread(k, total), zero
@@ -87,15 +87,15 @@ def _next_quota(average, remainder):
     return select(remainder > 0, average + 1, average), remainder - 1
 
 
-def set_to_quotas(rows, k, meter=None):
+def set_to_quotas(rows, k):
     """Set the k nodes of lines to their quotas; no flow is worked out."""
-    _, average, remainder = _quotas(rows, k, meter)
+    _, average, remainder = _quotas(rows, k)
 
     def set_node(i, remainder):
         rows[i], remainder = _next_quota(average, remainder)
         return [remainder]
 
-    long_fori(meter, k, set_node, remainder)
+    fori(k, set_node, remainder)
 
 
 def _count_flow(flow, units, beyond, up, down, longest):
@@ -112,7 +112,7 @@ def _count_flow(flow, units, beyond, up, down, longest):
     return [units, beyond, up, down, maximum(longest, maximum(up, down))]
 
 
-def balance(rows, k, outs, flow_outs=(), *, ring=None, resident=None, meter=None):
+def balance(rows, k, outs, flow_outs=(), *, ring=None, resident=None):
     """Balance lines of k nodes; return the units that moved, -1 beyond int64, and the rounds.
 
     Parameters
@@ -124,10 +124,8 @@ def balance(rows, k, outs, flow_outs=(), *, ring=None, resident=None, meter=None
         With it lines are rings of 3 or more nodes, else chains.
     resident : (before, after), Rows, optional
         ``before`` holds the least load of each node so far, ``after`` receives the new one.
-    meter : optional
-        What asks for an interrupt while lines are long.
     """
-    total, average, remainder = _quotas(rows, k, meter)
+    total, average, remainder = _quotas(rows, k)
     zero = spread(0, total)
     real = total.dtype.kind == "f"
     noise = total * NOISE if real else None
@@ -153,16 +151,16 @@ def balance(rows, k, outs, flow_outs=(), *, ring=None, resident=None, meter=None
         return [surplus, errors, remainder, *_count_flow(flow, *counts)]
 
     no_counts = [zero] * 5
-    _, _, _, *counts = long_fori(meter, k, pass_on, zero, zero, remainder, *no_counts)
+    _, _, _, *counts = fori(k, pass_on, zero, zero, remainder, *no_counts)
     if ring:
-        counts = _shift_flows(ring, k, without_noise, flow_outs, zero, meter)
+        counts = _shift_flows(ring, k, without_noise, flow_outs, zero)
     units, beyond, _, _, longest = counts
     if total.dtype == "int64":
         units = select(beyond < 0, -1, units)
     return [units, longest]
 
 
-def _shift_flows(ring, k, without_noise, flow_outs, zero, meter):
+def _shift_flows(ring, k, without_noise, flow_outs, zero):
     """Subtract x_m from the flows of each ring; return the counts of its lines (Fig. 8).
 
     The paper's rule in terms of the two middle flows: if the lower one is positive, more than half
@@ -171,8 +169,7 @@ def _shift_flows(ring, k, without_noise, flow_outs, zero, meter):
     """
     # The chain has no flow on the wrap link; sums of reals may leave some noise there.
     ring.rows[k - 1] = zero
-    how = ring.comparators, ring.first, ring.last, ring.in_registers
-    lower, upper = middle(ring.rows, k, *how, meter)
+    lower, upper = middle(ring.rows, k, ring.comparators, ring.first, ring.last, ring.in_registers)
     shift = select(lower > 0, upper, select(upper < 0, lower, 0))
 
     # ``all_up``: whether all flows so far are positive; ``first_up``: how many are, from node 0 on.
@@ -188,8 +185,8 @@ def _shift_flows(ring, k, without_noise, flow_outs, zero, meter):
         return [all_up, all_down, first_up, first_down, *counts]
 
     true, no_counts = zero <= zero, [zero] * 5
-    _, _, first_up, first_down, *counts = long_fori(
-        meter, k, shift_flow, true, true, zero, zero, *no_counts
+    _, _, first_up, first_down, *counts = fori(
+        k, shift_flow, true, true, zero, zero, *no_counts
     )  # fmt: skip
     units, beyond, up, down, longest = counts
     up, down = select(up > 0, up + first_up, 0), select(down > 0, down + first_down, 0)

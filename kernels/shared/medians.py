@@ -15,7 +15,6 @@ of which counts the values in the lower half.
 
 import numpy as np
 
-from .interrupts import long_fori
 from .tracing import cond, fori, while_loop
 from .vectors import any_lane, maximum, minimum, select, spread
 
@@ -101,7 +100,7 @@ def _ranked(value):
     return bits ^ ((bits >> 63) & np.iinfo(np.int64).max)
 
 
-def middle_by_halving(rows, k, meter=None):
+def middle_by_halving(rows, k):
     """Return the middle two of k rows, integers or float64.
 
     The lower one is the least value that more than (k - 1) // 2 values do not exceed.
@@ -113,13 +112,13 @@ def middle_by_halving(rows, k, meter=None):
     def widen(i, least, most):
         return [minimum(least, value(i)), maximum(most, value(i))]
 
-    least, most = long_fori(meter, k, widen, value(0), value(0))
+    least, most = fori(k, widen, value(0), value(0), start=1)
 
     def count_up_to(limit):
         def count_row(i, count):
             return [select(value(i) <= limit, count + 1, count)]
 
-        (count,) = long_fori(meter, k, count_row, spread(0, least))
+        (count,) = fori(k, count_row, spread(0, least))
         return count
 
     def halve(least, most):
@@ -133,7 +132,7 @@ def middle_by_halving(rows, k, meter=None):
     def next_above(i, above):
         return [select(value(i) > lower, minimum(above, value(i)), above)]
 
-    (above,) = long_fori(meter, k, next_above, most)
+    (above,) = fori(k, next_above, most)
     upper = select(count_up_to(lower) > spread(k // 2, lower), lower, above)
     if rows[0].dtype.kind == "f":
         lower, upper = (_ranked(bits.view(np.float64)).view(np.float64) for bits in (lower, upper))
@@ -145,7 +144,7 @@ def rows_needed(k):
     return maximum(2 * k, IN_REGISTERS)
 
 
-def middle(rows, k, comparators, first, last, in_registers, meter=None):
+def middle(rows, k, comparators, first, last, in_registers):
     """Return the middle two of k rows, in the way that is fastest.
 
     Rows from k to before ``rows_needed(k)`` are used up. Without ``in_registers``, a Python truth
@@ -157,7 +156,7 @@ def middle(rows, k, comparators, first, last, in_registers, meter=None):
         return cond(
             first < last,
             lambda: middle_by_table(rows, k, comparators, first, last),
-            lambda: middle_by_halving(rows, k, meter),
+            lambda: middle_by_halving(rows, k),
         )
 
     if not in_registers:

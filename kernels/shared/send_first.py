@@ -10,7 +10,6 @@ Lines are ``Rows``, a lane for each line. Only the nodes of a line are looked at
 something has come in one of the lanes.
 """
 
-from .interrupts import asked_to_end, long_fori
 from .lines import noise_level
 from .rows import Rows
 from .tracing import cond, fori, while_loop
@@ -30,12 +29,12 @@ class Sending:
     is a workspace.
     """
 
-    def __init__(self, memory, at, bundle, k, changed, meter=None):
+    def __init__(self, memory, at, bundle, k, changed):
         size = bundle.size
         self.held, self.pending, self.arrived = (
             Rows(memory, at + part * k * size, size, size) for part in range(3)
         )
-        self.k, self.changed, self.meter = k, changed, meter
+        self.k, self.changed = k, changed
 
         def copy(i):
             self.held[i] = bundle[i]
@@ -44,11 +43,10 @@ class Sending:
 
     def send(self, least):
         """Send all flows; update ``least``, Rows of the least loads so far; return the rounds."""
-        rows = self.held, least, self.pending, self.arrived
-        return _simulate(*rows, self.changed, self.k, self.meter)
+        return _simulate(self.held, least, self.pending, self.arrived, self.changed, self.k)
 
 
-def _simulate(held, least, pending, arrived, changed, k, meter):
+def _simulate(held, least, pending, arrived, changed, k):
     """Send the flows ``pending`` of lines of k nodes; return the rounds, a lane for each line.
 
     The others are Rows of k rows: ``held``, the loads, ``least``, the least loads so far, and
@@ -102,7 +100,7 @@ def _simulate(held, least, pending, arrived, changed, k, meter):
             least[node] = minimum(least[node], maximum(held[node], 0))
             return [reached, sending]
 
-        reached, sending = long_fori(meter, count, visit, start, zero < zero)
+        reached, sending = fori(count, visit, start, zero < zero)
 
         def arrive(c):
             node = changed[following + c]
@@ -111,10 +109,6 @@ def _simulate(held, least, pending, arrived, changed, k, meter):
         fori(reached, arrive)
         return [reached, round_number, following, select(sending, rounds + 1, rounds)]
 
-    def going(count, *_):
-        goes_on = count > 0
-        return goes_on if meter is None else goes_on & ~asked_to_end(meter, 8 * count)
-
     fori(k, begin)
-    _, _, _, rounds = while_loop(going, make_round, k, start, start, zero)
+    _, _, _, rounds = while_loop(lambda count, *_: count > 0, make_round, k, start, start, zero)
     return rounds
