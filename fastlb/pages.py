@@ -30,7 +30,7 @@ def empty_like(array: NDArray[Any]) -> NDArray[Any]:
     return np.empty_like(array) if array.nbytes <= PART else empty(array.shape, array.dtype)
 
 
-def copied(array: NDArray[Any], dtype: DTypeLike = None) -> NDArray[Any]:
+def copied(array: NDArray[Any], dtype: DTypeLike | None = None) -> NDArray[Any]:
     """Return ``array.astype(dtype)``, a copy in C order."""
     target: NDArray[Any] = np.empty(array.shape, array.dtype if dtype is None else dtype)
     copy_into(target, array)
