@@ -9,6 +9,7 @@ import numpy as np
 
 from ..accelerate import kernels
 from ..arguments import one_of
+from ..aside import LARGE
 from ..exchange.casting import INT16, INT32, INT64, least_dtype, units_dtype
 from ..exchange.scratch import scratch, with_own_scratch
 from ..pages import copied
@@ -184,8 +185,9 @@ class Count:
             kernel.count_parts(nodes, part, first, min(last, inside), rules, figures)
         sums = np.zeros((3, kernel.PART), self.moved.dtype) if last > inside else None
         # Signals are heard between two calls.
-        for s in range(max(first, inside), last):
-            kernel.count_dimensions(nodes, s, s + 1, rules, sums, figures)
+        at_once = 1 if self.rows.size >= LARGE else self.run.stages
+        for s in range(max(first, inside), last, at_once):
+            kernel.count_dimensions(nodes, s, min(s + at_once, last), rules, sums, figures)
 
     def by_stage(self, inputs: LoadRows) -> dict[str, Any]:
         """Do all stages, and return the fields of ``record="flows"``."""
