@@ -8,6 +8,8 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from ..display.numbers import counted
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -41,7 +43,7 @@ def plan_report(document: dict[str, Any]) -> Iterator[RenderableType]:
 
 
 def _direction(network_input: dict[str, Any]) -> str:
-    listed = f"{network_input['listed']:,} link{'s' if network_input['listed'] != 1 else ''}"
+    listed = counted(network_input["listed"], "link")
     if network_input["once"]:
         return f"{listed} of one way each (--undirected: both ways)"
     ways = {"one way": "of one way each", "both ways": "for both ways"}
@@ -83,7 +85,7 @@ def _routes(routes: list[dict[str, Any]]) -> Iterator[RenderableType]:
     table = _table("amount", "path")
     ordered = sorted(routes, key=lambda route: -_size(route["amount"]))
     for route in ordered[:LISTED_ROUTES]:
-        table.add_row(str(route["amount"]), Text(_short(route["path"])))
+        table.add_row(str(route["amount"]), Text(_path_text(route["path"])))
     yield table
     yield from _rest(len(routes) - LISTED_ROUTES, "routes")
 
@@ -108,7 +110,7 @@ def _size(amount: Any) -> float:
     return float(Fraction(amount))
 
 
-def _short(path: list[str]) -> str:
+def _path_text(path: list[str]) -> str:
     shown = path if len(path) <= 10 else [*path[:5], "..", *path[-4:]]
     return " > ".join(shown)
 

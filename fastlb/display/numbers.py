@@ -48,6 +48,17 @@ def shown(value: Any) -> str:
     return str(value)
 
 
+def counted(number: int, noun: str) -> str:
+    """Return how many of something there are.
+
+    Examples
+    --------
+    >>> counted(1, "link"), counted(1200, "link")
+    ('1 link', '1,200 links')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def _part(value: Any) -> str:
     return f"({shown(value)})" if isinstance(value, list | tuple) else shown(value)
 

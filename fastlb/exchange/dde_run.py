@@ -25,12 +25,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..accelerate import kernels
+from ..pages import copied, copy_into, empty, empty_like
 from .casting import INT64_MAX, least_dtype, units_dtype
 from .scratch import result_bytes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+# Nodes that are balanced between two looks for an interrupt, in lines, a multiple of all lanes.
+NODES_AT_ONCE, MOST_LANES = 2**22, 64
 # Lanes of the widest registers.
 LANES = 16
 # Rows of figures, as in ``kernels/dde/networks.py``: units that never left, least and largest load;
@@ -154,7 +157,9 @@ def plan_axes(
         first = len(pairs)
         if ring and k <= medians.LONGEST_SORTED:
             pairs += medians.median_comparators(k)
-        rows.append((axis, k, math.prod(shape[axis + 1 :]), ring, first, len(pairs)))
+        stride = math.prod(shape[axis + 1 :])
+        lines = max(1, NODES_AT_ONCE // k // MOST_LANES) * MOST_LANES
+        rows.append((axis, k, stride, ring, first, len(pairs), lines, max(1, lines // stride)))
     columns = kernels("dde.networks").COLUMNS
     axes = np.array(rows, dtype=np.int64).reshape(-1, columns)
     any_ring = any(row[3] for row in rows)
@@ -187,7 +192,7 @@ def run_kernel(source: NDArray[Any], target: NDArray[Any], call: DdeCall) -> tup
     """Balance networks; return the kernel's status, and the figures and flows."""
     kernel, plan, dtype, record, exchange, top = call
     B, S = source.size // plan.N, len(plan.axes)
-    workspace: NDArray[Any] = np.empty(kernel.workspace_size, dtype)
+    workspace: NDArray[Any] = empty(kernel.workspace_size, dtype)
     figures: Any = None
     moved: Any = None
     rounds: Any = None
@@ -230,11 +235,11 @@ def balance_rows(
     dtype: Any = np.int64 if kernel.for_few_nodes and exact else least_dtype(rows.dtype, largest)
     # Kernels read int64 loads into an int32 workspace themselves.
     is_read_directly = rows.dtype == dtype or (rows.dtype == np.int64 and dtype == np.int32)
-    source = rows if is_read_directly else rows.astype(dtype)
+    source = rows if is_read_directly else copied(rows, dtype)
     # If units may not fit, ``out`` must stay unchanged when OverflowError is raised.
     fits = record == "loads" or largest * max(1, S) <= INT64_MAX
     is_written_directly = source.dtype == out.dtype and fits
-    target = out if is_written_directly else np.empty_like(source)
+    target = out if is_written_directly else empty_like(source)
     call = DdeCall(kernel, plan, dtype, record, exchange, None)
     _, recorded = run_kernel(source, target, call)
     if record != "loads":
@@ -242,7 +247,7 @@ def balance_rows(
     if recorded.stages is not None and recorded.stages.dtype != rows.dtype:
         recorded = recorded._replace(stages=recorded.stages.astype(rows.dtype))
     if target is not out:
-        np.copyto(out, target, casting="unsafe")
+        copy_into(out, target)
     return recorded
 
 

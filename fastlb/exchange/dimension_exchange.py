@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..accelerate import kernels
+from ..pages import copied, copy_into
 from ..topologies.hypercube import Hypercube
 from ..topologies.kinds import topology_for
 from ..topologies.topology import Topology
@@ -153,8 +154,8 @@ def dem(
     bits = np.array(order, dtype=np.int64)
     if record == "loads":
         check_values(inputs.rows)
-        work = inputs.rows.astype(row_dtype(inputs.rows))
-        _run_measured(work, work.copy(), bits, topology)
+        work = copied(inputs.rows, row_dtype(inputs.rows))
+        _run_measured(work, copied(work), bits, topology)
         copy_back(work, rows)
         return Balance("dem", topology, record, {"loads": finished(result, rows)})
     before = survey(inputs.rows)
@@ -168,11 +169,11 @@ def dem(
         # ``rows`` is written only once all figures are known to fit.
         T = row_dtype(inputs.rows)
         if is_safe and rows.dtype == T:
-            np.copyto(rows, inputs.rows)
+            copy_into(rows, inputs.rows)
             work = rows
         else:
-            work = inputs.rows.astype(T)
-        local = work.copy()
+            work = copied(inputs.rows, T)
+        local = copied(work)
         if record == "flows":
             moved, fields = _run_in_stages(work, local, bits, topology, inputs)
         elif ascending and is_safe and _fit_registers(work):
@@ -233,7 +234,7 @@ def _final_loads(source: NDArray[Any], rows: NDArray[Any], n: int) -> None:
     work: NDArray[Any]
     if T.kind != "f":
         if T.itemsize == 1 and source.size > SMALL:
-            work = source.astype(INT16)
+            work = copied(source, INT16)
             if _balance_flat(work, work, n, 0.0):
                 check_values(source)
             copy_back(work, rows)
@@ -243,7 +244,7 @@ def _final_loads(source: NDArray[Any], rows: NDArray[Any], n: int) -> None:
     if _balance_flat(source, rows, n, _largest_legal(T, n)):
         # Loads beyond this bound may still have a finite total.
         check_values(source)
-        work = source.astype(row_dtype(source))
+        work = copied(source, row_dtype(source))
         _balance_flat(work, work, n, float(np.finfo(work.dtype).max))
         copy_back(work, rows)
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..accelerate import kernels
 from ..arguments import one_of
+from ..pages import copy_into, empty_like
 from ..topologies.grids import Grid
 from ..topologies.kinds import topology_for
 from ..topologies.topology import Topology
@@ -144,12 +145,12 @@ def dde(
     # If the units of all axes may not fit, balance into another array: ``out`` must stay unchanged
     # when OverflowError is raised.
     limit = INT64_MAX if rows.dtype.kind != "f" else np.finfo(np.float64).max
-    balanced = rows if total <= limit // (topology.size + 1) else np.empty_like(rows)
+    balanced = rows if total <= limit // (topology.size + 1) else empty_like(rows)
     largest = total * plan.longest
     recorded = balance_rows(inputs.rows, balanced, plan, record, exchange, largest)
     fields = _fields(plan, inputs, before, recorded)
     if balanced is not rows:
-        np.copyto(rows, balanced)
+        copy_into(rows, balanced)
     return Balance("dde", topology, record, {"loads": finished(result, rows), **fields})
 
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..accelerate import kernels
+from ..pages import copy_into, empty
 from .casting import INT16_MAX, INT32_MAX, INT64_MAX, least_dtype, signed, source_for
 from .fault_passes import plan_passes
 from .fault_rows import Checks, Result
@@ -286,7 +287,7 @@ def one_by_one(
     largest = units_dtype.type(0)
     kernel = kernels("faults.stretches")
     rows_in_cache = max(1, min(B, TILES_BYTES // (N * dtype.itemsize)))
-    work_rows = np.empty((rows_in_cache, N), dtype)
+    work_rows, least = empty((rows_in_cache, N), dtype), empty(N if measured else 0, dtype)
     for first in range(0, B, rows_in_cache):
         part = slice(first, min(first + rows_in_cache, B))
         part_rows = work_rows[: part.stop - first]
@@ -298,7 +299,7 @@ def one_by_one(
                 part_rows, plan.positions, not reverse, rotated, moved[part], local[part]
             )
         else:
-            units = (moved[part], local[part]) if measured else (None, None)
+            units = (least, moved[part], local[part]) if measured else (None, None, None)
             load = kernel.balance(part_rows, plan.positions, not reverse, workspace, *units)
         largest = max(largest, load)
         if largest <= dtype_max(rows.dtype):
@@ -313,7 +314,7 @@ def to_positions(rows: NDArray[Any], out: NDArray[Any], reverse: bool) -> None:
         narrower = source if source.itemsize < target.itemsize else target
         kernels("faults.positions").reverse(source, target, np.empty(4096, narrower.dtype))
     else:
-        np.copyto(out, rows, casting="unsafe")
+        copy_into(out, rows)
 
 
 def _largest_sum(

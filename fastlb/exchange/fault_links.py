@@ -8,6 +8,7 @@ import numpy as np
 
 from ..accelerate import kernels
 from ..memory import require_memory
+from ..pages import copied
 from .fault_rows import Result
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def link_by_link(
         require_memory(B * N * (8 * n + S * rows.itemsize), "the flows")
         flows, stages = np.zeros((B, n, N), units_dtype), np.empty((S, B, N), rows.dtype)
     moved = np.zeros((S, B), units_dtype)
-    resident_min = rows.copy()
+    resident_min = copied(rows)
     largest = units_dtype.type(0)
     if plan is not None:
         plan_stages = None if stages is None else stages[:2]

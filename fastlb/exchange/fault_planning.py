@@ -15,11 +15,13 @@ from .fault_schedule import REPAIR, SPLIT, WHOLE, FaultSchedule, Repair, Split, 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from ..topologies.topology import Topology
+
 ORDERS = ("lowest", "highest")
 DONORS = ("latest", "earliest")
 
 
-def fault_schedule(topology: Hypercube, *, order: str, donor: str) -> FaultSchedule:
+def fault_schedule(topology: Topology, *, order: str, donor: str) -> FaultSchedule:
     """Return the schedule of a faulty cube; parameters and errors as for ``fault_plan``."""
     if not isinstance(topology, Hypercube):
         raise TypeError(f"topology must be a Hypercube, got {topology!r}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..display.cards import card
 from ..display.tables import html_table
-from ..topologies.kinds import topology_for
+from ..topologies.parse import read_topology
 from .fault_planning import fault_schedule
 from .fault_schedule import FaultSchedule, Subcube, brief
 from .fault_tolerance import apply_schedule
@@ -123,8 +123,7 @@ def fault_plan(
     >>> fault_plan(lb.Hypercube(2, faults=[(0, 1)])).stuck
     (Subcube(base=0, free=1),)
     """
-    cube = topology_for("fault_tolerant_dem", topology)
-    return _plan_of(fault_schedule(cube, order=order, donor=donor))
+    return _plan_of(fault_schedule(read_topology(topology), order=order, donor=donor))
 
 
 @lru_cache(maxsize=256)

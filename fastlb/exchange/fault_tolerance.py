@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
+from ..aside import aside_if_large
 from ..errors import FaultError
+from ..pages import copied, copy_into, empty_like
 from ..topologies.kinds import topology_for
 from .casting import FLOAT64, INT32, INT32_MAX, INT64, INT64_MAX, units_dtype
 from .fault_batches import (
@@ -179,7 +182,7 @@ def _balance(
         check_units = measured and _units_may_overflow(checks, steps, rows.dtype)
         # ``out`` must stay unchanged when OverflowError is raised.
         if out is not None and (check_units or _loads_may_overflow(plan, checks, rows.dtype)):
-            rows = np.empty_like(rows)
+            rows = empty_like(rows)
         if plan_alone is None or check_units or _few_links(plan_alone, inputs.rows, measured):
             result = _run_links(plan, tree, inputs.rows, rows, checks, with_flows=record == "flows")
         else:
@@ -267,9 +270,10 @@ def _run_links(
     """Balance rows link by link into ``out``."""
     # Other dtypes than uint64 loads beyond int64 are cast, so that fewer kernels are compiled.
     units = units_dtype(rows)
-    work = rows.astype(rows.dtype if checks.may_exceed_int64(rows) else units)
-    result = link_by_link(plan, tree, work, units, with_flows=with_flows)
-    out[...] = work
+    work = copied(rows, rows.dtype if checks.may_exceed_int64(rows) else units)
+    balance_work = partial(link_by_link, plan, tree, work, units, with_flows=with_flows)
+    result = cast(Result, aside_if_large(work.size, balance_work))
+    copy_into(out, work)
     return result
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..accelerate import kernels
 from ..arguments import integer
+from ..pages import empty
 from ..topologies.colouring import Colouring, colouring
 from ..topologies.grids import Grid
 from ..topologies.hypercube import Hypercube
@@ -188,7 +189,7 @@ def balance_tiles(
 ) -> NDArray[np.int64]:
     """Balance ``B`` networks in tiles in place; return moved, local, sweeps and flags (4, B)."""
     _, N, W = tiles.shape
-    resident_min = np.empty(N * W, tiles.dtype) if with_metrics else None
+    resident_min = empty(N * W, tiles.dtype) if with_metrics else None
     counts = np.zeros((4, B), np.int64)
     kernel = kernels("gde.tiles")
     arrays = links.u, links.v, links.starts, links.lines, links.axes
@@ -216,7 +217,7 @@ def _run_floats(
     counts = np.zeros((4, len(rows)))
     # A share that is 0 as a float becomes the smallest float: it moves nothing, and so stalls.
     share = max(lam, np.finfo(np.float64).smallest_subnormal)
-    arrays = tiles, np.empty(N * W), flows, (links.u, links.v)
+    arrays = tiles, empty(N * W, np.float64), flows, (links.u, links.v)
     # Units that do not fit become infinite, of which plain Python would warn.
     with np.errstate(over="ignore"):
         kernels("gde.real").gde(*arrays, share, tolerance, most, counts)

@@ -33,6 +33,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..arguments import as_array
+from ..pages import empty_like
 from ..topologies.parse import read_topology
 from .result import Balance
 
@@ -101,7 +102,7 @@ def run_prepared(
     kernel, constants, name_figures = call
     if out is None:
         # For a few loads a copy is faster than np.empty_like.
-        result = loads.copy() if loads.nbytes <= FEW_BYTES else np.empty_like(loads)
+        result = loads.copy() if loads.nbytes <= FEW_BYTES else empty_like(loads)
     elif out is loads or _is_plain_like(out, loads):
         result = out
     else:

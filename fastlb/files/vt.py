@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..arguments import written
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
@@ -168,7 +170,7 @@ def _read_rank(path: Path, rank: int) -> tuple[dict[int, float], int]:
         raise ValueError(f"{path} must be of rank {rank}, its metadata say {metadata['rank']!r}")
     phases = content.get("phases")
     if not isinstance(phases, list) or not phases:
-        raise ValueError(f"{path} must have a list of phases, got {_short(phases)}")
+        raise ValueError(f"{path} must have a list of phases, got {written(phases)}")
     sums: dict[int, float] = {}
     count = 0
     for phase in phases:
@@ -189,10 +191,10 @@ def _read_rank(path: Path, rank: int) -> tuple[dict[int, float], int]:
 def _phase(path: Path, phase: Any) -> tuple[int, list[float]]:
     number = phase.get("id") if isinstance(phase, dict) else None
     if not isinstance(number, int) or isinstance(number, bool):
-        raise ValueError(f"{path} must give every phase an integer id, got {_short(phase)}")
+        raise ValueError(f"{path} must give every phase an integer id, got {written(phase)}")
     tasks = phase.get("tasks")
     if not isinstance(tasks, list):
-        raise ValueError(f"{path} must list the tasks of phase {number}, got {_short(tasks)}")
+        raise ValueError(f"{path} must list the tasks of phase {number}, got {written(tasks)}")
     return number, [_time(path, number, i, task) for i, task in enumerate(tasks)]
 
 
@@ -202,7 +204,7 @@ def _time(path: Path, phase: int, position: int, task: Any) -> float:
     if not number or not 0 <= time <= sys.float_info.max:
         raise ValueError(
             f"{path} must have finite task times of at least 0, "
-            f"got {_short(time)} in phase {phase}, task {position}"
+            f"got {written(time)} in phase {phase}, task {position}"
         )
     return float(time)
 
@@ -211,10 +213,3 @@ def _listed(numbers: Iterable[int]) -> str:
     listed = sorted(numbers)
     shown = ", ".join(map(str, listed[:6]))
     return shown + (f" and {len(listed) - 6} more" if len(listed) > 6 else "")
-
-
-def _short(value: object) -> str:
-    if value is None:
-        return "none"
-    text = json.dumps(value)
-    return text if len(text) <= 40 else text[:37] + "..."

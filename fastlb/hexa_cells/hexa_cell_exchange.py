@@ -24,6 +24,7 @@ from ..exchange.loads import (
 from ..exchange.outputs import finished, output_rows
 from ..exchange.prepared import PreparedCall, run_prepared
 from ..exchange.result import Balance, FrozenDict
+from ..pages import copied, copy_into, empty_like
 from ..topologies.hexa_cell_topology import HyperHexaCell
 from ..topologies.kinds import topology_for
 from .hexa_cell_run import STEPS, CountedRun, Run, are_side_by_side, counters, run_of
@@ -129,8 +130,8 @@ def hexa_cell(
     source, work = _working_rows(inputs.rows, rows)
     if before.total.max(initial=0) > INT64_MAX // run.stages:
         # ``out`` must stay unchanged if the units moved do not fit.
-        work = source.copy()
-    np.copyto(work, source)
+        work = empty_like(source)
+    copy_into(work, source)
     fields: dict[str, Any] = {}
     if record == "metrics" and _fit_tiles(run, work, before):
         moved, local, time, load, polled, ends, least, largest = run.count_side_by_side(
@@ -204,5 +205,5 @@ def _working_rows(source: NDArray[Any], target: NDArray[Any]) -> tuple[NDArray[A
     dtype = row_dtype(source)
     if dtype == source.dtype:
         return as_signed(source), as_signed(target)
-    work = source.astype(dtype)
+    work = copied(source, dtype)
     return work, work

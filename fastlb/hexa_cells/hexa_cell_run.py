@@ -12,8 +12,10 @@ import numpy as np
 
 from ..accelerate import kernels
 from ..arguments import one_of
+from ..aside import LARGE
 from ..exchange.casting import INT16, INT32, INT64, least_dtype, units_dtype
 from ..exchange.scratch import scratch, with_own_scratch
+from ..pages import copied
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -176,7 +178,7 @@ class CountedRun:
         self.run = run
         self.topology = topology
         self.rows = rows
-        self.resident_min = rows.copy()
+        self.resident_min = copied(rows)
         self._messages = np.zeros(rows.shape, np.uint8)
         shape = (len(rows), run.stages)
         self.moved: NDArray[Any] = np.zeros(shape, units_dtype(rows))
@@ -193,9 +195,11 @@ class CountedRun:
         inside = (part // 3).bit_length()
         if first < inside:
             kernel.count_parts(nodes, part, first, min(last, inside), rules, figures)
-        if last > inside:
-            sums = np.zeros((3, kernel.PART), self.moved.dtype)
-            kernel.count_dimensions(nodes, max(first, inside), last, rules, sums, figures)
+        sums = np.zeros((3, kernel.PART), self.moved.dtype) if last > inside else None
+        # Signals are heard between two calls.
+        at_once = 1 if self.rows.size >= LARGE else self.run.stages
+        for s in range(max(first, inside), last, at_once):
+            kernel.count_dimensions(nodes, s, min(s + at_once, last), rules, sums, figures)
 
     def run_with_flows(self, inputs: LoadRows) -> dict[str, Any]:
         """Carry out all stages, and return the fields of ``record="flows"``."""

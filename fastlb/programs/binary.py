@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
 import numpy as np
 
 from ..arguments import cost, one_of, whole_number
-from .binary_solution import BinarySolution
+from .binary_solution import BinaryBatch, BinarySolution
 from .enumeration import FEW_VARIABLES, MOST_ENUMERATED, enumerate_programs
 from .layout import lay_out
 from .options import Monitor, Options
@@ -20,11 +20,16 @@ from .wide_costs import solve_wide
 from .wide_rows import with_wide_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+    from decimal import Decimal
 
     from numpy.typing import ArrayLike
+    from scipy.sparse import sparray, spmatrix
 
+    from ..quantities import Matrix, Number, Vector
     from .program import Programs
+
+    Sparse = sparray | spmatrix
 
 METHODS = ("auto", "enumeration", "search", "milp")
 # By method, where it has a limit.
@@ -32,20 +37,52 @@ MOST_VARIABLES = {"enumeration": MOST_ENUMERATED, "search": MOST_SEARCHED}
 NODE_LIMIT = 1_000_000_000
 
 
+class SolveOptions(TypedDict, total=False):
+    """The options of :func:`solve_binary`."""
+
+    node_limit: int
+    method: str
+    time_limit: float | None
+    progress: Callable[[BinarySolution], None] | None
+
+
+@overload
+def solve_binary(
+    c: Sequence[Number | Decimal] | Vector,
+    A: ArrayLike | Sparse | None = None,
+    b: ArrayLike | None = None,
+    **options: Unpack[SolveOptions],
+) -> BinarySolution: ...
+@overload
+def solve_binary(
+    c: Sequence[Sequence[Any] | Vector] | Matrix,
+    A: ArrayLike | None = None,
+    b: ArrayLike | None = None,
+    **options: Unpack[SolveOptions],
+) -> BinaryBatch: ...
+# For arrays, whose number of axes is unknown to type checkers.
+@overload
 def solve_binary(
     c: ArrayLike,
-    A: ArrayLike | None = None,
+    A: ArrayLike | Sparse | None = None,
+    b: ArrayLike | None = None,
+    **options: Unpack[SolveOptions],
+) -> Any: ...
+def solve_binary(
+    c: ArrayLike | Sequence[Number | Decimal],
+    A: ArrayLike | Sparse | None = None,
     b: ArrayLike | None = None,
     *,
     node_limit: int = NODE_LIMIT,
     method: str = "auto",
     time_limit: float | None = None,
     progress: Callable[[BinarySolution], None] | None = None,
-) -> BinarySolution:
+) -> BinarySolution | BinaryBatch:
     """Minimise c.x subject to A x >= b over x in {0, 1}^n, exactly (More-Wu section 3).
 
-    Integers are exact, and floats are read as their shortest decimals. Rows and costs of any range
-    are exact, too; those beyond int64 take further searches. Any optimal x may be returned.
+    Integers are computed with as they are, their absolute sums up to int64's limit. A float means
+    its shortest decimal; floats, Fractions and Decimals may be of any range, where whole
+    multiples of them that do not fit int64 take further searches. Any optimal x may be returned.
 
     Parameters
     ----------
@@ -87,7 +124,7 @@ def solve_binary(
         beyond 9999, or n is beyond the method.
     OverflowError
         If the absolute sum of integer costs, or of a row of integers with its b, does not fit
-        int64, or that of float costs no float.
+        int64 (as Fractions or Decimals they may be larger), or that of float costs no float.
 
     Examples
     --------

@@ -17,6 +17,8 @@ from .layout import read_programs
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from ..figuretypes import Optimum, Position, Whole
+
 PRUNINGS = (">=", ">")
 # Variables at most: 2**32 sequences take ten seconds or more.
 MOST_COUNTED = 32
@@ -37,12 +39,12 @@ class Counters(Displayed):
         Row tests made.
     """
 
-    optimum: Any
-    argmin: Any
-    abandoned: Any
-    violated: Any
-    feasible: Any
-    rows: Any
+    optimum: Optimum
+    argmin: Position
+    abandoned: Whole
+    violated: Whole
+    feasible: Whole
+    rows: Whole
 
 
 def count_tests(c: ArrayLike, A: ArrayLike, b: ArrayLike, *, prune: str = ">=") -> Counters:

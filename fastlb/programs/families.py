@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from ..arguments import one_of, whole_number
+from ..aside import aside_if_large
 from ..memory import require_memory
 
 if TYPE_CHECKING:
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    Row = np.ndarray[tuple[int], np.dtype[np.int64]]
+    Rows = np.ndarray[tuple[int, int], np.dtype[np.int64]]
     Arrays = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 
 # Equal variables in a group of the symmetric family.
@@ -79,9 +82,17 @@ FAMILIES: dict[str, Callable[[_Words, int, int], Arrays]] = {
 }
 
 
+@overload
+def random_binary(
+    family: str, m: int, n: int, *, seed: int, trials: None = None, start: int = 0
+) -> tuple[Row, Rows, Row]: ...
+@overload
+def random_binary(
+    family: str, m: int, n: int, *, seed: int, trials: int, start: int = 0
+) -> tuple[Rows, NDArray[np.int64], Rows]: ...
 def random_binary(
     family: str, m: int, n: int, *, seed: int, trials: int | None = None, start: int = 0
-) -> Arrays:
+) -> tuple[Any, Any, Any]:
     """Draw random 0-1 programs min c.x, A x >= b of m rows and n variables.
 
     Trial t depends on (seed, t) alone: its words are those of ``numpy.random.Philox`` with the
@@ -134,9 +145,12 @@ def random_binary(
     width = m * n + 2 * n + 2 * m
     # Bytes of the words, the numbers and intermediate arrays.
     require_memory(32 * count * width, f"{count} programs of {m} rows and {n} variables")
-    # Every family draws at most A, the costs, the hidden x and two numbers a row.
-    rows = _draw(seed, start, count, width)
-    c, A, b = FAMILIES[family](_Words(rows), m, n)
+
+    def draw() -> Arrays:
+        # Every family draws at most A, the costs, the hidden x and two numbers a row.
+        return FAMILIES[family](_Words(_draw(seed, start, count, width)), m, n)
+
+    c, A, b = aside_if_large(count * width, draw)
     return (c[0], A[0], b[0]) if trials is None else (c, A, b)
 
 

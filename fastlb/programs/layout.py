@@ -37,7 +37,7 @@ def read_programs(c: ArrayLike, A: ArrayLike, b: ArrayLike) -> Programs:
     return programs
 
 
-def lay_out(c: ArrayLike, A: ArrayLike, b: ArrayLike) -> Programs:
+def lay_out(c: Any, A: Any, b: ArrayLike) -> Programs:
     """Lay programs out as int64 arrays; ``Programs.sum_bound`` checks the sums of integers.
 
     Integers stay as they are. A float means its shortest decimal, and a row of floats is

@@ -19,6 +19,9 @@ from .silence import silent_stdout
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from scipy.sparse import csr_array
+
+    from ..quantities import Number, Vector
 
 _MAX_LISTED = 3
 
@@ -45,9 +48,9 @@ class ProgramFile:
 
     name: str
     variables: list[str]
-    c: NDArray[np.float64]
-    A: Any
-    b: NDArray[np.float64]
+    c: Vector
+    A: csr_array
+    b: Vector
     rows: int
     maximise: bool
     offset: float
@@ -58,7 +61,7 @@ class ProgramFile:
             f"<ProgramFile {self.name}: {len(self.variables)} variables, {self.rows} rows, {sense}>"
         )
 
-    def value(self, objective: float | None) -> float | None:
+    def value(self, objective: Number | None) -> float | None:
         """Return the file's objective for one of the program."""
         if objective is None:
             return None

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .binary_solution import STATUS_NAMES, BinaryBatch, BinarySolution, masked, sequences
+from .binary_solution import (
+    STATUS_NAMES,
+    BinaryBatch,
+    BinarySolution,
+    EnumeratedBatch,
+    masked,
+    sequences,
+)
 from .outcome import INFEASIBLE, LIMIT, OPTIMAL, STATUSES, Outcome
 
 if TYPE_CHECKING:
@@ -58,7 +65,7 @@ class Outcomes:
         self.is_known[i] = outcome.x is not None
         self.x[i] = 0 if outcome.x is None else outcome.x
 
-    def solution(self) -> BinarySolution:
+    def solution(self) -> BinarySolution | BinaryBatch:
         """Return the solution of the batch, or of the only program, in the user's units."""
         programs, batch = self.programs, self.programs.batch
         costs, is_infeasible = programs.costs(self.x), self.status == INFEASIBLE
@@ -78,7 +85,7 @@ class Outcomes:
         unknown, impossible = (
             (None, None) if self.is_known.all() else (~self.is_known, is_infeasible)
         )
-        return BinarySolution(
+        return BinaryBatch(
             masked(self.x, unknown, batch),
             masked(objective, unknown, batch),
             STATUS_NAMES.take(self.status).reshape(batch),
@@ -92,17 +99,21 @@ def interim_solution(programs: Programs, i: int, outcome: Outcome) -> BinarySolu
     """Return the solution of program i alone for what is known of it so far."""
     outcomes = Outcomes(programs.only(i))
     outcomes.set(0, outcome)
-    return outcomes.solution()
+    solution = outcomes.solution()
+    assert isinstance(solution, BinarySolution)  # It is of one program.
+    return solution
 
 
-def enumerated_solution(programs: Programs, enumeration: Enumeration) -> BinarySolution:
+def enumerated_solution(
+    programs: Programs, enumeration: Enumeration
+) -> BinarySolution | BinaryBatch:
     """Return the solution of programs that were all enumerated, none of them with wide numbers."""
     n, batch = programs.c.shape[1], programs.batch
     pattern, cost, feasible, all_feasible = enumeration
     objective = programs.objectives(cost)
     if batch:
         unknown = None if all_feasible else ~feasible
-        return BinaryBatch(batch, n, pattern, objective, unknown)
+        return EnumeratedBatch(batch, n, pattern, objective, unknown)
     if not all_feasible:
         return BinarySolution(None, None, "infeasible", None, "enumeration", 0)
     value = objective.tolist()[0]

@@ -21,6 +21,7 @@ from .layout import read_programs
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from ..figuretypes import Optimum, Position, Real, Whole
     from .program import Programs
 
 TRIGGERS = ("idle", "always", "period")
@@ -51,13 +52,13 @@ class SearchRun(Displayed):
         Sequence number of the incumbent at the end; x_1 is its most significant bit.
     """
 
-    time: Any
-    units: Any
+    time: Real
+    units: Whole
     work: NDArray[np.int64]
-    moved: Any
-    balances: Any
-    objective: Any
-    argmin: Any
+    moved: Whole
+    balances: Whole
+    objective: Optimum
+    argmin: Position
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +82,7 @@ class SearchSpeedup:
         return card(type(self).__name__, about)
 
     @property
-    def speedup(self) -> Any:
+    def speedup(self) -> Real:
         """Time without balancing over time with; batch, float64."""
         return self.without.time / self.with_balancing.time
 
@@ -245,7 +246,7 @@ def _simulate(
     x = sequences(np.where(is_infeasible, 0, argmin), n)
     objective = np.ma.masked_array(programs.objectives(programs.costs(x)), is_infeasible)
     incumbent = np.ma.masked_array(argmin, is_infeasible)
-    fields = time, units, work, moved, balances, objective, incumbent
+    fields: tuple[Any, ...] = time, units, work, moved, balances, objective, incumbent
     if programs.batch:
         return SearchRun(*(f.reshape(programs.batch + f.shape[1:]) for f in fields))
     return SearchRun(*(f[0] if f is work else f.tolist()[0] for f in fields))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .._version import __version__
+from ..display.numbers import counted
 from .mean import Mean, number_text
 
 if TYPE_CHECKING:
@@ -189,7 +190,7 @@ class Report:
         several = results.trials_text != "1"
         return (
             f"{results.trials_text} trial{'s' if several else ''} of each of "
-            f"{len(study.cells):,} combinations, seed {study.seed}"
+            f"{counted(len(study.cells), 'combination')}, seed {study.seed}"
         )
 
     @property
