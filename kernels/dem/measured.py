@@ -15,7 +15,8 @@ and bits 6, 7 and 8 between nodes 0 .. 7, 64 .. 71, .., 448 .. 455, then 8 .. 15
 import numpy as np
 from numba import types
 
-from ..shared.exchange import exchange_and_count, links
+from ..shared.cubes import balance_and_record
+from ..shared.exchange import exchange_and_count
 from ..shared.interrupts import STRETCH, interrupted, long_fori, long_kernel, new_meter
 from ..shared.tracing import cond, fori, traced
 from ..shared.vectors import add, lanes, minimum, permute, reduce, reduce_lanes
@@ -136,16 +137,11 @@ def _pass(loads, resident_min, n, first, moved, meter):
             places = [base + (r << first) for r in range(1 << bits)]
             rows = [loads.load(place) for place in places]
             minima = [resident_min.load(place) for place in places]
-            sent = []
-            for bit in range(bits):
-                for r, s in links(bits, bit):
-                    rows[r], rows[s], units = exchange_and_count(rows[r], rows[s])
-                    minima[r], minima[s] = minimum(minima[r], rows[r]), minimum(minima[s], rows[s])
-                    sent.append(units.astype(np.int64))
+            rows, minima, sent = balance_and_record(rows, minima)
             for place, load, least in zip(places, rows, minima, strict=True):
                 loads.store(place, load)
                 resident_min.store(place, least)
-            return [moved + reduce(sent, add)]
+            return [moved + reduce([units.astype(np.int64) for units in sent], add)]
 
         count, width = loads.shape[0] >> bits, lanes(loads.dtype)
         return lambda: long_fori(meter, count, columns, moved, step=width, stretch=STRETCH >> bits)

@@ -15,7 +15,7 @@ Legend: ``K`` tiles, ``N = 2**n`` nodes, ``S`` dimensions in the order balanced,
 import numpy as np
 
 from ..shared.compiling import kernel
-from ..shared.exchange import exchange_and_count, links
+from ..shared.cubes import balance_and_record, corners
 from ..shared.processor import REGISTERS
 from ..shared.submasks import next_submask
 from ..shared.tracing import cond, either, fori, traced, update
@@ -54,21 +54,14 @@ def _across(tile, resident_min, sums, node, strides, ends, bits):
     """
     first, last = ends
     W = sums.shape[1]
-    nodes = [node]
-    for d in range(bits):
-        nodes = nodes + [other + strides[d] for other in nodes]
+    nodes = corners(node, strides[:bits])
     earlier = either(first, tile, resident_min)
 
     def columns(w):
         places = [other * W + w for other in nodes]
         rows = [tile.load(place) for place in places]
         minima = [earlier.load(place) for place in places]
-        units = []
-        for d in range(bits):
-            for r, s in links(bits, d):
-                rows[r], rows[s], moved = exchange_and_count(rows[r], rows[s])
-                units.append(moved)
-                minima[r], minima[s] = minimum(minima[r], rows[r]), minimum(minima[s], rows[s])
+        rows, minima, units = balance_and_record(rows, minima)
         if units:
             _add(sums, (MOVED, w), units)
 

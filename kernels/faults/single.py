@@ -12,7 +12,7 @@ Legend: ``B`` networks, ``N = 2**n`` nodes, ``M`` rows of the program.
 import numpy as np
 
 from ..shared.compiling import kernel
-from ..shared.figures import ratios_of_one
+from ..shared.figures import ratios_of_one, total_and_extremes
 from ..shared.repair import NOTES, exchange_link, repair_links
 from ..shared.submasks import next_submask
 from ..shared.views import flat, row
@@ -69,12 +69,9 @@ def balance_small(source, target, program, lowest, top):
     if status == 0:
         workspace = np.empty((2 + NOTES) * N, np.int64)
         loads, resident_min = flat(workspace)[:N], flat(workspace)[N : 2 * N]
-        least = most = np.int64(source[0])
         for i in range(N):
-            load = np.int64(source[i])
-            loads[i] = resident_min[i] = load
-            total += load
-            least, most = min(least, load), max(most, load)
+            loads[i] = resident_min[i] = source[i]
+        total, least, most = total_and_extremes(loads)
         for m in range(program.shape[0]):
             kind, base, free, bit = program[m]
             if kind == SPLIT:
@@ -86,12 +83,10 @@ def balance_small(source, target, program, lowest, top):
                 moved, _ = repair_links(
                     loads, resident_min, None, notes, moved, subcube, True, True
                 )
-        least_after = most_after = loads[0]
+        _, least_after, most_after = total_and_extremes(loads)
+        local, _, _ = total_and_extremes(resident_min)
         for i in range(N):
-            load = loads[i]
-            least_after, most_after = min(least_after, load), max(most_after, load)
-            local += resident_min[i]
-            target[i] = load
+            target[i] = loads[i]
         # The flat views above do not keep their array alive: it is used once more.
         workspace[0] = 0
     imbalance, imbalance_after, cost, locality = ratios_of_one(

@@ -21,7 +21,7 @@ from numba import types
 
 from ..shared.compiling import kernel
 from ..shared.exchange import exchange_by_halves
-from ..shared.figures import ratios_of_one
+from ..shared.figures import ratios_of_one, total_and_extremes
 from ..shared.repair import NOTES, repair_links
 from ..shared.tracing import cond, fori, traced
 from ..shared.vectors import (
@@ -153,18 +153,12 @@ def balance_one(source, target, place, steps, program, settings, measured):
         if measured is None:
             run_steps(loads, None, notes, steps, program, ascending)
         else:
-            least = most = np.int64(loads[0])
             for i in range(N):
-                load = np.int64(loads[i])
-                resident_min[i] = load
-                total += load
-                least, most = min(least, load), max(most, load)
+                resident_min[i] = loads[i]
+            total, least, most = total_and_extremes(loads)
             moved = run_steps(loads, resident_min, notes, steps, program, ascending)
-            least_after = most_after = np.int64(loads[0])
-            for i in range(N):
-                load = np.int64(loads[i])
-                least_after, most_after = min(least_after, load), max(most_after, load)
-                local += resident_min[i]
+            _, least_after, most_after = total_and_extremes(loads)
+            local, _, _ = total_and_extremes(resident_min)
         for i in range(N):
             target[i] = loads[place[i]]
         # The flat views do not keep these alive: both are used once more.

@@ -22,7 +22,8 @@ by lane.
 import numpy as np
 
 from ..shared.compiling import kernel
-from ..shared.exchange import exchange_by_halves, links
+from ..shared.cubes import balance_and_record, corners
+from ..shared.exchange import exchange_by_halves
 from ..shared.interrupts import interrupted, long_kernel, new_meter
 from ..shared.repair import repair_links
 from ..shared.submasks import next_submask
@@ -63,18 +64,10 @@ def balance_rows(loads, resident_min, units, at, strides):
     Neighbours along dimension d are ``strides[d]`` positions apart. If ``units`` is not None, units
     are counted, and ``resident_min`` (N,) keeps the least loads.
     """
-    places = [at]
-    for stride in strides:
-        places += [place + stride for place in places]
+    places = corners(at, strides)
     rows = [loads.load(place) for place in places]
-    lows = [] if units is None else [resident_min.load(place) for place in places]
-    moved = []
-    for d in range(len(strides)):
-        for r, s in links(len(strides), d):
-            rows[r], rows[s], sent = exchange_by_halves(rows[r], rows[s])
-            moved.append(sent)
-            if units is not None:
-                lows[r], lows[s] = minimum(rows[r], lows[r]), minimum(rows[s], lows[s])
+    lows = rows if units is None else [resident_min.load(place) for place in places]
+    rows, lows, moved = balance_and_record(rows, lows, exchange_by_halves)
     for place, row in zip(places, rows, strict=True):
         loads.store(place, row)
     if units is not None:

@@ -19,6 +19,7 @@ Where metrics are recorded, ``resident_min`` (N W,) holds the least load so far 
 import numpy as np
 
 from ..shared.compiling import kernel
+from ..shared.cubes import balance_and_record, corners
 from ..shared.exchange import exchange_by_halves, links
 from ..shared.repair import LOW, NOTES, PEGS, after_repair, level_pegs, lower, notes_of
 from ..shared.submasks import next_submask
@@ -28,14 +29,6 @@ from ..shared.views import flat
 
 # First column of a pass that exchanges; the others repair.
 EXCHANGE = 0
-
-
-def corners(base, strides):
-    """Return where the rows of a cube's 2, 4 or 8 nodes begin, ``strides[d]`` apart along d."""
-    places = [base]
-    for stride in strides:
-        places += [place + stride for place in places]
-    return places
 
 
 def update_least(resident_min, at, load):
@@ -79,22 +72,18 @@ def balance_rows(tile, resident_min, units, base, strides, w):
     """
     places = corners(base, strides)
     rows = [tile.load(place) for place in places]
-    lows = [] if units is None else [resident_min.load(place) for place in places]
-    moved = []
-    for d in range(len(strides)):
-        for r, s in links(len(strides), d):
-            if units is None:
-                rows[r], rows[s] = exchange_by_halves(rows[r], rows[s])[:2]
-            else:
-                rows[r], rows[s], sent = exchange_by_halves(rows[r], rows[s])
-                lows[r], lows[s] = minimum(rows[r], lows[r]), minimum(rows[s], lows[s])
-                moved = [moved[0] + sent] if moved else [sent]
+    lows = rows if units is None else [resident_min.load(place) for place in places]
+    rows, lows, moved = balance_and_record(rows, lows, exchange_by_halves)
     for place, row in zip(places, rows, strict=True):
         tile.store(place, row)
     if units is not None:
         for place, low in zip(places, lows, strict=True):
             resident_min.store(place, low)
-        update(units, w, add, moved[0])
+        # One after the other: sums of real loads depend on the order.
+        total = moved[0]
+        for sent in moved[1:]:
+            total = total + sent
+        update(units, w, add, total)
 
 
 @traced()

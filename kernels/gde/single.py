@@ -12,7 +12,7 @@ import numpy as np
 from numba import types
 
 from ..shared.compiling import kernel
-from ..shared.figures import ratios_of_one
+from ..shared.figures import ratios_of_one, total_and_extremes
 from ..shared.shares import exchange_share, two_units_move
 from ..shared.tracing import fori, traced
 from ..shared.vectors import minimum
@@ -65,12 +65,10 @@ def balance(source, out, u, v, share, colours, max_sweeps):
     N = source.size
     loads = np.empty(N, np.int64)
     resident_min = np.empty(N, np.int64)
-    least, most = np.int64(MAX_INT64), np.int64(-1)
     for i in range(N):
         # Loads of uint64 that int64 does not hold turn negative, and are refused as such.
         loads[i] = resident_min[i] = source[i]
-        least = min(least, loads[i])
-        most = max(most, loads[i])
+    total, least, most = total_and_extremes(loads)
     status, moved, sweeps, going = REFUSED, np.int64(0), 0, True
     # The links of a colour share no node and move no more than the total, so that what one sweep
     # moves fits int64.
@@ -84,16 +82,12 @@ def balance(source, out, u, v, share, colours, max_sweeps):
             moved += units
             going = units > 0
             sweeps += going
-    total = local = np.int64(0)
-    least_after = most_after = np.int64(0)
+    local, least_after, most_after = total, least, most
     if status == DONE:
-        least_after = most_after = loads[0]
         for i in range(N):
             out[i] = loads[i]
-            total += loads[i]
-            local += resident_min[i]
-            least_after = min(least_after, loads[i])
-            most_after = max(most_after, loads[i])
+        _, least_after, most_after = total_and_extremes(loads)
+        local, _, _ = total_and_extremes(resident_min)
     # Where nothing moves neighbours are within one, if a difference of two moves something.
     apart = False
     if status == DONE and (going or not two_units_move(share)):

@@ -3,16 +3,10 @@
 Legend: ``B`` networks, ``N`` nodes, ``E`` links, ``C`` colours, ``L`` lines, ``A`` axes, ``W``
 networks of a tile, of which there are ``K``.
 
-A tile holds W networks side by side, node by node; a single network is a tile of its own:
-
-    node 0    load in network 0, 1, .. W-1
-    node 1    load in network 0, 1, .. W-1
-     ..
-
-An exchange between two nodes takes a register of each row, so that the same instructions balance
-as many networks as a register has lanes (``exchange_share`` is the paper's rule). A sweep
-exchanges over the links of one colour after the other. In a network that is balanced nothing
-moves any more, so a tile is swept until nothing moves in any of its networks.
+A tile holds W networks side by side, node by node (``shared/sweeps.py``, which has the paper's
+rule); a single network is a tile of its own. A sweep exchanges over the links of one colour after
+the other. In a network that is balanced nothing moves any more, so a tile is swept until nothing
+moves in any of its networks.
 
 On a grid whose colours come axis by axis a line of nodes goes through all colours of its axis
 before the next line begins. Lines of an axis share no node, so the results are the same, and each
@@ -24,8 +18,9 @@ import numpy as np
 from ..shared.interrupts import interrupted, long_kernel, new_meter
 from ..shared.processor import REGISTERS
 from ..shared.shares import exchange_share, two_units_move
-from ..shared.tracing import cond, each_register, fori, traced, update
-from ..shared.vectors import absolute, add, lanes, maximum, minimum, select, spread
+from ..shared.sweeps import largest_differences, sum_nodes, sweep_links
+from ..shared.tracing import cond, each_register, fori, traced
+from ..shared.vectors import lanes, minimum
 
 # Flags of a network: the last sweep moved nothing although neighbours differ by more than one;
 # neighbours differ by more than one; the units moved do not fit int64.
@@ -35,42 +30,6 @@ LINE_REGISTERS = 1 if REGISTERS == 32 else 2
 # Lines whose nodes lie further apart than so many bytes exchange link by link instead: their rows
 # fall into the same few sets of the cache (16x16x16 mesh: 27 ns a node line by line instead of 17).
 NEAR_BYTES = 2048
-
-
-@traced()
-def _sweep_links(tile, resident_min, record, units, u, v, start, end, share):
-    """Let links ``start .. end-1``, of one colour, exchange in all networks of ``tile`` (N * W,).
-
-    Adds what each network sends to the first row of ``units`` (3, W). ``resident_min`` (N * W,)
-    may be None. ``record`` : (flows (B, E) or None, workspace (W,), the number of the tile's first
-    network, how many of its W are networks).
-    """
-    W = units.shape[1]
-    flows, scratch, first, count = record
-
-    def link(e):
-        i, j = u[e] * W, v[e] * W
-
-        def exchange(w, size):
-            before = (tile.load(node + w, size) for node in (i, j))
-            *after, sent, flow = exchange_share(*before, share)
-            update(units, w, add, sent)
-            for at, load in zip((i + w, j + w), after, strict=True):
-                tile.store(at, load)
-                if resident_min is not None:
-                    update(resident_min, at, minimum, load)
-            if flows is not None:
-                scratch.store(w, flow)
-
-        each_register(W, tile.dtype, exchange)
-
-        def network(w):
-            flows[first + w, e] = flows[first + w, e] + scratch[w].astype(flows.dtype)
-
-        if flows is not None:
-            fori(count, network)
-
-    fori(end, link, start=start)
 
 
 def _sweep_line(exchange, load, store, length, wrap, even, odd, closing):
@@ -177,38 +136,6 @@ def _count(units, colours, moved, overflow, moving):
     each_register(units.shape[1], np.int64, count)
 
 
-@traced()
-def _mark_apart(tile, u, v, marks):
-    """Set ``marks`` (W,) to 1 where neighbours of a network differ by more than one, else to 0."""
-    W = marks.shape[0]
-
-    def mark(w, size):
-        def link(e, largest):
-            low, high = (tile.load(ends[e] * W + w, size) for ends in (u, v))
-            return (maximum(largest, absolute(low - high)),)
-
-        first = tile.load(w, size)
-        (largest,) = fori(u.shape[0], link, first ^ first)
-        marks.store(w, select(largest > 1, spread(1, largest), 0))
-
-    each_register(W, tile.dtype, mark)
-
-
-@traced()
-def _sum_nodes(tile, sums, nodes):
-    """Set ``sums`` (W,) to the total of each network of a tile."""
-    W = sums.shape[0]
-
-    def add_up(w, size):
-        def node(i, total):
-            return (total + tile.load(i * W + w, size),)
-
-        (total,) = fori(nodes, node, tile.load(w, size), start=1)
-        sums.store(w, total)
-
-    each_register(W, tile.dtype, add_up)
-
-
 @long_kernel
 def gde(tiles, resident_min, flows, links, share, max_sweeps, out):
     """Balance tiles until nothing moves or ``max_sweeps`` sweeps are made.
@@ -259,8 +186,8 @@ def gde(tiles, resident_min, flows, links, share, max_sweeps, out):
                     start, end = starts[c], starts[c + 1]
                     if interrupted(meter, end - start):
                         break
-                    record = flows, flow, first, count
-                    _sweep_links(tile, resident_min, record, units, u, v, start, end, share)
+                    record, links_of_colour = (flows, flow, first, count), (u, v, start, end)
+                    sweep_links(tile, resident_min, record, links_of_colour, share, units, None)
                     _count(units, 1, moved, overflow, moving)
             going = False
             for w in range(W):
@@ -270,11 +197,11 @@ def gde(tiles, resident_min, flows, links, share, max_sweeps, out):
         # Where nothing moves neighbours are within one, if a difference of two moves something.
         check = going or not two_units_move(share)
         if check:
-            _mark_apart(tile, u, v, moving)
+            largest_differences(tile, u, v, moving)
         if resident_min is not None:
-            _sum_nodes(resident_min, units[0], N)
+            sum_nodes(resident_min, N, units)
         for w in range(count):
-            apart = check and moving[w] != 0
+            apart = check and moving[w] > 1
             # The sweep that moved nothing is counted, if there was one.
             stalled = apart and sweeps[w] < max_sweeps
             out[0, first + w] = moved[w]

@@ -6,7 +6,7 @@ two tables (``shared/sums.py``), one entry of each, instead of n additions.
 """
 
 from ..shared.interrupts import interrupted, long_kernel, new_meter
-from ..shared.sums import tabulate_subset_sums
+from ..shared.sums import subset_sum, tabulate_subset_sums
 
 
 @long_kernel
@@ -28,14 +28,12 @@ def count_tests(rows, b, strict, tables, counts):
         for x in range(1 << n):
             if x & 2**16 - 1 == 0 and interrupted(meter, 2**16):
                 return
-            high = x >> lower
-            low = x & (1 << lower) - 1
-            cost = tables[0, 0, high] + tables[1, 0, low]
+            cost = subset_sum(tables, 0, x, lower)
             if argmin >= 0 and (cost > best or (cost == best and not strict)):
                 abandoned += 1
                 continue
             r = 1
-            while r <= m and tables[0, r, high] + tables[1, r, low] >= b[p, r - 1]:
+            while r <= m and subset_sum(tables, r, x, lower) >= b[p, r - 1]:
                 r += 1
             if r <= m:
                 tested += r

@@ -4,8 +4,11 @@ So programs whose coefficients are written in decimals are solved exactly, in in
 """
 
 import numpy as np
+from numba import types
 
 from ..shared.compiling import inlined, kernel
+from ..shared.tracing import fori, traced
+from ..shared.vectors import maximum, minimum
 
 EXACT, DIGITS, RANGE = 0, 1, 2
 MAX_INT64 = 2**63 - 1
@@ -66,12 +69,15 @@ def scale(rows, numerators, decimals, codes):
             remaining -= size * TENS[zeros]
 
 
+@traced(returns=types.UniTuple(types.int64, 2))
+def _extremes(values):
+    def join(i, least, largest):
+        return minimum(least, values[i]), maximum(largest, values[i])
+
+    return fori(values.shape[0], join, 0, 0)
+
+
 @kernel
 def extremes(values):
     """Return min(0, least) and max(0, largest) of ``values`` (n,) int64."""
-    least = np.int64(0)
-    largest = np.int64(0)
-    for i in range(values.size):
-        least = min(least, values[i])
-        largest = max(largest, values[i])
-    return least, largest
+    return _extremes(values)

@@ -14,9 +14,12 @@ first item through all items split off it to NIL, so that one failed test strike
 their queues.
 """
 
+from numba import types
+
 from ..shared.compiling import inlined
+from ..shared.figures import total_and_extremes
 from ..shared.interrupts import interrupted, long_kernel, new_meter
-from ..shared.sums import tabulate_subset_sums
+from ..shared.sums import subset_sum, tabulate_subset_sums
 from ..shared.tracing import traced
 
 # Kinds of the pairs (kind, u, v) of a plan of fault-tolerant DEM (More-Wu section 2.2): u and v
@@ -28,9 +31,9 @@ NEVER, IDLE, ALWAYS, PERIOD = 0, 1, 2, 3
 NIL = -1
 
 
-@traced()
-def _append(holder, before, after, p, item):
+def _append(pool, p, item):
     """Put an item at the tail of processor p's queue."""
+    _, _, _, holder, before, after, _ = pool
     last = before[p]
     holder[item] = p
     before[item] = last
@@ -39,15 +42,78 @@ def _append(holder, before, after, p, item):
     before[p] = item
 
 
-@traced()
-def _unlink(before, after, item):
+def _unlink(pool, item):
     """Take an item out of its queue, if it is in one, and link it to itself."""
+    _, _, _, _, before, after, _ = pool
     previous = before[item]
     following = after[item]
     after[previous] = following
     before[following] = previous
     before[item] = item
     after[item] = item
+
+
+@traced()
+def _hand_out(pool, load, passed, x, tests, p):
+    """Put all tests of sequence x at the tail of processor p's queue, as one item."""
+    sequence, low, high, _, _, _, chain = pool
+    item = load.shape[0] + x
+    sequence[item] = x
+    low[item] = 0
+    high[item] = tests
+    chain[item] = NIL
+    passed[x] = 0
+    load[p] = load[p] + tests
+    _append(pool, p, item)
+
+
+@traced()
+def _send(pool, item, target):
+    """Move an item from its queue to the tail of another."""
+    _unlink(pool, item)
+    _append(pool, target, item)
+
+
+@traced()
+def _leave(pool, item):
+    """Take an item out of its queue."""
+    _unlink(pool, item)
+
+
+@traced()
+def _send_part(pool, item, tests, part, target, P):
+    """Split the last ``tests`` off an item, as the item ``part``, and send them alone."""
+    sequence, low, high, _, _, _, chain = pool
+    x, end = sequence[item], high[item]
+    first = x + P
+    high[item] = end - tests
+    sequence[part] = x
+    low[part] = end - tests
+    high[part] = end
+    chain[part] = chain[first]
+    chain[first] = part
+    _append(pool, target, part)
+
+
+@traced()
+def _record(load, traffic, source, target, sent):
+    """Count tests that have been sent."""
+    load[source] = load[source] - sent
+    load[target] = load[target] + sent
+    traffic[source] = traffic[source] + sent
+    traffic[target] = traffic[target] + sent
+
+
+@traced(returns=types.int64)
+def _strike_out(pool, load, item):
+    """Take an item out of its queue, with its tests, and out of its chain; return the next one."""
+    _, low, high, holder, _, _, chain = pool
+    following, p = chain[item], holder[item]
+    load[p] = load[p] - (high[item] - low[item])
+    low[item] = high[item]
+    chain[item] = NIL
+    _unlink(pool, item)
+    return following
 
 
 @inlined
@@ -80,40 +146,28 @@ def _balance(pool, spare, spares, pairs, by_row, load, traffic, pegs, holes):
     ``by_row``; if not, fewer tests may move than a pair asks for, and pegs follow what moved.
     ``spare`` is a stack of ``spares`` items; load, traffic, pegs, holes (P,) are in tests.
     """
-    sequence, low, high, holder, before, after, chain = pool
+    _, low, high, _, before, _, _ = pool
     moved = 0
     for k in range(pairs.shape[0]):
         kind = pairs[k, 0]
         source, target, amount = _amount(kind, pairs[k, 1], pairs[k, 2], load, pegs, holes)
+        if amount == 0:
+            continue
         remaining = amount
         while remaining > 0 and before[source] != source:
             item = before[source]
             tests = high[item] - low[item]
             if tests <= remaining:
-                _unlink(before, after, item)
+                _send(pool, item, target)
+                remaining -= tests
             elif by_row:
-                x = sequence[item]
-                tests = remaining
-                high[item] -= tests
                 spares -= 1
-                part = spare[spares]
-                sequence[part] = x
-                low[part] = high[item]
-                high[part] = high[item] + tests
-                chain[part] = chain[load.size + x]
-                chain[load.size + x] = part
-                item = part
+                _send_part(pool, item, remaining, spare[spares], target, load.size)
+                remaining = 0
             else:
                 break
-            _append(holder, before, after, target, item)
-            remaining -= tests
-        if amount == 0:
-            continue
         sent = amount - remaining
-        load[source] -= sent
-        load[target] += sent
-        traffic[source] += sent
-        traffic[target] += sent
+        _record(load, traffic, source, target, sent)
         moved += sent
         if kind == REGISTER:
             pegs[target] = sent
@@ -121,24 +175,6 @@ def _balance(pool, spare, spares, pairs, by_row, load, traffic, pegs, holes):
             pegs[source] -= sent
             pegs[target] += sent
     return spares, moved
-
-
-@inlined
-def _strike_out(pool, spare, spares, load, x):
-    """Take all items of sequence x out of their queues; return how many items are spare."""
-    _, low, high, holder, before, after, chain = pool
-    item = load.size + x
-    while item != NIL:
-        load[holder[item]] -= high[item] - low[item]
-        low[item] = high[item]
-        _unlink(before, after, item)
-        part = chain[item]
-        chain[item] = NIL
-        if part != NIL:
-            spare[spares] = part
-            spares += 1
-        item = part
-    return spares
 
 
 @long_kernel
@@ -163,7 +199,7 @@ def simulate(first, rows, b, pairs, rules, workspace, figures):
         (B, P), the tests that each processor made.
     """
     tables, pool, spare, passed, (load, traffic, pegs, holes, ended) = workspace
-    sequence, low, high, holder, before, after, chain = pool
+    sequence, low, high, _, before, after, _ = pool
     time, units, moved, balances, argmin, work = figures
     trigger, period, round_cost, unit_cost, by_row, central = rules
     B, R, n = rows.shape
@@ -195,21 +231,10 @@ def simulate(first, rows, b, pairs, rules, workspace, figures):
             p = 0
             while waiting < size and (p < P or not central) and not interrupted(meter, 8):
                 if load[p & P - 1] == 0 or not central:
-                    item = P + waiting
-                    sequence[item] = waiting
-                    low[item] = 0
-                    high[item] = R
-                    chain[item] = NIL
-                    passed[waiting] = 0
-                    _append(holder, before, after, p & P - 1, item)
-                    load[p & P - 1] += R
+                    _hand_out(pool, load, passed, waiting, R, p & P - 1)
                     waiting += 1
                 p += 1
-            least = R
-            most = 0
-            for p in range(P):
-                least = min(least, load[p])
-                most = max(most, load[p])
+            _, least, most = total_and_extremes(load)
             if most == 0:
                 break
             due = trigger == ALWAYS or (trigger != NEVER and unit % period == 0)
@@ -224,9 +249,7 @@ def simulate(first, rows, b, pairs, rules, workspace, figures):
                 )
                 moves += sent
                 rounds += 1
-                busiest = 0
-                for p in range(P):
-                    busiest = max(busiest, traffic[p])
+                _, _, busiest = total_and_extremes(traffic)
                 clock += round_cost + unit_cost * busiest
             # What fails or passes in this unit is known to the others from the next one on.
             dead = 0
@@ -239,8 +262,8 @@ def simulate(first, rows, b, pairs, rules, workspace, figures):
                 work[problem, p] += 1
                 x = sequence[item]
                 test = low[item]
-                cost = tables[0, 0, x >> lower] + tables[1, 0, x & (1 << lower) - 1]
-                total = tables[0, test, x >> lower] + tables[1, test, x & (1 << lower) - 1]
+                cost = subset_sum(tables, 0, x, lower)
+                total = subset_sum(tables, test, x, lower)
                 if total < b[problem, test - 1] if test > 0 else arg >= 0 and cost >= best:
                     ended[dead] = x
                     dead += 1
@@ -248,7 +271,7 @@ def simulate(first, rows, b, pairs, rules, workspace, figures):
                 low[item] = test + 1
                 load[p] -= 1
                 if test + 1 == high[item]:
-                    _unlink(before, after, item)
+                    _leave(pool, item)
                 passed[x] += 1
                 if passed[x] == R:
                     if next_arg < 0 or cost < next_best or (cost == next_best and x < next_arg):
@@ -257,7 +280,11 @@ def simulate(first, rows, b, pairs, rules, workspace, figures):
                     ended[dead] = x
                     dead += 1
             for k in range(dead):
-                spares = _strike_out(pool, spare, spares, load, ended[k])
+                part = _strike_out(pool, load, P + ended[k])
+                while part != NIL:
+                    spare[spares] = part
+                    spares += 1
+                    part = _strike_out(pool, load, part)
             best = next_best
             arg = next_arg
             clock += 1.0

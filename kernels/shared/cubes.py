@@ -11,9 +11,9 @@ links along higher bits join the same lanes of two registers. With 4 lanes, k is
 two vectors that returns two, and the same two, swapped, for swapped arguments.
 """
 
-from .exchange import exchange, links
+from .exchange import exchange, exchange_and_count, links
 from .tracing import cond
-from .vectors import permute
+from .vectors import minimum, permute
 
 
 def exchange_lanes(rows, bit, rule=exchange):
@@ -39,6 +39,29 @@ def balance_rows(rows, rule=exchange):
     for bit in range(len(rows).bit_length() - 1):
         rows = exchange_rows(rows, bit, rule)
     return rows
+
+
+def balance_and_record(rows, minima, rule=exchange_and_count):
+    """Do the same with a rule that counts; return (rows, minima, units of each exchange).
+
+    ``minima`` are registers, too: the least load of each node so far, before and after.
+    """
+    rows, minima, units = list(rows), list(minima), []
+    bits = len(rows).bit_length() - 1
+    for bit in range(bits):
+        for r, s in links(bits, bit):
+            rows[r], rows[s], moved = rule(rows[r], rows[s])
+            minima[r], minima[s] = minimum(rows[r], minima[r]), minimum(rows[s], minima[s])
+            units.append(moved)
+    return rows, minima, units
+
+
+def corners(first, strides):
+    """Return the places of the 2, 4, 8, .. nodes of a cube, ``strides[d]`` apart along bit d."""
+    places = [first]
+    for stride in strides:
+        places += [place + stride for place in places]
+    return places
 
 
 def balance_registers(rows, n, rule=exchange):

@@ -5,8 +5,8 @@ loads (floats) meet midway:
 
     7, 2 -> 5, 4        2, 7 -> 4, 5        3, 2 -> 3, 2        3.0, 2.0 -> 2.5, 2.5
 
-Loads are not negative, so that differences of signed ones fit their dtype; unsigned ones are
-exchanged without a difference, up to the dtype's largest value.
+Loads are not negative, so that the sum of two signed ones fits their dtype without a sign; unsigned
+ones are exchanged without a sum, up to the dtype's largest value.
 
 The functions take two registers, or two numbers, of one dtype inside ``traced`` functions.
 ``exchange_numbers`` and ``measured_exchange`` are the same for numbers in kernels.
@@ -38,16 +38,18 @@ def exchange(a, b):
         mean, odd = (a & b) + (differing >> 1), differing & 1
         odd_of_a = select(a > b, odd, 0)
         return mean + odd_of_a, mean + (odd - odd_of_a)
-    sent = half_towards_zero(a - b)
-    return a - sent, b + sent
+    # The sum fits without a sign. a receives half of it, rounded up if b - a has a sign.
+    unsigned, sign = f"u{a.dtype.itemsize}", 8 * a.dtype.itemsize - 1
+    total = (a + b).view(unsigned)
+    after = ((total + ((b - a).view(unsigned) >> sign)) >> 1).view(a.dtype)
+    return after, total.view(a.dtype) - after
 
 
 def exchange_and_count(a, b):
     """Return both loads after the exchange, and the units that moved."""
-    if a.dtype.kind == "i":
-        sent = half_towards_zero(a - b)
-        return a - sent, b + sent, absolute(sent)
     after_a, after_b = exchange(a, b)
+    if a.dtype.kind == "i":
+        return after_a, after_b, absolute(a - after_a)
     # The absolute value of a - after_a, which may not be negative in an unsigned dtype.
     return after_a, after_b, maximum(a, after_a) - minimum(a, after_a)
 

@@ -13,8 +13,8 @@ Where the total is 0, the imbalance and the cost are 0, and the locality is 1.
 import numpy as np
 from numba import types
 
-from .tracing import traced
-from .vectors import maximum
+from .tracing import fori, traced
+from .vectors import maximum, minimum
 
 
 def ratios(total, largest_before, largest_after, moved, local, size):
@@ -44,3 +44,15 @@ def ratios_of_one(total, largest_before, largest_after, moved, local, size):
         for number in numbers
     ]
     return ratios(*as_int64)
+
+
+@traced(returns=types.UniTuple(types.int64, 3))
+def total_and_extremes(loads):
+    """Return the total, the least and the largest of integers (N,) that fit int64."""
+
+    def join(i, total, least, most):
+        load = loads[i].astype(np.int64)
+        return total + load, minimum(least, load), maximum(most, load)
+
+    first = loads[0].astype(np.int64)
+    return fori(loads.shape[0], join, first, first, first, start=1)

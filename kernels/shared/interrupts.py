@@ -22,8 +22,9 @@ from llvmlite import ir
 from numba import config, types
 from numba.core import cgutils
 from numba.core.registry import cpu_target
+from numba.extending import intrinsic
 
-from .compiling import inlined, kernel
+from .compiling import kernel
 from .tracing import cond, fori, traced
 from .vectors import Vector, minimum, select, spread
 
@@ -75,10 +76,22 @@ def long_kernel(function):
     return call
 
 
-@inlined
-def new_meter():
+def _plain_meter():
     """Return a meter: the work of one call since it last asked, or ``STOPPED``."""
     return np.zeros(1, np.int64)
+
+
+@intrinsic
+def _compiled_meter(_typing):
+    """Do the same with a number on the stack: compiling ``np.zeros`` takes half a second."""
+
+    def generate(_context, builder, _signature, _arguments):
+        return cgutils.alloca_once_value(builder, ir.Constant(ir.IntType(64), 0))
+
+    return types.CPointer(types.int64)(), generate
+
+
+new_meter = _plain_meter if config.DISABLE_JIT else _compiled_meter
 
 
 def asked_to_end(meter, work):

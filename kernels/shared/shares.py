@@ -15,33 +15,14 @@ integer above it is at least 1 / q away: both have one floor. With d < 2**63 and
 is below 2**126 whatever e is.
 """
 
-import numpy as np
-from llvmlite import ir
 from numba import types
 
 from .tracing import traced
-from .vectors import Vector, absolute, select, spread
+from .vectors import absolute, select, spread
+from .wide_products import wide_product
 
 # Bits that a share of three numbers is shifted by.
 SHIFT = 126
-
-
-def high_product(a, b):
-    """Return the upper 64 bits of the product of two uint64."""
-    if not isinstance(a, Vector):
-        exact = np.asarray(a).astype(object) * np.asarray(b).astype(object)
-        return np.asarray(exact >> 64).astype(np.uint64)[()]
-    if not a.size:
-        wide = ir.IntType(128)
-        factors = (a.builder.zext(factor.value, wide) for factor in (a, b))
-        product = a.builder.lshr(a.builder.mul(*factors), wide(64))
-        return Vector(a.builder, a.builder.trunc(product, ir.IntType(64)), a.dtype)
-    # Four products of halves; none of the sums wraps.
-    half, b = 2**32 - 1, a._match(b)
-    low = (a & half) * (b & half) >> 32
-    first = (a >> 32) * (b & half) + low
-    second = (a & half) * (b >> 32) + (first & half)
-    return (a >> 32) * (b >> 32) + (first >> 32) + (second >> 32)
 
 
 def floor_of_share(share, d):
@@ -52,10 +33,10 @@ def floor_of_share(share, d):
     high, low, _ = share
     # m * d has 192 bits, of which the lowest 64 do not matter: ``upper`` and ``lower`` hold the
     # others. Where the sum ``lower`` wraps it is less than either part.
-    from_low = high_product(d, low)
+    from_low, _ = wide_product(d, low)
     lower = d * high + from_low
     carry = select(lower < from_low, spread(1, d), 0)
-    upper = high_product(d, high) + carry
+    upper = wide_product(d, high)[0] + carry
     return (upper << 128 - SHIFT) | (lower >> SHIFT - 64)
 
 

@@ -6,7 +6,10 @@ holds the sums of the upper bits' patterns, the other those of the lower n // 2 
     pattern   0b10_01    sum = tables[0, row, 0b10] + tables[1, row, 0b01]
 """
 
+from numba import types
+
 from .compiling import inlined
+from .tracing import traced
 
 
 @inlined
@@ -27,3 +30,9 @@ def tabulate_subset_sums(rows, p, tables):
                 filled = 1 << bit
                 for i in range(filled):
                     tables[half, r, filled + i] = tables[half, r, i] + value
+
+
+@traced(returns=types.int64)
+def subset_sum(tables, row, pattern, lower):
+    """Return the sum of the coefficients of a row in a pattern, which has ``lower`` lower bits."""
+    return tables[0, row, pattern >> lower] + tables[1, row, pattern & ((1 << lower) - 1)]

@@ -358,6 +358,8 @@ def _stand_in(context, builder, type_, value):
             for axis in range(type_.ndim)
         )
         return Memory(builder, array.data, as_dtype(type_.dtype), shape)
+    if isinstance(type_, types.CPointer):
+        return Memory(builder, value, as_dtype(type_.dtype))
     if isinstance(type_, types.NoneType):
         return None
     if isinstance(type_, types.BaseTuple):
