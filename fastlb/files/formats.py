@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ..quantities import Number
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
-_TABLE_SUFFIXES = (*TEXT_SUFFIXES, *GRAPH_SUFFIXES, ".json")
+TABLE_SUFFIXES = (*TEXT_SUFFIXES, *GRAPH_SUFFIXES, ".json")
 _KINDS = (
     "a .npy or .csv file, loads by node in .csv, .json, .graphml or .gml, or a folder or list of "
     "vt PREFIX.RANK.json files"
@@ -192,7 +192,7 @@ def _read_table(
 ) -> LoadFile | None:
     """Return loads by node or plain numbers of a text file; None for other files."""
     path = paths[0]
-    if path is not None and (path.suffix.lower() not in _TABLE_SUFFIXES or path.is_dir()):
+    if path is not None and (path.suffix.lower() not in TABLE_SUFFIXES or path.is_dir()):
         return None
     if path is not None and re.search(r"\.-?\d+\.json$", path.name):
         return None  # a file of a vt run
