@@ -46,9 +46,10 @@ links alone: capacities and direction are for fastlb plan.
 \b
 --weights is for nodes of different speeds: each gets a share of the load in
 proportion, one of weight 0 none. FILE has one of the forms of LOADS, by node
-with a column weight or speed; it may be LOADS itself: neither is the other's.
-Weights are exact: decimals as they are written, and fractions such as 1/3.
-Differences and imbalances are then of load / weight.
+with a column weight or speed; the file of LOADS may be the same, as either
+option leaves out the other's columns. Weights are exact: decimals as they are
+written, and fractions such as 1/3 by node. Differences and imbalances are
+then of load / weight.
 
 \b
 --out writes final loads, flows and figures, by the suffix:

@@ -150,6 +150,25 @@ def test_gde_ends_with_every_link_as_near_as_whole_units_allow() -> None:
             assert 2 * apart <= weights[u] + weights[v]
 
 
+@pytest.mark.parametrize("lam", ["1/2", "1/3", "99/100"])
+def test_every_sweep_that_moves_lowers_the_sum_of_squares_over_weights(lam: str) -> None:
+    """So that GDE ends, whatever the weights."""
+    for rng, topology in networks(DRAWS // 3, 13):
+        weights = [w + 1 for w in some_weights(rng, topology.size)]
+        loads = some_loads(rng, topology.size)
+
+        def potential(loads: list[int], weights: list[int] = weights) -> Fraction:
+            return sum(
+                (Fraction(x * x, w) for x, w in zip(loads, weights, strict=True)), Fraction()
+            )
+
+        for _ in range(4):
+            b = lb.gde(loads, topology, weights=weights, lam=lam, max_sweeps=1)
+            after = potential(b.loads.tolist())
+            assert after < potential(loads) if b.moved else b.loads.tolist() == loads
+            loads = b.loads.tolist()
+
+
 def test_real_loads_reach_their_shares_by_dde_and_by_a_weighted_dem() -> None:
     """Marginal weights are exact for any weights on any grid."""
     for rng, grid, axes in grids(DRAWS, 5):

@@ -60,6 +60,13 @@ def test_weights_by_topology():
     assert "mesh:2x3" in made._repr_html_()
 
 
+def test_the_report_says_what_its_figures_are_of():
+    said = "differences and imbalances of load / weight"
+    assert said in str(lb.studies.report(lb.run(study())).to_dict())
+    plain = lb.Study("w", ["ring:4"], METHODS, "uniform:50", trials=30)
+    assert said not in str(lb.studies.report(lb.run(plain)).to_dict())
+
+
 def test_weights_in_a_file():
     made = study()
     assert 'weights = [3, "1/2", "1/3", 0]' in made.to_toml()
