@@ -158,9 +158,8 @@ def test_every_sweep_that_moves_lowers_the_sum_of_squares_over_weights(lam: str)
         loads = some_loads(rng, topology.size)
 
         def potential(loads: list[int], weights: list[int] = weights) -> Fraction:
-            return sum(
-                (Fraction(x * x, w) for x, w in zip(loads, weights, strict=True)), Fraction()
-            )
+            squares = (Fraction(x * x, w) for x, w in zip(loads, weights, strict=True))
+            return sum(squares, Fraction())
 
         for _ in range(4):
             b = lb.gde(loads, topology, weights=weights, lam=lam, max_sweeps=1)
