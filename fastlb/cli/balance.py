@@ -206,7 +206,8 @@ def balance(
             quantum=quantum,
             network=named or where,
             column=column,
-            ignore=ignore if weights is None else (*ignore, *weight_columns(but=column)),
+            ignore=ignore,
+            other=() if weights is None else weight_columns(but=column),
             progress=work.count,
         )
         network = _check_fit(where, load_file)
