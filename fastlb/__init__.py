@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .exchange.generalized_exchange import gde
     from .exchange.lines import DdeLine, dde_line, exchange_rounds
     from .exchange.result import Balance
+    from .exchange.weighted_quotas import quotas
     from .files.namednetwork import read_network
     from .flows.entities import EntityRoutes, route_entities
     from .flows.excess import excess_load
@@ -84,6 +85,7 @@ _HOME = {
     "exchange.generalized_exchange": ("gde",),
     "exchange.lines": ("DdeLine", "dde_line", "exchange_rounds"),
     "exchange.result": ("Balance",),
+    "exchange.weighted_quotas": ("quotas",),
     "files.namednetwork": ("read_network",),
     "flows.entities": ("EntityRoutes", "route_entities"),
     "flows.excess": ("excess_load",),
@@ -195,6 +197,7 @@ __all__ = [
     "parse_distribution",
     "parse_topology",
     "perfect_packing",
+    "quotas",
     "random_binary",
     "read_mps",
     "read_network",

@@ -18,6 +18,8 @@ from .rational import has_long_exponent
 
 Number = int | float | Fraction
 Numbers = ArrayLike | Sequence[Number | str]
+# Numbers of several types in one list are objects to type checkers.
+MixedNumbers = ArrayLike | Sequence[object]
 # Arrays of one axis, and of two.
 Vector = np.ndarray[tuple[int], np.dtype[Any]]
 Matrix = np.ndarray[tuple[int, int], np.dtype[Any]]

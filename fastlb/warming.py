@@ -141,14 +141,26 @@ def _loads(topology: Topology, dtype: np.dtype[Any], many: bool) -> Iterator[NDA
 
 
 def _balancing(
-    balance: Callable[..., Any], few: list[Topology], large: list[Topology], **options: Any
+    balance: Callable[..., Any],
+    few: list[Topology],
+    large: list[Topology],
+    *,
+    by_weight: bool = False,
+    **options: Any,
 ) -> _Run:
-    """Return what runs a balancing method on some networks and on larger ones, at every level."""
+    """Return what runs a balancing method on some networks and on larger ones, at every level.
+
+    ``by_weight`` : by weights of the nodes as well, for which kernels are the same for all sizes.
+    """
 
     def run(dtype: np.dtype[Any], many: bool) -> None:
         for topology in few:
             for loads, record in product(_loads(topology, dtype, many), RECORDS):
                 balance(loads, topology, record=record, **options)
+        for topology, record in product(few if by_weight and not many else (), RECORDS):
+            loads = np.resize(np.arange(7), topology.shape).astype(dtype)
+            weights = np.arange(topology.size)
+            balance(loads, topology, record=record, weights=weights, **options)
         for topology, record in product(large if many else (), RECORDS):
             loads = np.resize(np.arange(7), topology.shape).astype(dtype)
             balance(loads, topology, record=record, **options)
@@ -211,10 +223,18 @@ def _study(_: np.dtype[Any], many: bool) -> None:
 
 BALANCING: dict[str, _Run] = {
     "dem": _balancing(
-        dem, [Hypercube(3), Hypercube(7), Hypercube(9)], [Hypercube(14), Hypercube(20)]
+        dem,
+        [Hypercube(3), Hypercube(7), Hypercube(9)],
+        [Hypercube(14), Hypercube(20)],
+        by_weight=True,
     ),
-    "gde": _balancing(gde, [Mesh(3, 4), Mesh(8, 8)], [Mesh(16, 16, 16)]),
-    "dde": _balancing(dde, [Mesh(3, 4), Ring(5), Torus(5, 3)], [Torus(16, 16, 16), Ring(2**14)]),
+    "gde": _balancing(gde, [Mesh(3, 4), Mesh(8, 8)], [Mesh(16, 16, 16)], by_weight=True),
+    "dde": _balancing(
+        dde,
+        [Mesh(3, 4), Ring(5), Torus(5, 3)],
+        [Torus(16, 16, 16), Ring(2**14)],
+        by_weight=True,
+    ),
     "hexa_cell": _hexa_cell,
     "fault_tolerant_dem": _balancing(
         fault_tolerant_dem,

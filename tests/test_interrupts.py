@@ -97,6 +97,12 @@ def averaged() -> Any:
     return lb.dem(draws().random(2**24), lb.Hypercube(24), record="loads").loads[:5].tolist()
 
 
+def weighted(method: str, dtype: Any, topology: lb.Topology) -> Any:
+    loads = draws().integers(0, 1000, (4, topology.size)).astype(dtype)
+    weights = np.arange(topology.size) % 7
+    return lb.balance(loads, topology, method, weights=weights, record="loads").loads.sum()
+
+
 def lines() -> Any:
     return lb.dde(draws().integers(0, 1000, (16, 64, 1024)), lb.Torus(16, 64, 1024)).moved
 
@@ -124,6 +130,9 @@ LONG: dict[str, Callable[[], Any]] = {
     "dem of integers": exchanged,
     "dem of floats": averaged,
     "dde": lines,
+    "dde by weight": lambda: weighted("dde", np.int64, lb.Torus(1024, 1024)),
+    "dem by weight": lambda: weighted("dem", np.float64, lb.Hypercube(20)),
+    "gde by weight": lambda: weighted("gde", np.int64, lb.Torus(128, 128)),
     "sample_loads": drawn,
     "colouring": coloured,
 }

@@ -29,6 +29,7 @@ def test_the_cases_hold_without_compilation(full):
             "tests/exchange/test_dem_real.py",
             "tests/kernels/shared/test_shares.py",
             "tests/exchange/test_result.py",
+            "tests/exchange/test_weighted_calls.py",
             "tests/random_loads/test_philox.py",
             "tests/kernels",
             "tests/montecarlo/test_figure_statistics.py",

@@ -65,6 +65,8 @@ single = lb.random_binary("planted", 4, 6, seed=1)
 assert_type(lb.solve_binary(*single), lb.BinarySolution)
 assert_type(lb.count_tests(*single).rows, int | NDArray[np.int64])
 assert_type(lb.search_speedup(*single, "hypercube:2").speedup, float | NDArray[np.float64])
+assert_type(lb.gde([1, 2], "ring:2", weights=[Fraction(1, 3), 0.5]), lb.Balance)
+assert_type(lb.dem([1, 2], "hypercube:1", weights=["1/3", 2]), lb.Balance)
 """
 WRONG = """
 import fastlb as lb

@@ -24,6 +24,11 @@ def compiled():
         for signature in getattr(kernel, "signatures", ())
     }
 """
+WEIGHTED = {
+    "dem": "lb.dem(loads(2**n), lb.Hypercube(n), record=record, weights=np.arange(2**n))",
+    "gde": "lb.gde(loads(5, n), lb.Mesh(5, n), record=record, weights=np.arange(5 * n))",
+    "dde": "lb.dde(loads(5, n), lb.Torus(5, n), record=record, weights=np.arange(5 * n))",
+}
 CALLS = {
     "dem": "lb.dem(loads(2**n), lb.Hypercube(n), record=record)",
     "gde": "lb.gde(loads(5, n), lb.Mesh(5, n), record=record)",
@@ -47,6 +52,7 @@ def test_a_call_after_the_warm_up_compiles_nothing(name):
         "    for trials in (0, 1, 3, 3000):\n"
         "        for n in (3, 6, 9):\n"
         f"            {CALLS[name]}\n"
+        f"            {WEIGHTED.get(name, 'pass')}\n"
         "assert compiled() == before, compiled() - before\n"
     )
     done = subprocess.run(

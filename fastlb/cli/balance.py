@@ -23,6 +23,8 @@ Examples:
     fastlb balance servers.csv --topology links.csv
   Many 8x8 meshes by GDE, without their flows, as JSON for another program:
     fastlb balance loads.npy -t mesh:8x8 -m gde --json --record metrics
+  Servers of different speeds, the columns load and speed in one file:
+    fastlb balance servers.csv -t links.csv --weights servers.csv
 
 \b
 LOADS is one of
@@ -40,6 +42,14 @@ LOADS is one of
 --topology is a spelling such as torus:8x8, or a file of links of your own as
 fastlb plan reads it (.csv, .graphml, .gml, .json, .max). Methods balance over
 links alone: capacities and direction are for fastlb plan.
+
+\b
+--weights is for nodes of different speeds: each gets a share of the load in
+proportion, one of weight 0 none. FILE has one of the forms of LOADS, by node
+with a column weight or speed; the file of LOADS may be the same, as either
+option leaves out the other's columns. Weights are exact: decimals as they are
+written, and fractions such as 1/3 by node. Differences and imbalances are
+then of load / weight.
 
 \b
 --out writes final loads, flows and figures, by the suffix:
@@ -70,7 +80,8 @@ def _order(ctx: click.Context, option: click.Parameter, value: str | None) -> li
     "--method",
     metavar="NAME",
     help="dem, gde, dde, hexa_cell or fault_tolerant_dem.  [default: dem on hypercubes, "
-    "fault_tolerant_dem with faulty links, dde on grids, hexa_cell on hyper hexa-cells; "
+    "fault_tolerant_dem with faulty links, dde on grids, hexa_cell on hyper hexa-cells; with "
+    "--weights dem on hypercubes, dde on grids, gde elsewhere; "
     "fastlb topologies --methods lists what works where]",
 )
 @click.option("--dims", metavar="ORDER", callback=_order, help="DEM: order of the bits, as 2,0,1.")
@@ -141,6 +152,11 @@ def _order(ctx: click.Context, option: click.Parameter, value: str | None) -> li
     metavar="NAME",
     help="Loads by node: leave out a column; repeatable.",
 )
+@click.option(
+    "--weights",
+    metavar="FILE",
+    help="DEM, GDE, DDE: speeds of the nodes, in proportion to which loads are shared.",
+)
 @click.option("-o", "--out", metavar="FILE", help="Write the result: .json, .npz or .csv.")
 @click.option("--force", is_flag=True, help="Overwrite FILE.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
@@ -157,6 +173,7 @@ def balance(
     quantum: float | None,
     column: str | None,
     ignore: tuple[str, ...],
+    weights: str | None,
     out: str | None,
     force: bool,
     as_json: bool,
@@ -173,6 +190,7 @@ def balance(
 
     from ..files import writing
     from ..files.formats import read_load_file
+    from ..files.nodeweights import read_weight_file, weight_columns
     from ..registry import default_of
     from ..topologies.kinds import suitable
     from .terminal import output, working
@@ -189,11 +207,17 @@ def balance(
             network=named or where,
             column=column,
             ignore=ignore,
+            other=() if weights is None else weight_columns(but=column),
             progress=work.count,
         )
         network = _check_fit(where, load_file)
-        name = method or suitable(network)[0]
+        name = method or suitable(network, by_weight=weights is not None)[0]
         options = {key: value for key, value in method_options.items() if value is not None}
+        arrays: dict[str, Any] = {}
+        if weights is not None:
+            options["weights"] = weights
+            ignored = ignore if column is None else (*ignore, column)
+            arrays["weights"] = read_weight_file(weights, named or network, ignore=ignored)
         if name == "gde" and isinstance(network, lb.Network):
             # A network has no axes to derive a share from; the default is set so that it is shown.
             options.setdefault("lam", "1/2")
@@ -209,7 +233,7 @@ def balance(
                 network,
                 method=name,
                 record=record or ("flows" if full else "metrics"),
-                **options,
+                **{**options, **arrays},
             )
         except lb.FaultError as error:
             raise ValueError(f"{error} (--fallback tree balances without a plan)") from error

@@ -44,7 +44,7 @@ def balance_report(
     names = [f"phase {p}" for p in source.phases] if source.kind == "vt" else []
     names = names if len(names) == len(before) else [str(i) for i in range(len(before))]
     if len(before) == 1:
-        yield _one_network(figures)
+        yield _one_network(figures, " of load / weight" if hasattr(balance, "weights") else "")
         yield _notes(figures, printed=_prints_steps(balance, options))
     elif len(before) <= LISTED_NETWORKS:
         yield _several_networks(figures, names)
@@ -53,6 +53,8 @@ def balance_report(
             yield _counters(figures, names)
     else:
         yield _summary(figures)
+    if len(before) > 1 and hasattr(balance, "weights"):
+        yield Text("differences and imbalances are of load / weight")
     if picture:
         yield Text()
         shown = int(np.argmax(np.ptp(before, axis=1)))
@@ -132,19 +134,16 @@ def _figures(
     return figures
 
 
-def _one_network(figures: dict[str, NDArray[Any]]) -> Table:
+def _one_network(figures: dict[str, NDArray[Any]], of: str) -> Table:
+    """Return the figures before and after; ``of`` says what differences and imbalances are of."""
     table = _table("", "before", "after")
     figure = {name: values[0].item() for name, values in figures.items()}
     table.add_row("total", count(figure["total"]), count(figure["total"]))
     table.add_row("largest", count(figure["initial_largest"]), count(figure["largest"]))
     table.add_row("least", count(figure["initial_least"]), count(figure["least"]))
     if "difference" in figure:
-        table.add_row(
-            "difference", count(figure["initial_difference"]), count(figure["difference"])
-        )
-        table.add_row(
-            "imbalance", percent(figure["initial_imbalance"]), percent(figure["imbalance"])
-        )
+        for name, form in (("difference", count), ("imbalance", percent)):
+            table.add_row(name + of, form(figure[f"initial_{name}"]), form(figure[name]))
     return table
 
 

@@ -53,6 +53,8 @@ A study of your own is a TOML file:
   target_error = { sweeps = 0.01, cost = "0.1%" }
   minimum_trials = 256
 target_error may be left out; minimum_trials says when it is first looked at.
+Nodes of different speeds: weights = [3, 1, 0.5, "1/3"], one a node of every
+topology, or by topology: weights = { "ring:4" = [3, 1, 0.5, "1/3"] }.
 
 \b
 All methods run on all topologies with all loads. A table [[further]] adds one

@@ -243,7 +243,7 @@ def balance_rows(
     call = DdeCall(kernel, plan, dtype, record, exchange, None)
     _, recorded = run_kernel(source, target, call)
     if record != "loads":
-        _check_units(recorded.moved)
+        check_units(recorded.moved)
     if recorded.stages is not None and recorded.stages.dtype != rows.dtype:
         recorded = recorded._replace(stages=recorded.stages.astype(rows.dtype))
     if target is not out:
@@ -251,7 +251,7 @@ def balance_rows(
     return recorded
 
 
-def _check_units(moved: NDArray[Any]) -> None:
+def check_units(moved: NDArray[Any]) -> None:
     """Raise ``OverflowError`` if the units (S, B) of a row are -1, that is beyond int64."""
     if moved.min(initial=0) < 0:
         row = int(np.flatnonzero((moved < 0).any(axis=0))[0])

@@ -1,15 +1,8 @@
 """Dimension exchange (DEM) on hypercubes: the public function, and the choice of a kernel.
 
-All kernels give the same results, bit for bit.
+All kernels give the same results, bit for bit. Final loads alone are in ``dem_final_loads``, nodes
+of different weights in ``weighted_exchange``. With figures:
 
-=========================================  ============================================
-final loads alone, bits in ascending order
-=========================================  ============================================
-up to ``SMALL`` nodes in all               ``dem.small``, in the loads' own dtype
-more integers                              ``dem.integers``, in the narrowest lanes
-more real loads                            ``dem.real``
-=========================================  ============================================
-with figures
 =========================================  ============================================
 batches of integers                        ``dem.tiles``
 integers, bits in ascending order          ``dem.measured.balance_integers``
@@ -42,6 +35,7 @@ from .casting import (
     source_for,
     units_dtype,
 )
+from .dem_final_loads import SMALL, balance_integers, final_loads, kernel_name, largest_legal
 from .figures import figures, per_batch
 from .loads import (
     LoadRows,
@@ -58,28 +52,21 @@ from .outputs import finished, output_rows
 from .prepared import PreparedCall, run_prepared
 from .result import Balance
 from .scratch import scratch, with_own_scratch
+from .weighted_exchange import dem_by_weight
+from .weighted_figures import with_equal_weights
+from .weights import read_weights
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import ArrayLike, NDArray
 
-# Loads up to which specialised kernels are not worth compiling.
-SMALL = 2**11
-# Loads from which on it pays to look at a sample of them first.
-SAMPLED = 2**16
+    from ..quantities import MixedNumbers
+
 LOAD_DTYPES = frozenset(np.dtype(f"{kind}{width}") for kind in "iu" for width in (1, 2, 4, 8)) | {
     np.dtype(np.float32),
     np.dtype(np.float64),
 }
-# Float lanes as wide as integers: for loads that fit their significand without its leading bit.
-FLOAT_LANES: dict[np.dtype[Any], Any] = {
-    np.dtype(np.int32): np.dtype(np.float32),
-    np.dtype(np.int64): np.dtype(np.float64),
-}
-# Empty arrays whose dtype tells a kernel its lanes: 16 bits for wider loads, 32 for 16-bit loads.
-NARROW_LANES: NDArray[np.int16] = np.empty(0, np.int16)
-WIDE_LANES: NDArray[np.int32] = np.empty(0, np.int32)
 # Batches are balanced in tiles if they have at least this many networks of at most this many nodes.
 # Tiles of about TILE_BYTES stay in cache and have up to TILE_WIDTH networks side by side.
 FEWEST_IN_TILES = 16
@@ -93,6 +80,7 @@ def dem(
     topology: Topology | str,
     *,
     dims: Iterable[int] | None = None,
+    weights: MixedNumbers | None = None,
     record: str = "metrics",
     out: NDArray[Any] | None = None,
 ) -> Balance:
@@ -110,6 +98,12 @@ def dem(
         Or its spelling, ``"hypercube:10"``.
     dims : order of the bits, optional
         Default 0, 1, .., n-1; bit 0 is the last array axis.
+    weights : array_like, shape topology.shape or (topology.size,), optional
+        Speeds of the nodes: each gets a share of the load in proportion, one of weight 0 none.
+        Integers, floats (each its shortest decimal), Fractions or strings, taken exactly. A pair
+        goes to the nearest shares by the weights summed over the dimensions still to come, which
+        leaves whole units at most one a dimension from the node's share. Figures are then of
+        load / weight. Faulty links exchange nothing, so that load may stay at nodes of weight 0.
     record : {"metrics", "loads", "flows"}
         ``"loads"`` computes final loads alone, ``"flows"`` also the flows and stages.
     out : array, optional
@@ -125,7 +119,9 @@ def dem(
     TypeError, ValueError
         On loads, topology, ``dims``, ``record`` or ``out`` that do not fit.
     OverflowError
-        If a total, or the units moved, do not fit int64 (not with ``record="loads"``).
+        If a total, or the units moved, do not fit int64 (not with ``record="loads"``). With
+        weights, if a total is 2**62 or more, or the weights' sum 2**61 or more, in the largest
+        unit of which all are multiples.
 
     Notes
     -----
@@ -137,19 +133,27 @@ def dem(
     >>> import fastlb as lb
     >>> lb.dem([9, 0, 0, 1], lb.Hypercube(2)).loads
     array([3, 3, 2, 2])
+    >>> lb.dem([9, 0, 0, 1], lb.Hypercube(2), weights=[3, 1, 1, 0]).loads
+    array([6, 2, 2, 0])
     """
-    if dims is None:
+    if dims is None and weights is None:
         balance = run_prepared("dem", _prepare, loads, topology, record, out)
         if balance is not None:
             return balance
     topology = topology_for("dem", topology)
+    if weights is not None:
+        exact = read_weights(weights, topology)
+        if not exact.are_equal:
+            return dem_by_weight(loads, topology, exact, dims=dims, record=record, out=out)
+        balance = dem(loads, topology, dims=dims, record=record, out=out)
+        return with_equal_weights(balance, exact)
     check_record(record)
     inputs = read_loads(loads, topology)
     result, rows = output_rows(out, loads, inputs)
     order = check_order("dims", dims, topology.n)
     ascending = order == tuple(range(topology.n)) and not topology.faults
     if record == "loads" and ascending:
-        _final_loads(inputs.rows, rows, topology.n)
+        final_loads(inputs.rows, rows, topology.n)
         return Balance("dem", topology, record, {"loads": finished(result, rows)})
     bits = np.array(order, dtype=np.int64)
     if record == "loads":
@@ -201,109 +205,10 @@ def _prepare(
         return None
     if dtype not in LOAD_DTYPES or not fits(shape, topology):
         return None
-    name, n = _kernel_name(dtype, math.prod(shape), topology.n), topology.n
+    name, n = kernel_name(dtype, math.prod(shape), topology.n), topology.n
     if name == "dem.integers":
-        return PreparedCall(_balance_integers, (n,)) if dtype.itemsize > 1 else None
-    return PreparedCall(kernels(name).balance, (n, _largest_legal(dtype, n)))
-
-
-def _kernel_name(dtype: np.dtype[Any], size: int, n: int) -> str:
-    """Return the module of the kernel for final loads, ``size`` of them in cubes of n bits."""
-    if size <= SMALL or (dtype.kind == "f" and n < kernels("dem.real").ROW_BITS):
-        return "dem.small"
-    return "dem.real" if dtype.kind == "f" else "dem.integers"
-
-
-def _largest_legal(dtype: np.dtype[Any], n: int) -> float:
-    """Return the largest float load of which ``2**n`` have a finite total; 0 for integers.
-
-    Kernels check integers without it.
-    """
-    return float(np.finfo(dtype).max) / 2.0**n if dtype.kind == "f" else 0.0
-
-
-def _final_loads(source: NDArray[Any], rows: NDArray[Any], n: int) -> None:
-    """Balance rows of loads (B, N) along bits 0 .. n-1 into other rows, or the same.
-
-    Raises
-    ------
-    ValueError, OverflowError
-        If a load is not legal, or a total of real loads is not finite; nothing is written.
-    """
-    T = source.dtype
-    work: NDArray[Any]
-    if T.kind != "f":
-        if T.itemsize == 1 and source.size > SMALL:
-            work = copied(source, INT16)
-            if _balance_flat(work, work, n, 0.0):
-                check_values(source)
-            copy_back(work, rows)
-        elif _balance_flat(source, rows, n, 0.0):
-            check_values(source)
-        return
-    if _balance_flat(source, rows, n, _largest_legal(T, n)):
-        # Loads beyond this bound may still have a finite total.
-        check_values(source)
-        work = copied(source, row_dtype(source))
-        _balance_flat(work, work, n, float(np.finfo(work.dtype).max))
-        copy_back(work, rows)
-
-
-def _balance_flat(source: NDArray[Any], rows: NDArray[Any], n: int, largest: float) -> int:
-    """Balance rows of loads; return 0, or another status after writing nothing."""
-    source, target = source.reshape(-1), rows.reshape(-1)
-    name = _kernel_name(source.dtype, source.size, n)
-    if name != "dem.integers":
-        status: int = kernels(name).balance(source, target, n, largest)
-        return status
-    status = _balance_integers(source, target, n)
-    if status < 0 and source.dtype.kind == "u":
-        # Beyond the signed dtype.
-        status = _run_lanes(source, target, _own_lanes(target), n, 0)
-    return status
-
-
-def _balance_integers(source: NDArray[Any], target: NDArray[Any], n: int) -> int:
-    """Balance integers (B * N,) in the narrowest lanes that hold them; return 0.
-
-    A status below 0 means that nothing was written: a load is negative in the signed view, or
-    the arrays overlap.
-    """
-    kernel, size = kernels("dem.integers"), source.size
-    source, target = as_signed(source), as_signed(target)
-    # A sample of the loads rules out lanes that are too narrow, for which no kernel is compiled
-    # then.
-    status = int(np.bitwise_or.reduce(source[:: size // 64])) if size >= SAMPLED else 0
-    if status <= kernel.SMALL_TOP:
-        lanes = target if target.dtype == INT16 else NARROW_LANES
-        status = _run_lanes(source, target, lanes, n, kernel.SMALL_TOP)
-        if status <= 0:
-            return status
-    floats = FLOAT_LANES.get(target.dtype)
-    if floats is not None and kernel.FUSED:
-        largest = 2 ** np.finfo(floats).nmant - 1
-        if 0 < status <= largest:
-            status = _run_lanes(source, target, target.view(floats), n, largest)
-    if status > 0:
-        largest = int(np.iinfo(target.dtype).max)
-        status = _run_lanes(source, target, _own_lanes(target), n, largest)
-    return status
-
-
-def _own_lanes(target: NDArray[Any]) -> NDArray[Any]:
-    """Return an array of a dtype that holds all loads; 16-bit lanes hold only small loads."""
-    return WIDE_LANES if target.itemsize == 2 else target
-
-
-def _run_lanes(
-    source: NDArray[Any], target: NDArray[Any], lanes: NDArray[Any], n: int, largest: int
-) -> int:
-    """Run the kernel for cubes of n bits in lanes of a dtype; see ``dem.integers.balance``."""
-    kernel = kernels("dem.integers")
-    in_block = 1 << n <= kernel.BLOCK_NODES[lanes.itemsize]
-    balance = kernel.balance if in_block else kernel.balance_in_bytes
-    status: int = balance(source, target, lanes, n, largest)
-    return status
+        return PreparedCall(balance_integers, (n,)) if dtype.itemsize > 1 else None
+    return PreparedCall(kernels(name).balance, (n, largest_legal(dtype, n)))
 
 
 def _fit_registers(rows: NDArray[Any]) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..accelerate import kernels
 from ..arguments import one_of
-from ..pages import copy_into, empty_like
+from ..pages import copied, copy_into, empty_like
 from ..topologies.grids import Grid
 from ..topologies.kinds import topology_for
 from ..topologies.topology import Topology
@@ -45,11 +45,16 @@ from .loads import (
 from .outputs import finished, output_rows
 from .prepared import PreparedCall, run_prepared
 from .result import Balance
+from .weighted_figures import evenness, weighted_fields, with_equal_weights
+from .weighted_run import run_lines
+from .weights import read_weights
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import ArrayLike, NDArray
+
+    from ..quantities import MixedNumbers
 
 EXCHANGES = ("rbs", "sbr")
 # Dtypes of integer loads that kernels read without conversion.
@@ -69,6 +74,7 @@ def dde(
     *,
     axes: Iterable[int] | None = None,
     exchange: str = "rbs",
+    weights: MixedNumbers | None = None,
     record: str = "metrics",
     out: NDArray[Any] | None = None,
 ) -> Balance:
@@ -90,6 +96,12 @@ def dde(
     exchange : {"rbs", "sbr"}
         Receive-before-send, or send-before-receive (Figs 5 and 6): decides ``rounds`` and
         ``local``, not the final loads.
+    weights : array_like, shape topology.shape or (topology.size,), optional
+        Speeds of the nodes: each gets a share of the load in proportion, one of weight 0 none.
+        Integers, floats (each its shortest decimal), Fractions or strings, taken exactly. A line's
+        quotas are those of :func:`quotas` by the weights summed over the axes still to come, which
+        leaves whole units at most one an axis from the node's share, real loads none. Figures are
+        then of load / weight.
     record : {"metrics", "loads", "flows"}
         ``"loads"`` computes final loads alone, ``"flows"`` also the flows and stages.
     out : array, optional
@@ -106,7 +118,8 @@ def dde(
     TypeError, ValueError
         On arguments that do not fit.
     OverflowError
-        If a total, or the units moved, do not fit int64.
+        If a total, or the units moved, do not fit int64; or the weights' sum is 2**61 or more,
+        in the largest unit of which all are multiples.
 
     Notes
     -----
@@ -119,18 +132,36 @@ def dde(
     >>> b = lb.dde([9, 7, 4, 1, 4, 6, 1, 5], lb.Ring(8))
     >>> b.loads, b.moved
     (array([5, 5, 5, 5, 5, 4, 4, 4]), 17)
+    >>> lb.dde([9, 7, 4, 1], lb.Mesh(2, 2), weights=[1, 0.5, 2, 0]).loads
+    array([ 6,  3, 12,  0])
     """
-    if axes is None:
+    if axes is None and weights is None:
         prepared = run_prepared("dde", _prepare, loads, topology, record, out, exchange)
         if prepared is not None:
             return prepared
     topology = topology_for("dde", topology)
+    exact = None if weights is None else read_weights(weights, topology)
+    if exact is not None and exact.are_equal:
+        balance = dde(loads, topology, axes=axes, exchange=exchange, record=record, out=out)
+        return with_equal_weights(balance, exact)
     wrap = topology.wrap if isinstance(topology, Grid) else (False,) * topology.ndim
     check_record(record)
     one_of("exchange", exchange, EXCHANGES)
     order = None if axes is None else check_order("axes", axes, topology.ndim)
     inputs = read_loads(loads, topology)
     plan = plan_of(topology.shape, wrap, order)
+    if exact is not None:
+        before = survey(inputs.rows)
+        result, rows = output_rows(out, loads, inputs)
+        final, recorded = run_lines(inputs.rows, plan, exact.integers, record, exchange)
+        final = copied(final, rows.dtype)
+        fields = {"weights": exact.numbers.reshape(inputs.node_shape)}
+        if record != "loads":
+            even = (evenness(loads, exact, before.total) for loads in (inputs.rows, final))
+            fields |= _fields(plan, inputs, before, recorded)
+            fields |= per_batch(weighted_fields(*even), inputs.batch)
+        copy_into(rows, final)
+        return Balance("dde", topology, record, {"loads": finished(result, rows), **fields})
     if record == "loads":
         small = inputs.rows.dtype.kind != "f" and all_within(inputs.rows, INT32_MAX // plan.longest)
         if not small:

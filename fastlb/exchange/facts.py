@@ -24,7 +24,8 @@ def facts(recorded: Mapping[str, Any], *, arrow: str = "->") -> dict[str, str]:
             f"{shown(means['initial_difference'])} {arrow} {shown(means['difference'])}"
         )
         before, after = means["initial_imbalance"], means["imbalance"]
-        texts["imbalance"] = f"{percent(before)} {arrow} {percent(after)}"
+        what = "imbalance of load / weight" if "weights" in recorded else "imbalance"
+        texts[what] = f"{percent(before)} {arrow} {percent(after)}"
     if "moved" in means:
         texts["moved"] = f"{shown(means['moved'])} ({shown(means['cost'])} a unit of load)"
     if "local" in means:

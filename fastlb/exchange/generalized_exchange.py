@@ -24,12 +24,16 @@ from .outputs import finished, output_rows
 from .prepared import PreparedCall, run_prepared
 from .result import Balance
 from .tiling import tiled, untiled
+from .weighted_exchange import sweep_by_weight
+from .weighted_figures import evenness, weighted_fields, with_equal_weights
+from .weights import read_weights
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
     from numpy.typing import ArrayLike, NDArray
 
+    from ..quantities import MixedNumbers
     from .loads import Survey
 
 # A tile of trials, with its least loads if metrics are recorded, should fit the L2 cache.
@@ -46,6 +50,7 @@ def gde(
     order: str = "dimension",
     tol: float | None = None,
     max_sweeps: int | None = None,
+    weights: MixedNumbers | None = None,
     record: str = "metrics",
     out: NDArray[Any] | None = None,
 ) -> Balance:
@@ -83,6 +88,15 @@ def gde(
         Float loads: neighbours within ``tol`` are balanced; default 1e-9 times the mean load.
     max_sweeps : int, optional
         Stop after so many sweeps, by default never.
+    weights : array_like, shape topology.shape or (topology.size,), optional
+        Speeds of the nodes: each gets a share of the load in proportion, one of weight 0 none.
+        Integers, floats (each its shortest decimal), Fractions or strings, taken exactly. In place
+        of d stands twice what would bring a pair to its shares, rounded up: at ``lam = 1/2`` it
+        goes to the nearest ones. Neighbours end within
+        ``|load / weight - load' / weight'| <= (1 / weight + 1 / weight') / 2``. A node of weight 0
+        sends all it has towards those with a weight, and lets nothing pass; a light one between
+        heavy ones lets little pass, and sweeps grow with their ratio. Figures are then of
+        load / weight.
     record : {"metrics", "loads", "flows"}
         ``"loads"`` computes final loads alone, ``"flows"`` also the net flows.
     out : array, optional
@@ -100,7 +114,8 @@ def gde(
     TypeError, ValueError
         On arguments that do not fit.
     OverflowError
-        If a total, or the units moved, do not fit int64.
+        If a total, or the units moved, do not fit int64. With weights, if a total is 2**62 or
+        more, or the weights' sum 2**61 or more, in the largest unit of which all are multiples.
 
     Notes
     -----
@@ -113,8 +128,10 @@ def gde(
     >>> b = lb.gde([2021, 0], lb.Chain(2), lam="723/1000")
     >>> b.loads, b.sweeps
     (array([1011, 1010]), 8)
+    >>> lb.gde([2021, 0, 0], "chain:3", weights=["1/2", 1.5, 0]).loads
+    array([ 505, 1516,    0])
     """
-    if tol is None:
+    if tol is None and weights is None:
         # A pair is passed as two arguments: the cache distinguishes types of arguments alone, and
         # (1.0, 2), which is refused, equals (1, 2).
         parts = lam if type(lam) is tuple and len(lam) == 2 else (lam,)
@@ -123,6 +140,11 @@ def gde(
         if balanced is not None:
             return balanced
     topology = topology_for("gde", topology)
+    exact = None if weights is None else read_weights(weights, topology)
+    if exact is not None and exact.are_equal:
+        options_of_all = {"lam": lam, "order": order, "tol": tol, "max_sweeps": max_sweeps}
+        balance = gde(loads, topology, **options_of_all, record=record, out=out)
+        return with_equal_weights(balance, exact)
     check_record(record)
     share = read_share(lam, topology)
     most = most_sweeps(max_sweeps)
@@ -134,7 +156,15 @@ def gde(
     flows: NDArray[Any] | None = None
     if record == "flows":
         flows = np.zeros((len(rows), len(links.u)), units_dtype(rows))
-    if rows.dtype.kind == "f":
+    even_before = (
+        None if exact is None or record == "loads" else evenness(inputs.rows, exact, before.total)
+    )
+    if exact is not None:
+        counts = sweep_by_weight(
+            inputs.rows, rows, links, exact, share, before, tolerance, most, flows,
+            with_metrics=record != "loads",
+        )  # fmt: skip
+    elif rows.dtype.kind == "f":
         counts = _run_floats(inputs.rows, rows, links, float(share), tolerance, most, flows)
     else:
         bounds = (int(bound.max(initial=0)) for bound in (before.total, before.largest))
@@ -146,9 +176,13 @@ def gde(
         )
         untiled(tiles, rows)
     fields: dict[str, Any] = {"loads": finished(result, rows), "lam": share}
+    if exact is not None:
+        fields["weights"] = exact.numbers.reshape(inputs.node_shape)
     if record == "loads":
         return Balance("gde", topology, record, fields)
     shared = gde_figures(before, survey_after(before, rows), topology.size, links, counts)
+    if exact is not None and even_before is not None:
+        shared |= weighted_fields(even_before, evenness(rows, exact, before.total))
     fields |= per_batch(shared, inputs.batch)
     fields["colours"] = links.count
     if flows is not None:

@@ -16,9 +16,13 @@ from ..topologies.grids import Chain
 from .casting import INT64_MAX
 from .direct_exchange import dde
 from .loads import read_loads, survey
+from .weighted_quotas import quotas
+from .weights import read_weights
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
+
+    from ..quantities import MixedNumbers
 
 MODES = ("rbs", "sbr", "sbr-strict")
 # Sums along a line of k floats have an error of at most this times k times the total.
@@ -45,7 +49,9 @@ class DdeLine(Displayed):
     shift: int | float
 
 
-def dde_line(loads: ArrayLike, *, ring: bool = False) -> DdeLine:
+def dde_line(
+    loads: ArrayLike, *, ring: bool = False, weights: MixedNumbers | None = None
+) -> DdeLine:
     """Return the worked table of one chain or ring (Wu-Shu Figs 3 and 8).
 
     Parameters
@@ -54,6 +60,8 @@ def dde_line(loads: ArrayLike, *, ring: bool = False) -> DdeLine:
         Tasks per node, not negative: integers, float32 or float64.
     ring : bool
         Whether the last node is linked to the first; a ring of 2 has one link, of 1 none.
+    weights : array_like, shape (k,), optional
+        Speeds of the nodes, as :func:`quotas` takes them, whose quotas the line gets.
 
     Returns
     -------
@@ -71,28 +79,34 @@ def dde_line(loads: ArrayLike, *, ring: bool = False) -> DdeLine:
     --------
     >>> dde_line([9, 7, 4, 1, 4, 6, 1, 5]).flows
     array([ 4,  6,  5,  1,  0,  2, -1,  0])
+    >>> dde_line([9, 7, 4, 1], weights=[1, 1, 2, 3]).quotas
+    array([3, 3, 6, 9])
     """
     row = _line(loads)
-    table: DdeLine = aside_if_large(len(row), _table, row, ring)
+    table: DdeLine = aside_if_large(len(row), _table, row, ring, weights)
     return table
 
 
-def _table(row: NDArray[Any], ring: bool) -> DdeLine:
+def _table(row: NDArray[Any], ring: bool, weights: MixedNumbers | None) -> DdeLine:
     k = len(row)
     nodes = np.arange(k)
     suffix_sums = row[::-1].cumsum()[::-1]
     total = suffix_sums[0]
-    if row.dtype.kind == "f":
+    if weights is not None:
+        read_weights(weights, Chain(k))
+        line_quotas = quotas(total, weights)
+        suffix_quotas = line_quotas[::-1].cumsum()[::-1]
+    elif row.dtype.kind == "f":
         suffix_quotas = total * ((k - nodes) / k)
-        quotas = np.full(k, total / k)
+        line_quotas = np.full(k, total / k)
     else:
         average, remainder = divmod(total, k)
         suffix_quotas = average * (k - nodes) + np.maximum(0, remainder - nodes)
-        quotas = average + (nodes < remainder)
+        line_quotas = average + (nodes < remainder)
     flows = np.zeros_like(row)
     if row.dtype.kind == "f":
         # Rounding errors of float sums grow along the line; DDE's kernel corrects them.
-        flows = dde(row, Chain(k), record="flows").flows[0]
+        flows = dde(row, Chain(k), weights=weights, record="flows").flows[0]
     else:
         flows[:-1] = (suffix_quotas - suffix_sums)[1:]
     shift = flows.dtype.type(0)
@@ -104,7 +118,7 @@ def _table(row: NDArray[Any], ring: bool) -> DdeLine:
         elif upper < 0:
             shift = lower
         flows = flows - shift
-    return DdeLine(suffix_sums, quotas, suffix_quotas, flows, shift.item())
+    return DdeLine(suffix_sums, line_quotas, suffix_quotas, flows, shift.item())
 
 
 def exchange_rounds(

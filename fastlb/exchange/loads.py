@@ -38,6 +38,11 @@ class LoadRows:
     batch: tuple[int, ...]
     shape: tuple[int, ...]
 
+    @property
+    def node_shape(self) -> tuple[int, ...]:
+        """The shape without the batch axes: that of the addresses, or of a flat axis."""
+        return self.shape[len(self.batch) :]
+
 
 class Survey(NamedTuple):
     """Total and extremes of every row, before or after balancing.

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 RECORDED_WITH = {
     "loads": "loads",
     "lam": "loads",
+    "weights": "loads",
     "difference": "metrics",
     "initial_difference": "metrics",
     "imbalance": "metrics",
@@ -84,6 +85,9 @@ class Balance:
         GDE: number of colours of the links.
     lam : Fraction
         GDE: the share of a difference that was sent, given or by default.
+    weights : as the input without the batch, int64 or float64
+        With weights: those of the nodes. Differences and imbalances are then of load / weight,
+        float64, over the nodes of a weight above 0, and the mean is that of their load.
     counts : dict of batch
         HHC: counters by name; it cannot be changed.
     stages : (S,) + as the input; moved_per_stage, rounds_per_stage : (S,) + batch
@@ -120,6 +124,7 @@ class Balance:
     converged: Flag
     colours: int
     lam: Fraction
+    weights: NDArray[Any]
     counts: dict[str, Units]
     stages: NDArray[Any]
     moved_per_stage: NDArray[Any]

@@ -10,6 +10,7 @@ from .textfiles import refuse
 
 TRAFFIC_NAMES = ("traffic", "used", "usage", "utilization", "throughput")
 LOAD_NAMES = ("load", "loads")
+WEIGHT_NAMES = ("weight", "weights", "speed", "speeds")
 
 # Attributes, in lower case, that number, name, describe or draw a node or link, among them those
 # of the Topology Zoo. pandas writes its index without a heading.

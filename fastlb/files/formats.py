@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ..quantities import Number
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
-_TABLE_SUFFIXES = (*TEXT_SUFFIXES, *GRAPH_SUFFIXES, ".json")
+TABLE_SUFFIXES = (*TEXT_SUFFIXES, *GRAPH_SUFFIXES, ".json")
 _KINDS = (
     "a .npy or .csv file, loads by node in .csv, .json, .graphml or .gml, or a folder or list of "
     "vt PREFIX.RANK.json files"
@@ -77,6 +77,7 @@ def read_load_file(
     network: NamedNetwork | Topology | None = None,
     column: str | None = None,
     ignore: Sequence[str] = (),
+    other: Sequence[str] = (),
     progress: Callable[[int, int], object] | None = None,
 ) -> LoadFile:
     """Read loads from a file, a folder, a glob pattern or a list of files.
@@ -95,6 +96,8 @@ def read_load_file(
         of the file.
     column, ignore : optional
         Tables by node: the column of the loads, and columns to leave out.
+    other : optional
+        Tables by node: columns to leave out if there are any of these names.
     progress : callable, optional
         Called as ``progress(files read, files in all)`` while reading many files.
 
@@ -116,7 +119,7 @@ def read_load_file(
         raise ValueError(f"loads must be {_KINDS}, got nothing")
     many = f"{len(files)} files in {Path(files[0] or '.').parent}"
     label = str(paths[0]) if len(paths) == 1 else many
-    result = _read_table(files, network, column, ignore) if len(files) == 1 else None
+    result = _read_table(files, network, column, ignore, other) if len(files) == 1 else None
     if result is None:
         for option, value in (("column", column), ("ignore", next(iter(ignore), None))):
             if value is not None:
@@ -189,10 +192,11 @@ def _read_table(
     network: NamedNetwork | Topology | None,
     column: str | None,
     ignore: Sequence[str],
+    other: Sequence[str],
 ) -> LoadFile | None:
     """Return loads by node or plain numbers of a text file; None for other files."""
     path = paths[0]
-    if path is not None and (path.suffix.lower() not in _TABLE_SUFFIXES or path.is_dir()):
+    if path is not None and (path.suffix.lower() not in TABLE_SUFFIXES or path.is_dir()):
         return None
     if path is not None and re.search(r"\.-?\d+\.json$", path.name):
         return None  # a file of a vt run
@@ -201,7 +205,7 @@ def _read_table(
     # Two columns of numbers are a table where they name the nodes of a file, else a grid.
     nodes = network.ids if isinstance(network, NamedNetwork) else ()
     table = read_node_table(
-        path or Path(source), column=column, ignore=ignore, nodes=nodes, text=text
+        path or Path(source), column=column, ignore=(*ignore, *other), nodes=nodes, text=text
     )
     if table is not None:
         check_ignored(ignore, table.labels, source)

@@ -76,9 +76,11 @@ def read_node_loads(
 
 
 def loads_in_order(
-    table: NodeTable, network: NamedNetwork | None, *, complete: bool = True
+    table: NodeTable, network: NamedNetwork | None, *, complete: bool = True, what: str = "load"
 ) -> list[Number]:
     """Return a table's loads in the order of the network's nodes, or of the table without one.
+
+    Errors call the numbers ``what``.
 
     Raises
     ------
@@ -94,11 +96,11 @@ def loads_in_order(
         node = ids[name]
         if node in loads:
             refuse(place, f"node {name!r} must be named once, got it again")
-        loads[node] = file_number(place, f"load of {name}", value, signed=not complete)
+        loads[node] = file_number(place, f"{what} of {name}", value, signed=not complete)
     names = list(ids) if network is None else network.names
     missing = [names[i] for i in range(len(names)) if i not in loads]
     if complete and missing:
-        refuse(table.source, f"must have a load for every node, {missing[0]!r} has none")
+        refuse(table.source, f"must have a {what} for every node, {missing[0]!r} has none")
     return [loads.get(i, 0) for i in range(len(names))]
 
 

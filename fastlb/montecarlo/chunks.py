@@ -11,6 +11,8 @@ from ..random_loads.distributions import Experiment
 from .grid import Cell
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from ..random_loads.distributions import Distribution
     from ..topologies.topology import Topology
     from .grid import Group
@@ -56,6 +58,7 @@ class Chunk:
     seed: int
     start: int
     trials: int
+    weights: tuple[Fraction, ...] | None = None
 
     @property
     def group(self) -> Group:
@@ -108,7 +111,8 @@ def divide(
         step = size or trials_of(chunk_loads, topology.size, max_rows // len(methods))
         for start in numbers[::step]:
             count = min(step, numbers.stop - start)
-            yield Chunk(topology, loads, methods, study.seed, start, count)
+            weights = study.weights_on(topology)
+            yield Chunk(topology, loads, methods, study.seed, start, count, weights)
 
 
 def subdivide(chunk: Chunk, loads: int, max_rows: int = MAX_ROWS) -> Iterator[Chunk]:

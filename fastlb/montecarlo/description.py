@@ -19,12 +19,16 @@ from ..topologies.parse import parse_topology
 from ..topologies.topology import Topology
 from .grid import GRID, Part
 from .study import Study
+from .studyweights import weights_entry
 
 # Parameters with which a bundled study may be run and still be the bundled one.
 OPTIONS = ("trials", "seed", "target_error", "minimum_trials")
 
 # The keys of a description.
 KEYS = ("name", *GRID, "further", *OPTIONS)
+
+# A key that only a study of nodes of different weights has.
+WEIGHTS = "weights"
 
 # Most differences of two studies, and entries of a list, that an error names.
 MAX_NAMED = 6
@@ -39,10 +43,12 @@ def describe(study: Study | Part) -> dict[str, Any]:
     Topologies and loads become their spelling. The SHA-256 of the whole follows it where the
     spelling does not say all, as for a general network or one in a file.
     """
-    return {
+    description = {
         field.name: _json_ready(field.name, getattr(study, field.name))
         for field in dataclasses.fields(study)
     }
+    # Without weights the description is that of the versions that knew none.
+    return {key: value for key, value in description.items() if key != WEIGHTS or value}
 
 
 def digest(value: Any) -> str:
@@ -67,7 +73,7 @@ def check_description(description: Any) -> None:
     """
     if not isinstance(description, dict):
         raise ValueError(f"study must be a table, got {description!r:.200}")
-    _check_kinds(description, KEYS, "study")
+    _check_kinds(description, (*KEYS, *({WEIGHTS} & set(description))), "study")
     for i, part in enumerate(description["further"]):
         _check_kinds(part, GRID, f"study.further[{i}]")
 
@@ -89,7 +95,7 @@ def study_of(description: Mapping[str, Any]) -> Study:
         if describe(bundled) == description:
             return bundled
     further = description["further"]
-    for table, keys in ((description, KEYS), *((part, GRID) for part in further)):
+    for table, keys in ((description, (*KEYS, WEIGHTS)), *((part, GRID) for part in further)):
         if unknown := next((key for key in table if key not in keys), None):
             raise ValueError(f"study has the keys {', '.join(keys)}, got {unknown}")
     grids = [description, *further]
@@ -148,6 +154,7 @@ _KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "name": ("text", lambda value: isinstance(value, str)),
     "further": ("a list of tables", _are_tables),
     "target_error": ("a table", lambda value: isinstance(value, dict)),
+    WEIGHTS: ("a list or a table of lists", lambda value: isinstance(value, list | dict)),
     **dict.fromkeys(GRID, ("a list of texts", _are_texts)),
     **dict.fromkeys(("trials", "seed", "minimum_trials"), ("a whole number", _is_number)),
 }
@@ -158,6 +165,8 @@ def _json_ready(name: str, value: Any) -> Any:
         return _spelling_with_hash(value)
     if isinstance(value, Part):
         return describe(value)
+    if name == WEIGHTS:
+        return weights_entry(value, as_text=True)
     if isinstance(value, tuple) and name == "target_error":
         return {target.figure: target.spec for target in value}
     if isinstance(value, tuple):

@@ -20,6 +20,8 @@ from .methodtext import parse_method
 from .study import Study
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from numpy.typing import NDArray
 
     from .parts import Layout
@@ -47,7 +49,10 @@ def dry_run(study: Study) -> Layout:
                 if experiment is None:
                     require_memory(LOAD_BYTES * topology.size, f"a trial on {topology.spec}")
                     empty = np.zeros((1, *topology.shape), dtype=np.int64)
-                    figures = figure_columns(_balance(empty, topology, method), 1)
+                    weights = study.weights_on(topology)
+                    figures = figure_columns(_balance(empty, topology, method, weights), 1)
+                elif study.weights:
+                    raise ValueError("weights must be left out where trials are no loads")
                 else:
                     figures = experiment.measure(
                         topology, method, seed=study.seed, start=0, trials=1
@@ -71,7 +76,7 @@ def run_chunk(chunk: Chunk) -> MethodColumns:
             )
             for method in chunk.methods
         ]
-    recorded = measure_in_tiles(chunk)
+    recorded = measure_in_tiles(chunk) if chunk.weights is None else {}
     columns = {name: figure_columns(figures, chunk.trials) for name, figures in recorded.items()}
     if others := tuple(method for method in chunk.methods if method not in columns):
         columns |= zip(others, _measure_in_rows(replace(chunk, methods=others)), strict=True)
@@ -89,7 +94,11 @@ def _measure_in_rows(chunk: Chunk) -> MethodColumns:
         )
         parts.append(
             [
-                _copy_columns(figure_columns(_balance(loads, part.topology, method), part.trials))
+                _copy_columns(
+                    figure_columns(
+                        _balance(loads, part.topology, method, part.weights), part.trials
+                    )
+                )
                 for method in part.methods
             ]
         )
@@ -132,9 +141,16 @@ def _copy_columns(columns: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]
     }
 
 
-def _balance(loads: NDArray[np.int64], topology: Topology, method: str) -> dict[str, Any]:
+def _balance(
+    loads: NDArray[np.int64],
+    topology: Topology,
+    method: str,
+    weights: tuple[Fraction, ...] | None,
+) -> dict[str, Any]:
     """Return the figures that a method records of these loads."""
     name, options = parse_method(method)
+    if weights is not None:
+        options = {"weights": weights, **options}
     check_options(name, options)
     result = balance(loads, topology, method=name, **options)
     return {figure: getattr(result, figure, None) for figure in FIGURES}

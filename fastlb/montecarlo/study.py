@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +16,13 @@ from ..topologies.topology import Topology
 from .grid import GRID, Cell, Group, Part, normalise
 from .studyfile import read_keys, toml_text
 from .studyfile_lines import located
+from .studyweights import ALL, StudyWeights, read_study_weights, weights_entry, weights_on
 from .targets import Target, read_targets
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from ..quantities import MixedNumbers
 
 __all__ = ["Cell", "Group", "Part", "Study"]
 
@@ -62,6 +68,10 @@ class Study:
         92 %; with 32, in 94, 90 and 87 %. Where that matters, leave ``target_error`` out.
     minimum_trials : int
         Number of trials before the errors are checked first.
+    weights : array_like or dict of array_like, optional
+        Speeds of the nodes, for methods that take ``weights``: a list for all topologies, which
+        then have as many nodes, or lists by topology, ``{"ring:4": [3, 1, 1, "1/2"]}``; nodes of
+        a topology without one are equal. Differences and imbalances are then of load / weight.
 
     Raises
     ------
@@ -85,6 +95,7 @@ class Study:
     further: tuple[Part, ...] = ()
     target_error: tuple[Target, ...] = ()
     minimum_trials: int = 256
+    weights: StudyWeights = ()
 
     if TYPE_CHECKING:
 
@@ -99,6 +110,7 @@ class Study:
             further: Iterable[Part] = (),
             target_error: Mapping[str, float | str] | Sequence[Target] = (),
             minimum_trials: int = 256,
+            weights: MixedNumbers | Mapping[str, MixedNumbers] | StudyWeights = (),
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -120,6 +132,9 @@ class Study:
             "seed": check_seed(self.seed),
             "target_error": read_targets(self.target_error),
             "minimum_trials": minimum_trials,
+            "weights": read_study_weights(
+                self.weights, [*self.topologies, *(t for part in further for t in part.topologies)]
+            ),
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -148,6 +163,8 @@ class Study:
             "trials": self.trials,
             "seed": self.seed,
         }
+        if self.weights:
+            about["weights"] = [spec or "of all topologies" for spec, _ in self.weights]
         if self.target_error:
             about["stops at"] = [f"{target.figure} {target.spec}" for target in self.target_error]
         return card(f"Study {self.name}", about)
@@ -156,7 +173,11 @@ class Study:
         """Return whether this study has all combinations of another."""
         return set(other.cells) <= set(self.cells)
 
-    def only(self, groups: Iterable[Group]) -> Study:
+    def weights_on(self, topology: Topology) -> tuple[Fraction, ...] | None:
+        """Return the weights of a topology's nodes, or None if they are all equal."""
+        return weights_on(self.weights, topology)
+
+    def only(self, groups: Collection[Group]) -> Study:
         """Return the study of some of the groups of topologies and loads, with all their methods.
 
         It has one grid for each group.
@@ -166,7 +187,9 @@ class Study:
             for topology, loads in groups
         ]
         first = {name: getattr(grids[0], name) for name in GRID}
-        return replace(self, **first, further=tuple(grids[1:]))
+        specs = {ALL, *(topology.spec for topology, _ in groups)}
+        weights = tuple(entry for entry in self.weights if entry[0] in specs)
+        return replace(self, **first, further=tuple(grids[1:]), weights=weights)
 
     def to_toml(self) -> str:
         """Return the study as the text of a TOML file.
@@ -183,6 +206,7 @@ class Study:
             seed=self.seed,
             targets=self.target_error,
             minimum_trials=self.minimum_trials,
+            weights=weights_entry(self.weights),
         )
 
     @classmethod

@@ -33,6 +33,7 @@ def toml_text(
     seed: int,
     targets: Sequence[Target],
     minimum_trials: int,
+    weights: Any = (),
 ) -> str:
     """Return a study as the text of a TOML file; errors as for ``Study.to_toml``."""
     lines = [
@@ -44,6 +45,11 @@ def toml_text(
         entries = [f"{json.dumps(t.figure)} = {json.dumps(t.spec)}" for t in targets]
         lines.append(f"target_error = {{ {', '.join(entries)} }}")
         lines.append(f"minimum_trials = {minimum_trials}")
+    if isinstance(weights, dict) and weights:
+        tables = [f"{json.dumps(spec)} = {json.dumps(listed)}" for spec, listed in weights.items()]
+        lines.append(f"weights = {{ {', '.join(tables)} }}")
+    elif weights:
+        lines.append(f"weights = {json.dumps(weights)}")
     first, *further = grids
     lines += _grid_lines(first)
     for i, part in enumerate(further):

@@ -59,6 +59,8 @@ def _means(results: Results) -> Table:
     for count, (key, figures) in zip(trials, summary.items(), strict=True):
         means = [mean_of(figures[name]) if name in figures else None for name in names]
         rows.append([*(key[i] for i in differ), *(count for _ in counted), *means])
+    if results.study.weights:
+        same.append("differences and imbalances of load / weight")
     title = f"Means of {results.trials_text} trial{'s' if max(trials) > 1 else ''}"
     return Table(
         "overview",

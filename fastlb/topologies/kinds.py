@@ -59,6 +59,9 @@ KINDS = (HYPERCUBE, FAULTY_HYPERCUBE, GRID, HEXA_CELL, NETWORK)
 # Methods that plan flows on links with capacities; they take every topology.
 PLANNERS = ("minimax_flow",)
 
+# Methods for nodes of different weights.
+WEIGHTED = ("dem", "dde", "gde")
+
 # A remark on every method for ``fastlb topologies --methods``.
 REMARKS = {
     "dem": "one pass over the dimensions; faulty links exchange nothing",
@@ -81,15 +84,22 @@ def kind_of(topology: Topology) -> Kind:
     return HEXA_CELL if isinstance(topology, HyperHexaCell) else NETWORK
 
 
-def suitable(topology: Topology) -> list[str]:
+def suitable(topology: Topology, *, by_weight: bool = False) -> list[str]:
     """Return the library's methods that balance a topology, the usual one first.
+
+    ``by_weight`` : nodes of different weights, in proportion.
 
     Examples
     --------
     >>> suitable(Hypercube(3, faults=[(0, 4)]))
     ['fault_tolerant_dem', 'dem', 'gde']
     """
-    return list(kind_of(topology).methods)
+    kind = kind_of(topology)
+    if not by_weight:
+        return list(kind.methods)
+    # Faulty links keep DEM from the shares.
+    left_out = "dem" if kind is FAULTY_HYPERCUBE else None
+    return [method for method in kind.methods if method in WEIGHTED and method != left_out]
 
 
 @overload

@@ -47,16 +47,21 @@ def _add(total, errors, value):
     return new_total, errors
 
 
+def total_of(rows, k):
+    """Return the total of k rows, of reals without the rounding errors of the sums on the way."""
+    zero = spread(0, rows[0])
+    total, errors = fori(k, lambda i, *sums: _add(*sums, rows[i]), zero, zero)
+    return total + errors
+
+
 def _quotas(rows, k):
     """Return of each line the total T, ``T // k`` and ``T % k``; of reals T, the mean and 0.
 
     Processors do not divide registers of integers: the quotients come from floats.
     """
-    zero = spread(0, rows[0])
-    total, errors = fori(k, lambda i, *sums: _add(*sums, rows[i]), zero, zero)
+    total = total_of(rows, k)
     if total.dtype.kind == "f":
-        total = total + errors
-        return total, total / spread(k, total), zero
+        return total, total / spread(k, total), spread(0, total)
     length, reciprocal = spread(k, total), 1.0 / k.astype("float64")
     if total.dtype.itemsize == 4:
         # With half a unit added no quotient is within 1 / 2k of a whole number, and rounding of
@@ -112,7 +117,7 @@ def _count_flow(flow, units, beyond, up, down, longest):
     return [units, beyond, up, down, maximum(longest, maximum(up, down))]
 
 
-def balance(rows, k, outs, flow_outs=(), *, ring=None, resident=None):
+def balance(rows, k, outs, flow_outs=(), *, ring=None, resident=None, quotas=None):
     """Balance lines of k nodes; return the units that moved, -1 beyond int64, and the rounds.
 
     Parameters
@@ -124,8 +129,10 @@ def balance(rows, k, outs, flow_outs=(), *, ring=None, resident=None):
         With it lines are rings of 3 or more nodes, else chains.
     resident : (before, after), Rows, optional
         ``before`` holds the least load of each node so far, ``after`` receives the new one.
+    quotas : Rows, optional
+        The loads afterwards, if they are not those of the rule above.
     """
-    total, average, remainder = _quotas(rows, k)
+    total, average, remainder = (total_of(rows, k), 0, 0) if quotas else _quotas(rows, k)
     zero = spread(0, total)
     real = total.dtype.kind == "f"
     noise = total * NOISE if real else None
@@ -135,7 +142,10 @@ def balance(rows, k, outs, flow_outs=(), *, ring=None, resident=None):
 
     def pass_on(i, surplus, errors, remainder, *counts):
         load = rows[i]
-        quota, remainder = _next_quota(average, remainder)
+        if quotas:
+            quota = quotas[i]
+        else:
+            quota, remainder = _next_quota(average, remainder)
         surplus, errors = _add(surplus, errors, load - quota)
         flow = surplus + errors if real else surplus
         if resident:

@@ -126,7 +126,7 @@ def test_a_method_may_use_its_arrays_again(monkeypatch, rows, chunk):
             "mesh:4x4",
             "dde:lam=0.7",
             TypeError,
-            "^dde:lam=0.7 on mesh:4x4: dde takes axes, exchange, got lam$",
+            "^dde:lam=0.7 on mesh:4x4: dde takes axes, exchange, weights, got lam$",
         ),
         ("mesh:4x4", "dde:axes=1-1", ValueError, "axes must be an order"),
     ],

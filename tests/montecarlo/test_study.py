@@ -215,7 +215,8 @@ def test_errors_name_the_line_where_it_is_plain(tmp_path, wrong, says):
     [
         (
             TOML.replace('"dde"', '"gde",\n"dde:exchnge=sbr"'),
-            "line 4: methods: dde:exchnge=sbr on mesh:4x4: dde takes axes, exchange, got exchnge",
+            "line 4: methods: dde:exchnge=sbr on mesh:4x4: dde takes axes, exchange, weights, "
+            "got exchnge",
         ),
         (TOML.replace("dde", "gde:lam=7"), "line 3: methods: gde:lam=7 on mesh:4x4: lam must lie"),
         (TOML + 'target_error = { "cots" = 1 }', "line 5: target_error must be among"),
