@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..topologies.topology import Topology
+from .lbdata import folder_files, is_rank_file
 from .namednetwork import NamedNetwork, named_topology
 from .nodeloads import json_list, loads_in_order
 from .nodetables import GRAPH_SUFFIXES, read_node_table
 from .npyfile import read_npy
 from .textfiles import read_text, refuse
-from .vt import folder_files, read_task_loads
+from .vt import read_task_loads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
