@@ -13,30 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..quantities import Number
+from ..tasks.memory import TaskMemory
 from .textfiles import refuse
-
-
-@dataclass(frozen=True)
-class TaskMemory:
-    """Bytes that tasks need; ``T`` tasks, ``B`` blocks.
-
-    Attributes
-    ----------
-    own : (T,) int64 or float64
-        Bytes of every task.
-    block : (T,) int64
-        The block that a task works on, -1 for none. A node holds a block once, whatever the
-        number of its tasks that work on it.
-    block_bytes : (B,) int64 or float64
-        Bytes of every block.
-    overhead : int or float
-        Bytes that a node needs besides: its own, and the most that one task needs while it runs.
-    """
-
-    own: NDArray[Any]
-    block: NDArray[np.int64]
-    block_bytes: NDArray[Any]
-    overhead: Number = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,12 +72,14 @@ class TaskSet:
         """Return the SHA-256 of all that an assignment depends on."""
         memory = self.memory
         arrays = [self.sizes, self.owner, self.movable, self.edges, self.edge_bytes]
-        if memory is not None:
-            arrays += [memory.own, memory.block, memory.block_bytes]
         digest = hashlib.sha256()
         weights = None if self.weights is None else list(map(str, self.weights))
-        overhead = None if memory is None else str(memory.overhead)
-        head = [list(self.names), list(self.nodes), weights, overhead]
+        held: list[Any] = []
+        if memory is not None:
+            blocks = None if memory.block is None else list(memory.block)
+            held = [np.asarray(memory.own).tolist(), blocks, dict(memory.block_bytes or {})]
+            held.append(np.asarray(memory.node).tolist())
+        head = [list(self.names), list(self.nodes), weights, held]
         digest.update(json.dumps(head, separators=(",", ":")).encode())
         for array in arrays:
             if array is None:

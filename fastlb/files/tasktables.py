@@ -16,7 +16,8 @@ from ..extras import extra
 from .attributes import LOAD_NAMES, find_label, quoted, unread
 from .filenumbers import file_number
 from .nodetables import NODE_NAMES
-from .taskset import TaskMemory, TaskSet, number_column
+from ..tasks.memory import TaskMemory
+from .taskset import TaskSet, number_column
 from .textfiles import delimiter, flag, once, read_text, refuse, rows_of
 
 # Headings of the columns, the likeliest first, in lower case.
@@ -92,7 +93,6 @@ class TaskTable:
         memory = self._numbers("bytes")
         sizes = self._numbers("load")
         assert sizes is not None
-        none = np.full(len(names), -1, dtype=np.int64)
         return TaskSet(
             self.source,
             self.kind,
@@ -101,7 +101,7 @@ class TaskTable:
             sizes,
             np.array([number[owner] for owner in owners], dtype=np.int64),
             np.array(movable or [True] * len(names), dtype=np.bool_),
-            None if memory is None else TaskMemory(memory, none, np.zeros(0, np.int64)),
+            None if memory is None else TaskMemory(memory),
         )
 
     def _numbers(self, role: str) -> NDArray[Any] | None:

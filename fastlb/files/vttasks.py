@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 from ..extras import extra
 from ..quantities import Number
 from .lbdata import by_rank, excerpt, listed, phases_of, read_document
-from .taskset import TaskMemory, TaskSet, number_column
+from ..tasks.memory import TaskMemory
+from .taskset import TaskSet, number_column
 
 # brotli's best compression, its default, takes ten times as long for a few percent.
 _QUALITY = 6
@@ -216,8 +217,7 @@ class _PhaseReader:
         self.movable: list[bool] = []
         self.footprints: list[Number] = []
         self.blocks: list[int] = []
-        self.block_number: dict[int, int] = {}
-        self.block_bytes: list[Number] = []
+        self.block_bytes: dict[int, Number] = {}
         self.working: Number = 0
         self.resident: Number = 0
         self.has_memory = False
@@ -274,15 +274,12 @@ class _PhaseReader:
             self.blocks.append(-1)
             return
         size = sizes.get("shared_bytes", 0)
-        block = self.block_number.setdefault(shared, len(self.block_bytes))
-        if block == len(self.block_bytes):
-            self.block_bytes.append(size)
-        elif self.block_bytes[block] != size:
+        if self.block_bytes.setdefault(shared, size) != size:
             raise ValueError(
                 f"{place} must give block {shared} the shared_bytes it had before, "
-                f"{self.block_bytes[block]:g}, got {size:g}"
+                f"{self.block_bytes[shared]:g}, got {size:g}"
             )
-        self.blocks.append(block)
+        self.blocks.append(shared)
 
     def add_communications(self, place: str, messages: Any) -> None:
         """Add the messages between tasks that are known, after all tasks were added."""
@@ -310,10 +307,10 @@ class _PhaseReader:
         memory = None
         if self.has_memory and with_memory:
             memory = TaskMemory(
-                number_column(run.source, "footprints", self.footprints),
-                np.array(self.blocks, dtype=np.int64),
-                number_column(run.source, "shared_bytes", self.block_bytes),
-                self.resident + self.working,
+                own=number_column(run.source, "footprints", self.footprints),
+                block=np.array(self.blocks, dtype=np.int64) if self.block_bytes else None,
+                block_bytes=self.block_bytes or None,
+                node=self.resident + self.working,
             )
         return TaskSet(
             run.source,

@@ -1,0 +1,152 @@
+"""The output of ``fastlb assign``: figures before and after, a picture of the loads, moves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from ..reports.pictures import LoadPicture
+from ..topologies.network import Network
+from .report import count, percent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.console import RenderableType
+
+    from ..files.taskfiles import TaskFile
+    from ..tasks.assignment import Assignment
+    from ..topologies.topology import Topology
+
+LISTED_MOVES = 12
+
+
+def assignment_report(
+    file: TaskFile,
+    document: dict[str, Any],
+    assignments: Sequence[Assignment],
+    network: Topology | None,
+    *,
+    picture: bool = True,
+) -> Iterator[RenderableType]:
+    """Yield the lines, tables and the picture to print for an assignment."""
+    first = file.phases[0]
+    phases = document["phases"]
+    numbered = f", {len(phases)} phases" if len(phases) > 1 else ""
+    still = int(np.count_nonzero(~first.movable))
+    pinned = f", {still:,} of them not movable" if still else ""
+    where = "" if network is None else f" of {network.spec}"
+    yield Text(
+        f"{file.source}: {len(first.names):,} tasks{pinned} on {len(first.nodes):,} nodes"
+        f"{where}{numbered}"
+    )
+    yield Text()
+    if len(phases) > 1:
+        yield _several(phases)
+        shown = max(range(len(phases)), key=lambda i: _imbalance(phases[i], "before"))
+    else:
+        yield _one(phases[0])
+        shown = 0
+    yield Text(_verdict(phases[shown]))
+    if picture:
+        yield Text()
+        if len(phases) > 1:
+            yield Text(f"phase {phases[shown]['phase']}, the most uneven of {len(phases)}:")
+        nodes = phases[shown]["nodes"]
+        before, after = (
+            np.array([node[key] for node in nodes], dtype=np.float64) for key in ("before", "after")
+        )
+        drawn = network or Network([], n=len(nodes), names=[node["name"] for node in nodes])
+        yield LoadPicture(_whole(before), _whole(after), drawn)
+    yield from _moves(phases[shown])
+
+
+def _one(phase: dict[str, Any]) -> Table:
+    table = _table("", "before", "after")
+    loads = {key: [node[key] for node in phase["nodes"]] for key in ("before", "after")}
+    table.add_row("largest load", *(count(max(values)) for values in loads.values()))
+    table.add_row("least load", *(count(min(values)) for values in loads.values()))
+    table.add_row("imbalance", *(percent(_imbalance(phase, key)) for key in loads))
+    if phase["remote_before"] is not None:
+        table.add_row("remote bytes", count(phase["remote_before"]), count(phase["remote_after"]))
+    table.add_row("tasks moved", "", f"{len(phase['moves']):,}")
+    table.add_row("load moved", "", count(phase["moved"]))
+    if phase["hops"] != len(phase["moves"]):
+        table.add_row("moves x links", "", f"{phase['hops']:,}")
+    if phase["rounds"] is not None:
+        table.add_row("rounds", "", f"{phase['rounds']:,}")
+    return table
+
+
+def _several(phases: list[dict[str, Any]]) -> Table:
+    table = _table("phase", "largest", "after", "imbalance", "after", "gap", "tasks", "load moved")
+    for phase in phases:
+        largest = [max(node[key] for node in phase["nodes"]) for key in ("before", "after")]
+        table.add_row(
+            str(phase["phase"]),
+            *map(count, largest),
+            *(percent(_imbalance(phase, key)) for key in ("before", "after")),
+            _gap(phase["gap"]),
+            f"{len(phase['moves']):,}",
+            count(phase["moved"]),
+        )
+    return table
+
+
+def _verdict(phase: dict[str, Any]) -> str:
+    bound = f"the bound is {count(phase['bound'])}"
+    if phase["status"] == "optimal":
+        return f"optimal: no assignment has a smaller largest load ({bound})"
+    if phase["status"] == "stuck":
+        return f"stuck {_gap(phase['gap'])} above the bound: no exchange helps ({bound})"
+    return f"at most {_gap(phase['gap'])} above the optimum ({bound})"
+
+
+def _gap(gap: float) -> str:
+    return "0" if gap == 0 else f"{100 * gap:.2g} %"
+
+
+def _imbalance(phase: dict[str, Any], key: str) -> float:
+    loads = [float(node[key]) for node in phase["nodes"]]
+    mean = sum(loads) / len(loads)
+    return max(loads) / mean - 1 if mean else 0.0
+
+
+def _whole(loads: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return loads as integers where all are, so that they are written without decimals."""
+    whole = (loads == np.rint(loads)).all() and np.abs(loads).max(initial=0) < 2**53
+    return loads.astype(np.int64) if whole else loads
+
+
+def _moves(phase: dict[str, Any]) -> Iterator[RenderableType]:
+    moves = phase["moves"]
+    if not moves:
+        return
+    yield Text()
+    yield Text("moves, largest first:")
+    headings = ["task", "load", "path" if "path" in moves[0] else "from, to"]
+    if "round" in moves[0]:
+        headings.append("round")
+    table = _table(*headings)
+    for move in sorted(moves, key=lambda move: -move["load"])[:LISTED_MOVES]:
+        path = move.get("path", [move["from"], move["to"]])
+        cells = [move["task"], count(move["load"]), " > ".join(path)]
+        if "round" in move:
+            cells.append(", ".join(map(str, move["round"])))
+        table.add_row(*(Text(cell) for cell in cells))
+    yield table
+    if len(moves) > LISTED_MOVES:
+        yield Text(f"and {len(moves) - LISTED_MOVES:,} more moves; --plan or --json gives all")
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table.add_column(columns[0], no_wrap=True)
+    for column in columns[1:]:
+        justify = "left" if column in ("path", "from, to") else "right"
+        table.add_column(column, justify=justify, overflow="fold")
+    return table
