@@ -63,6 +63,10 @@ if TYPE_CHECKING:
         Zipf,
     )
     from .registry import balance, methods, register_method
+    from .tasks.assign import assign_tasks
+    from .tasks.assignment import Assignment, Move
+    from .tasks.assignments import AssignmentBatch
+    from .tasks.memory import TaskMemory
     from .topologies.grids import Chain, Grid, Mesh, Ring, Torus
     from .topologies.hexa_cell_topology import HyperHexaCell
     from .topologies.hypercube import Hypercube
@@ -120,6 +124,10 @@ _HOME = {
         "Zipf",
     ),
     "registry": ("balance", "methods", "register_method"),
+    "tasks.assign": ("assign_tasks",),
+    "tasks.assignment": ("Assignment", "Move"),
+    "tasks.assignments": ("AssignmentBatch",),
+    "tasks.memory": ("TaskMemory",),
     "topologies.grids": ("Chain", "Grid", "Mesh", "Ring", "Torus"),
     "topologies.hexa_cell_topology": ("HyperHexaCell",),
     "topologies.hypercube": ("Hypercube",),
@@ -131,6 +139,8 @@ _HOME = {
 _MODULE = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
+    "Assignment",
+    "AssignmentBatch",
     "Balance",
     "Chain",
     "DdeLine",
@@ -152,6 +162,7 @@ __all__ = [
     "MinimaxBatch",
     "MinimaxPlan",
     "MissingExtraError",
+    "Move",
     "Network",
     "Normal",
     "OneHot",
@@ -164,12 +175,14 @@ __all__ = [
     "RoutingScheme",
     "Statistic",
     "Study",
+    "TaskMemory",
     "Topology",
     "Torus",
     "TwoValued",
     "Uniform",
     "Zipf",
     "__version__",
+    "assign_tasks",
     "balance",
     "check_routing",
     "count_tests",
