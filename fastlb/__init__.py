@@ -67,6 +67,8 @@ if TYPE_CHECKING:
     from .tasks.assignment import Assignment, Move
     from .tasks.assignments import AssignmentBatch
     from .tasks.memory import TaskMemory
+    from .rounds.result import Rounds
+    from .rounds.scheduling import schedule
     from .topologies.grids import Chain, Grid, Mesh, Ring, Torus
     from .topologies.hexa_cell_topology import HyperHexaCell
     from .topologies.hypercube import Hypercube
@@ -128,6 +130,8 @@ _HOME = {
     "tasks.assignment": ("Assignment", "Move"),
     "tasks.assignments": ("AssignmentBatch",),
     "tasks.memory": ("TaskMemory",),
+    "rounds.result": ("Rounds",),
+    "rounds.scheduling": ("schedule",),
     "topologies.grids": ("Chain", "Grid", "Mesh", "Ring", "Torus"),
     "topologies.hexa_cell_topology": ("HyperHexaCell",),
     "topologies.hypercube": ("Hypercube",),
@@ -171,6 +175,7 @@ __all__ = [
     "Resampled",
     "Results",
     "Ring",
+    "Rounds",
     "Route",
     "RoutingScheme",
     "Statistic",
@@ -214,6 +219,7 @@ __all__ = [
     "routing_graph",
     "run",
     "sample_loads",
+    "schedule",
     "scheduling_network",
     "search_speedup",
     "simulate_search",

@@ -41,7 +41,7 @@ TASKS is one of
 The bound is what no assignment can be below: the mean, the fullest node of
 what cannot move, the longest tasks. Status "optimal" says that the largest load
 is proven least (with --slack: within it), "feasible" that it may not be,
-"stuck" that no exchange of tasks helps under the limits.
+"stuck" that a node is above its memory limit, "infeasible" that this must be so.
 
 \b
 --out makes a new folder with the files that TASKS names, tasks moved; what
@@ -103,7 +103,7 @@ def assign(
 ) -> None:
     """Choose which whole tasks move where, so that the fullest node has as little as possible.
 
-    Exit codes: 0 done, 1 no exchange helps and the bound is not reached, 2 bad input.
+    Exit codes: 0 done, 1 a memory limit does not hold, 2 bad input.
     """
     from ..files import writing
     from ..files.assignfile import assignment_document, kafka_document
@@ -158,8 +158,7 @@ def assign(
         for path in (folder, *targets):
             if path is not None:
                 console.print(f"wrote {path}", markup=False, soft_wrap=True)
-    stuck = [p for p in document["phases"] if p["status"] == "stuck"]
-    if stuck:
+    if any(entry["status"] in ("stuck", "infeasible") for entry in document["phases"]):
         ctx.exit(1)
 
 
@@ -191,8 +190,6 @@ def _pinned(file: TaskFile, pins: Sequence[str]) -> list[list[int]]:
 def _assignment(
     tasks: TaskSet, pins: Sequence[int], network: Topology | None, options: Mapping[str, Any]
 ) -> Assignment:
-    import numpy as np
-
     import fastlb as lb
 
     movable = tasks.movable.copy()
@@ -202,7 +199,7 @@ def _assignment(
         raise ValueError(f"--memory-limit needs bytes of tasks, {tasks.source} has none")
     edges = None
     if tasks.edges is not None and tasks.edge_bytes is not None:
-        edges = np.column_stack([tasks.edges, tasks.edge_bytes])
+        edges = (*tasks.edges.T, tasks.edge_bytes)
     return lb.assign_tasks(
         tasks.sizes,
         tasks.owner,

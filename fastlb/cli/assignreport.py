@@ -101,8 +101,10 @@ def _verdict(phase: dict[str, Any]) -> str:
     bound = f"the bound is {count(phase['bound'])}"
     if phase["status"] == "optimal":
         return f"optimal: no assignment has a smaller largest load ({bound})"
+    if phase["status"] == "infeasible":
+        return "infeasible: no assignment keeps every node within its memory limit"
     if phase["status"] == "stuck":
-        return f"stuck {_gap(phase['gap'])} above the bound: no exchange helps ({bound})"
+        return "stuck: a node holds more than its memory limit, and no way was found to change that"
     return f"at most {_gap(phase['gap'])} above the optimum ({bound})"
 
 
@@ -128,15 +130,12 @@ def _moves(phase: dict[str, Any]) -> Iterator[RenderableType]:
         return
     yield Text()
     yield Text("moves, largest first:")
-    headings = ["task", "load", "path" if "path" in moves[0] else "from, to"]
-    if "round" in moves[0]:
-        headings.append("round")
+    headings = ["task", "load", "path", *(["rounds"] if "rounds" in moves[0] else [])]
     table = _table(*headings)
     for move in sorted(moves, key=lambda move: -move["load"])[:LISTED_MOVES]:
-        path = move.get("path", [move["from"], move["to"]])
-        cells = [move["task"], count(move["load"]), " > ".join(path)]
-        if "round" in move:
-            cells.append(", ".join(map(str, move["round"])))
+        cells = [move["task"], count(move["load"]), " > ".join(move["path"])]
+        if "rounds" in move:
+            cells.append(", ".join(map(str, move["rounds"])))
         table.add_row(*(Text(cell) for cell in cells))
     yield table
     if len(moves) > LISTED_MOVES:
@@ -147,6 +146,6 @@ def _table(*columns: str) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     table.add_column(columns[0], no_wrap=True)
     for column in columns[1:]:
-        justify = "left" if column in ("path", "from, to") else "right"
+        justify = "left" if column == "path" else "right"
         table.add_column(column, justify=justify, overflow="fold")
     return table

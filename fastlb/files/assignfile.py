@@ -34,13 +34,13 @@ def assignment_document(
     Entries: ``schema`` ("fastlb.assignment") and ``version`` (1) of its form, ``fastlb`` (the
     library's version), ``input`` (source, kind), ``options``, and ``phases``, a list of objects:
     ``phase`` (its number, null for a table), ``content`` (SHA-256 of the tasks, by which
-    ``--apply`` recognises them), ``status`` ("optimal", "feasible" or "stuck"), ``largest``
+    ``--apply`` recognises them), ``status`` ("optimal", "feasible", "stuck" or "infeasible"), ``largest``
     (load of the fullest node afterwards) and ``bound`` (it cannot be below), ``gap``
     (largest / bound - 1), ``moved`` (load that changes its node), ``hops`` (moves times links),
     ``remote_before`` and ``remote_after`` (bytes between nodes, null without communications),
     ``rounds`` (how many, null unless asked for), ``nodes`` (name, load before and after) and
-    ``moves`` (task, from, to, load; ``path`` of nodes where tasks travel along links; ``round``
-    of each transfer where rounds were asked for). Loads by weight are divided by the node's
+    ``moves`` (task, from, to, load, the ``path`` of nodes, and where rounds were asked for
+    ``rounds``, one for each link of the path). Loads by weight are divided by the node's
     speed in ``largest``, ``bound`` and ``gap``, not in ``nodes``.
     """
     return {
@@ -80,22 +80,21 @@ def _phase(tasks: TaskSet, assignment: Assignment, schedule: Rounds | None) -> d
 
 def _moves(tasks: TaskSet, assignment: Assignment, schedule: Rounds | None) -> list[dict[str, Any]]:
     sizes = tasks.sizes.tolist()
-    entries = []
-    transfer = 0
-    for move in assignment.moves:
-        entry = {
+    entries: list[dict[str, Any]] = [
+        {
             "task": tasks.names[move.task],
             "from": tasks.nodes[move.source],
             "to": tasks.nodes[move.target],
             "load": sizes[move.task],
+            "path": [tasks.nodes[node] for node in move.path],
         }
-        if move.path is not None:
-            entry["path"] = [tasks.nodes[node] for node in move.path]
-        if schedule is not None:
-            hops = 1 if move.path is None else len(move.path) - 1
-            entry["round"] = schedule.round[transfer : transfer + hops].tolist()
-            transfer += hops
-        entries.append(entry)
+        for move in assignment.moves
+    ]
+    if schedule is not None and schedule.route is not None:
+        for entry in entries:
+            entry["rounds"] = []
+        for move, number in zip(schedule.route.tolist(), schedule.round.tolist(), strict=True):
+            entries[move]["rounds"].append(number)
     return entries
 
 

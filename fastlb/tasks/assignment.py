@@ -14,6 +14,7 @@ from ..display.cards import card
 from ..display.drawings import loads_drawing
 from ..display.html import tag
 from ..display.numbers import shown
+from ..flows.plan import Route
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -131,6 +132,11 @@ class Assignment:
         source, target = self._problem.owner[tasks].tolist(), self.owner[tasks].tolist()
         paths = self._paths.listed()
         return list(map(Move, tasks.tolist(), source, target, paths))
+
+    def routes(self) -> list[Route]:
+        """Return the moves as routes, whose amounts are the sizes of the tasks."""
+        sizes = self._problem.sizes.tolist()
+        return [Route(m.source, m.target, m.path, sizes[m.task]) for m in self.moves]
 
     @property
     def remote_before(self) -> Any:

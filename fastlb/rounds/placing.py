@@ -1,0 +1,140 @@
+"""Which round each transfer goes into: first fit, and exchanges where that misses the bound."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..accelerate import kernels
+from .limits import Groups, Limit, grouped, halves, without_implied
+from .transfers import OPEN, UNUSED
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from .transfers import Integers, Transfers
+
+
+def place(transfers: Transfers, limits: Sequence[Limit], bound: int) -> Integers:
+    """Return the round (T,) of every transfer, ``bound`` rounds in all where that is possible.
+
+    First fit, heaviest first, comes first. Where it misses the bound, groups exchange transfers:
+    transfers of at most two groups each are coloured within the bound where the groups have two
+    sides, or where all limits are even, so that Euler's directions make two sides. All goes into
+    earlier rounds then as far as there is room.
+    """
+    if not transfers.count:
+        return np.empty(0, dtype=np.int64)
+    needed = without_implied(limits)
+    groups = grouped(needed, bound, bound)
+    order = heaviest_first(transfers)
+    rounds, placed = _first_fit(transfers, order, groups, bound)
+    if placed == transfers.count:
+        return rounds
+    coloured = None if transfers.waiting is not None else _coloured(needed, order, bound)
+    if coloured is not None:
+        order, coloured = _earliest_first(transfers, coloured, order)
+        width = int(coloured.max()) + 1
+        rounds, placed = _first_fit(transfers, order, grouped(needed, bound, width), width)
+        # Groups that share a row may have no room where each of them has.
+        return rounds if placed == transfers.count else coloured
+    width = bound
+    while placed < transfers.count:
+        width *= 2
+        groups = grouped(needed, bound, width)
+        rounds, placed = _first_fit(transfers, order, groups, width)
+    return rounds
+
+
+def heaviest_first(transfers: Transfers) -> Integers:
+    """Return an order of the transfers: longest chains first, then the largest amounts."""
+    amount, waiting = transfers.amount, transfers.waiting
+    order = np.arange(transfers.count)
+    if amount is not None:
+        order = _descending(amount)
+    if waiting is not None:
+        order = order[np.argsort(-waiting.tails[order], kind="stable")]
+    return order
+
+
+def _descending(amount: NDArray[Any]) -> Integers:
+    """Return the order of amounts, the largest first, of equals the first."""
+    backwards = np.argsort(amount[::-1], kind="stable")[::-1]
+    return np.ascontiguousarray(len(amount) - 1 - backwards)
+
+
+def _first_fit(
+    transfers: Transfers, order: Integers, groups: Groups, width: int
+) -> tuple[Integers, int]:
+    waiting, T = transfers.waiting, transfers.count
+    if waiting is None:
+        gates = np.full(T, OPEN), np.full(T, UNUSED), UNUSED + 1
+    else:
+        gates = waiting.before, waiting.after, waiting.gates
+    run = kernels("rounds.first_fit").first_fit
+    rounds, placed = run(order, groups.numbers, groups.most, *gates, width)
+    return rounds, placed
+
+
+def _as_edges(groups: Groups) -> Groups | None:
+    """Return two groups and the link of each transfer, or None where there are more groups."""
+    ends, link = groups.numbers, np.zeros(len(groups.numbers), dtype=np.int32)
+    if groups.links:
+        ends, link = ends[:, :-1], ends[:, -1]
+    if ends.shape[1] > 2:
+        ends = np.sort(ends, axis=1)
+        if ends[:, :-2].any():
+            return None
+        ends = ends[:, -2:]
+    missing = np.zeros((len(ends), 2 - ends.shape[1]), dtype=np.int32)
+    return groups._replace(numbers=np.column_stack([ends, missing, link]))
+
+
+def _coloured(limits: Sequence[Limit], order: Integers, bound: int) -> Integers | None:
+    """Return rounds of transfers in two groups each, or None where there are more."""
+    colour = kernels("rounds.exchange").colour
+    binding = [limit for limit in limits if limit.binding.any()]
+    width = bound
+    if [limit.name for limit in binding] == ["per_node"]:
+        (limit,) = binding
+        if (limit.most[limit.binding] % 2).any():
+            width = 3 * bound
+        else:
+            ends = np.stack(limit.columns, axis=1)
+            forward = kernels("rounds.orientation").orient(ends, len(limit.totals))
+            limits = halves(limit, forward)
+    elif "per_node" in {limit.name for limit in binding}:
+        width = 3 * bound
+    edges = _as_edges(grouped(limits, bound, width))
+    if edges is None:
+        return None
+    rounds: Integers = colour(order, edges.numbers, edges.most, bound, width)
+    return rounds
+
+
+def _earliest_first(
+    transfers: Transfers, rounds: Integers, order: Integers
+) -> tuple[Integers, Integers]:
+    """Return (order, rounds): in this order of the transfers first fit adds no round.
+
+    Rounds come in the order of their heaviest transfers, without amounts the fullest first; of
+    transfers over one link the heaviest has the earliest of their rounds.
+    """
+    if transfers.amount is None:
+        sizes = np.bincount(rounds)
+        rank = np.empty(len(sizes), dtype=np.int64)
+        rank[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))
+        ranked = rank[rounds]
+        return np.argsort(ranked, kind="stable"), ranked
+    _, first, place = np.unique(rounds[order], return_index=True, return_inverse=True)
+    by_rank = np.argsort(np.argsort(first))[place]
+    # Both orders are by link; the one has its transfers by weight, the other by round.
+    src, dst = transfers.src[order], transfers.dst[order]
+    by_weight = np.lexsort((dst, src))
+    by_round = np.lexsort((by_rank, dst, src))
+    by_rank[by_weight] = by_rank[by_round]
+    ranked = np.empty_like(by_rank)
+    ranked[order] = by_rank
+    return order[np.argsort(by_rank, kind="stable")], ranked
