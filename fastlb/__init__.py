@@ -63,12 +63,12 @@ if TYPE_CHECKING:
         Zipf,
     )
     from .registry import balance, methods, register_method
+    from .rounds.result import Rounds
+    from .rounds.scheduling import schedule
     from .tasks.assign import assign_tasks
     from .tasks.assignment import Assignment, Move
     from .tasks.assignments import AssignmentBatch
     from .tasks.memory import TaskMemory
-    from .rounds.result import Rounds
-    from .rounds.scheduling import schedule
     from .topologies.grids import Chain, Grid, Mesh, Ring, Torus
     from .topologies.hexa_cell_topology import HyperHexaCell
     from .topologies.hypercube import Hypercube

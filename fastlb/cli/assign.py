@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from ..files.taskfiles import TaskFile
     from ..files.taskset import TaskSet
-    from ..rounds import Rounds
+    from ..rounds.result import Rounds
     from ..tasks.assignment import Assignment
     from ..topologies.topology import Topology
 
@@ -200,7 +200,7 @@ def _assignment(
     edges = None
     if tasks.edges is not None and tasks.edge_bytes is not None:
         edges = (*tasks.edges.T, tasks.edge_bytes)
-    return lb.assign_tasks(
+    assignment: Assignment = lb.assign_tasks(
         tasks.sizes,
         tasks.owner,
         len(tasks.nodes) if network is None else network,
@@ -214,6 +214,7 @@ def _assignment(
         along=_along(tasks, network, options["along"]),
         max_moves=options["max_moves"],
     )
+    return assignment
 
 
 def _along(tasks: TaskSet, network: Topology | None, method: str | None) -> Any:

@@ -146,6 +146,5 @@ def _table(*columns: str) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     table.add_column(columns[0], no_wrap=True)
     for column in columns[1:]:
-        justify = "left" if column == "path" else "right"
-        table.add_column(column, justify=justify, overflow="fold")
+        table.add_column(column, justify="left" if column == "path" else "right", overflow="fold")
     return table

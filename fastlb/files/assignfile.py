@@ -14,7 +14,7 @@ from ..flows.plan import plain
 from .textfiles import read_json, refuse
 
 if TYPE_CHECKING:
-    from ..rounds import Rounds
+    from ..rounds.result import Rounds
     from ..tasks.assignment import Assignment
     from .taskfiles import TaskFile
     from .taskset import TaskSet
@@ -34,9 +34,9 @@ def assignment_document(
     Entries: ``schema`` ("fastlb.assignment") and ``version`` (1) of its form, ``fastlb`` (the
     library's version), ``input`` (source, kind), ``options``, and ``phases``, a list of objects:
     ``phase`` (its number, null for a table), ``content`` (SHA-256 of the tasks, by which
-    ``--apply`` recognises them), ``status`` ("optimal", "feasible", "stuck" or "infeasible"), ``largest``
-    (load of the fullest node afterwards) and ``bound`` (it cannot be below), ``gap``
-    (largest / bound - 1), ``moved`` (load that changes its node), ``hops`` (moves times links),
+    ``--apply`` recognises them), ``status`` ("optimal", "feasible", "stuck" or "infeasible"),
+    ``largest`` (load of the fullest node afterwards) and ``bound`` (it cannot be below),
+    ``gap`` (largest / bound - 1), ``moved`` (load that changes its node), ``hops`` (moves times links),
     ``remote_before`` and ``remote_after`` (bytes between nodes, null without communications),
     ``rounds`` (how many, null unless asked for), ``nodes`` (name, load before and after) and
     ``moves`` (task, from, to, load, the ``path`` of nodes, and where rounds were asked for
@@ -140,10 +140,7 @@ def _owner(place: str, tasks: TaskSet, moves: Any) -> NDArray[np.int64]:
     seen: set[int] = set()
     for i, move in enumerate(moves):
         where = f"{place} move {i}"
-        names = [move.get(key) for key in ("task", "from", "to")] if isinstance(move, dict) else []
-        if len(names) != 3 or not all(isinstance(name, str) for name in names):
-            refuse(where, "must be an object with task, from and to")
-        name, source, target = names
+        name, source, target = _texts(where, move, "task", "from", "to")
         task = task_number.get(name)
         if task is None or source not in node_number or target not in node_number:
             refuse(where, f"names a task or node that is not there, got {name}: {source}, {target}")
@@ -154,6 +151,13 @@ def _owner(place: str, tasks: TaskSet, moves: Any) -> NDArray[np.int64]:
         seen.add(task)
         owner[task] = node_number[target]
     return owner
+
+
+def _texts(place: str, entry: Any, *keys: str) -> list[str]:
+    texts = [entry.get(key) for key in keys] if isinstance(entry, dict) else []
+    if not texts or not all(isinstance(text, str) for text in texts):
+        refuse(place, f"must be an object with {', '.join(keys)}")
+    return list(map(str, texts))
 
 
 def kafka_document(file: TaskFile, assignment: Assignment) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..topologies.topology import Topology
-from .lbdata import folder_files, is_rank_file
+from .lbdata import folder_files
 from .namednetwork import NamedNetwork, named_topology
 from .nodeloads import json_list, loads_in_order
 from .nodetables import GRAPH_SUFFIXES, read_node_table

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .lbdata import folder_files, is_rank_file
-from .tasktables import TaskTable, read_task_table
 from .taskset import TaskSet
+from .tasktables import TaskTable, read_task_table
 from .vttasks import VtRun, read_vt_run
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".txt", ".parquet")
@@ -125,8 +125,9 @@ def _read_vt(
 
     run = read_vt_run(files, source, progress=count)
     if nodes is not None and len(nodes) != len(run.paths):
-        raise ValueError(f"{source} must have a file for each of {len(nodes)} nodes, "
-                         f"got {len(run.paths)} ranks")
+        raise ValueError(
+            f"{source} must have a file for each of {len(nodes)} nodes, got {len(run.paths)} ranks"
+        )
     numbers = run.numbers if phase is None else [run.resolve(phase)]
     return TaskFile(run, [run.task_set(number, ignore=ignore) for number in numbers])
 

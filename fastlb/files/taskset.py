@@ -39,7 +39,7 @@ class TaskSet:
         Pairs of tasks that communicate.
     edge_bytes : (E,) float64
         Bytes that they exchange.
-    weights : list of N numbers, or None
+    weights : (N,) numbers or None
         Speeds of the nodes, where the file says so.
     phase : int or None
         The phase of a vt run.
@@ -55,7 +55,7 @@ class TaskSet:
     memory: TaskMemory | None = None
     edges: NDArray[np.int64] | None = None
     edge_bytes: NDArray[np.float64] | None = None
-    weights: Sequence[Number] | None = None
+    weights: Any = None
     phase: int | None = None
 
     def loads(self, owner: NDArray[np.int64] | None = None) -> list[Number]:
@@ -76,9 +76,9 @@ class TaskSet:
         weights = None if self.weights is None else list(map(str, self.weights))
         held: list[Any] = []
         if memory is not None:
-            blocks = None if memory.block is None else list(memory.block)
+            blocks = None if memory.block is None else np.asarray(memory.block).tolist()
             held = [np.asarray(memory.own).tolist(), blocks, dict(memory.block_bytes or {})]
-            held.append(np.asarray(memory.node).tolist())
+            held += [np.asarray(memory.working).tolist(), np.asarray(memory.node).tolist()]
         head = [list(self.names), list(self.nodes), weights, held]
         digest.update(json.dumps(head, separators=(",", ":")).encode())
         for array in arrays:

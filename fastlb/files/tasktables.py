@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..extras import extra
+from ..tasks.memory import TaskMemory
 from .attributes import LOAD_NAMES, find_label, quoted, unread
 from .filenumbers import file_number
 from .nodetables import NODE_NAMES
-from ..tasks.memory import TaskMemory
 from .taskset import TaskSet, number_column
 from .textfiles import delimiter, flag, once, read_text, refuse, rows_of
 
@@ -26,7 +26,7 @@ OWNER_NAMES = tuple(name for name in ("owner", *NODE_NAMES) if name not in ("id"
 SIZE_NAMES = (*LOAD_NAMES, "time", "size", "cost")
 MEMORY_NAMES = ("bytes", "memory")
 MOVABLE_NAMES = ("movable", "migratable")
-_TRUTH: dict[Any, bool] = {True: True, False: False, 1: True, 0: False} | {
+_TRUTH: dict[Any, bool] = {True: True, False: False} | {
     word: word in ("true", "yes", "1") for word in ("true", "yes", "1", "false", "no", "0")
 }
 
@@ -110,8 +110,7 @@ class TaskTable:
             return None
         label = str(self.labels[role])
         numbers = [
-            file_number(place, label, cell)
-            for cell, place in zip(cells, self.places, strict=True)
+            file_number(place, label, cell) for cell, place in zip(cells, self.places, strict=True)
         ]
         return number_column(self.source, label, numbers)
 

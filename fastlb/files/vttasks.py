@@ -1,8 +1,7 @@
 """The tasks of a DARMA/vt run, phase by phase, and the run's files with tasks on other ranks.
 
-A task is an ``object`` of vt. Its memory is its footprint; the bytes that it needs only while it
-runs count once a rank, as tasks run one at a time. Communications are those of type ``SendRecv``
-between two objects of the phase; others, such as broadcasts, do not depend on where tasks are.
+A task is an ``object`` of vt. Its memory is its footprint, and its working bytes while it runs.
+Communications are those of type ``SendRecv`` between two objects of the phase; others, such as broadcasts, do not depend on where tasks are.
 ``rank_alpha`` multiplies a rank's load, so that its speed is ``1 / rank_alpha``.
 """
 
@@ -22,8 +21,8 @@ from numpy.typing import NDArray
 
 from ..extras import extra
 from ..quantities import Number
-from .lbdata import by_rank, excerpt, listed, phases_of, read_document
 from ..tasks.memory import TaskMemory
+from .lbdata import by_rank, excerpt, listed, phases_of, read_document
 from .taskset import TaskSet, number_column
 
 # brotli's best compression, its default, takes ten times as long for a few percent.
@@ -121,9 +120,7 @@ class VtRun:
             speeds.append(1 / Fraction(str(alpha)))
         return None if len(set(speeds)) == 1 else speeds
 
-    def moved_files(
-        self, owners: Mapping[int, NDArray[np.int64]]
-    ) -> Iterator[tuple[str, bytes]]:
+    def moved_files(self, owners: Mapping[int, NDArray[np.int64]]) -> Iterator[tuple[str, bytes]]:
         """Yield the name and the content of every rank's file with tasks at new owners.
 
         A task that stays keeps its place; those that arrive follow, by the rank they come from.
@@ -218,20 +215,21 @@ class _PhaseReader:
         self.footprints: list[Number] = []
         self.blocks: list[int] = []
         self.block_bytes: dict[int, Number] = {}
-        self.working: Number = 0
-        self.resident: Number = 0
+        self.working: list[Number] = []
+        self.of_rank: list[Number] = []
         self.has_memory = False
         self.edges: list[tuple[int, int]] = []
         self.edge_bytes: list[float] = []
 
     def add_tasks(self, place: str, rank: int, tasks: list[Any]) -> None:
+        self.of_rank.append(0)
         for i, task in enumerate(tasks):
             self._add_task(f"{place} task {i}", rank, task)
 
     def _add_task(self, place: str, rank: int, task: Any) -> None:
         entity = task.get("entity") if isinstance(task, dict) else None
         identity = _identity(entity)
-        if identity is None:
+        if entity is None or identity is None:
             raise ValueError(
                 f"{place} must have an entity with an integer id or seq_id, got {excerpt(entity)}"
             )
@@ -265,8 +263,9 @@ class _PhaseReader:
         }
         self.has_memory = self.has_memory or bool(sizes)
         self.footprints.append(sizes.get("task_footprint_bytes", 0))
-        self.working = max(self.working, sizes.get("task_working_bytes", 0))
-        self.resident = max(self.resident, sizes.get("rank_working_bytes", 0))
+        self.working.append(sizes.get("task_working_bytes", 0))
+        rank = self.owner[-1]
+        self.of_rank[rank] = max(self.of_rank[rank], sizes.get("rank_working_bytes", 0))
         shared = entries.get("shared_id", -1)
         if not isinstance(shared, int) or isinstance(shared, bool):
             raise ValueError(f"{place} must have an integer shared_id, got {excerpt(shared)}")
@@ -289,7 +288,7 @@ class _PhaseReader:
             where = f"{place} communication {i}"
             if not isinstance(message, dict):
                 raise ValueError(f"{where} must be an object, got {excerpt(message)}")
-            ends = [message.get("from"), message.get("to")]
+            ends: list[Any] = [message.get("from"), message.get("to")]
             if not all(isinstance(end, dict) for end in ends):
                 raise ValueError(f"{where} must have objects from and to, got {excerpt(ends)}")
             if message.get("type") != "SendRecv":
@@ -307,10 +306,11 @@ class _PhaseReader:
         memory = None
         if self.has_memory and with_memory:
             memory = TaskMemory(
-                own=number_column(run.source, "footprints", self.footprints),
+                own=number_column(run.source, "task_footprint_bytes", self.footprints),
                 block=np.array(self.blocks, dtype=np.int64) if self.block_bytes else None,
                 block_bytes=self.block_bytes or None,
-                node=self.resident + self.working,
+                working=number_column(run.source, "task_working_bytes", self.working),
+                node=number_column(run.source, "rank_working_bytes", self.of_rank),
             )
         return TaskSet(
             run.source,
@@ -350,9 +350,7 @@ def _name(identity: tuple[Any, ...]) -> str:
 def _number(place: str, what: str, value: Any) -> float:
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or not 0 <= value <= sys.float_info.max:
-        raise ValueError(
-            f"{place} must have a finite {what} of at least 0, got {excerpt(value)}"
-        )
+        raise ValueError(f"{place} must have a finite {what} of at least 0, got {excerpt(value)}")
     return float(value)
 
 
