@@ -150,11 +150,14 @@ def assign(
     if as_json:
         click.echo(writing.as_json(document), nl=False)
     else:
+        from rich.text import Text
+
         from .assignreport import assignment_report
 
         console = output()
-        for part in assignment_report(file, document, assignments, network, picture=picture):
-            console.print(part)
+        report = assignment_report(file, document, network, width=console.width, picture=picture)
+        for part in report:
+            console.print(part, soft_wrap=isinstance(part, Text))
         for path in (folder, *targets):
             if path is not None:
                 console.print(f"wrote {path}", markup=False, soft_wrap=True)
@@ -203,7 +206,7 @@ def _assignment(
     assignment: Assignment = lb.assign_tasks(
         tasks.sizes,
         tasks.owner,
-        len(tasks.nodes) if network is None else network,
+        _nodes(tasks, network, options["along"]),
         movable=movable,
         weights=tasks.weights,
         memory=tasks.memory,
@@ -215,6 +218,13 @@ def _assignment(
         max_moves=options["max_moves"],
     )
     return assignment
+
+
+def _nodes(tasks: TaskSet, network: Topology | None, along: str | None) -> int | Topology:
+    """Return what the tasks are assigned to: a number of nodes, or the topology of the plan."""
+    if network is None:
+        return len(tasks.nodes)
+    return network.network() if along == "minimax" else network
 
 
 def _along(tasks: TaskSet, network: Topology | None, method: str | None) -> Any:

@@ -11,15 +11,15 @@ from rich.text import Text
 
 from ..reports.pictures import LoadPicture
 from ..topologies.network import Network
-from .report import count, percent
+from .report import brief, count, percent
+from .tables import fitted_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from rich.console import RenderableType
 
     from ..files.taskfiles import TaskFile
-    from ..tasks.assignment import Assignment
     from ..topologies.topology import Topology
 
 LISTED_MOVES = 12
@@ -28,9 +28,9 @@ LISTED_MOVES = 12
 def assignment_report(
     file: TaskFile,
     document: dict[str, Any],
-    assignments: Sequence[Assignment],
     network: Topology | None,
     *,
+    width: int,
     picture: bool = True,
 ) -> Iterator[RenderableType]:
     """Yield the lines, tables and the picture to print for an assignment."""
@@ -46,7 +46,7 @@ def assignment_report(
     )
     yield Text()
     if len(phases) > 1:
-        yield _several(phases)
+        yield from _several(phases, width)
         shown = max(range(len(phases)), key=lambda i: _imbalance(phases[i], "before"))
     else:
         yield _one(phases[0])
@@ -82,19 +82,15 @@ def _one(phase: dict[str, Any]) -> Table:
     return table
 
 
-def _several(phases: list[dict[str, Any]]) -> Table:
-    table = _table("phase", "largest", "after", "imbalance", "after", "gap", "tasks", "load moved")
+def _several(phases: list[dict[str, Any]], width: int) -> Iterator[Table]:
+    """Yield a table of all phases, as several where the console is narrow."""
+    rows = [["phase", "largest", "after", "imbalance", "after", "gap", "moves", "load moved"]]
     for phase in phases:
         largest = [max(node[key] for node in phase["nodes"]) for key in ("before", "after")]
-        table.add_row(
-            str(phase["phase"]),
-            *map(count, largest),
-            *(percent(_imbalance(phase, key)) for key in ("before", "after")),
-            _gap(phase["gap"]),
-            f"{len(phase['moves']):,}",
-            count(phase["moved"]),
-        )
-    return table
+        imbalance = [percent(_imbalance(phase, key)) for key in ("before", "after")]
+        cells = [str(phase["phase"]), *map(brief, largest), *imbalance, _gap(phase["gap"])]
+        rows.append([*cells, f"{len(phase['moves']):,}", brief(phase["moved"])])
+    yield from fitted_tables(rows, [True] * len(rows[0]), width)
 
 
 def _verdict(phase: dict[str, Any]) -> str:

@@ -36,9 +36,9 @@ def assignment_document(
     ``phase`` (its number, null for a table), ``content`` (SHA-256 of the tasks, by which
     ``--apply`` recognises them), ``status`` ("optimal", "feasible", "stuck" or "infeasible"),
     ``largest`` (load of the fullest node afterwards) and ``bound`` (it cannot be below),
-    ``gap`` (largest / bound - 1), ``moved`` (load that changes its node), ``hops`` (moves times links),
-    ``remote_before`` and ``remote_after`` (bytes between nodes, null without communications),
-    ``rounds`` (how many, null unless asked for), ``nodes`` (name, load before and after) and
+    ``gap`` (largest / bound - 1), ``moved`` (load that changes its node), ``hops`` (moves times
+    links), ``remote_before`` and ``remote_after`` (bytes between nodes, null without
+    communications), ``rounds`` (how many, null unless asked for), ``nodes`` (name, load before and after) and
     ``moves`` (task, from, to, load, the ``path`` of nodes, and where rounds were asked for
     ``rounds``, one for each link of the path). Loads by weight are divided by the node's
     speed in ``largest``, ``bound`` and ``gap``, not in ``nodes``.

@@ -192,7 +192,7 @@ def _read_table(
     path = paths[0]
     if path is not None and (path.suffix.lower() not in _TABLE_SUFFIXES or path.is_dir()):
         return None
-    if path is not None and re.search(r"\.-?\d+\.json$", path.name):
+    if path is not None and re.search(r"\.-?\d+\.json(\.br)?$", path.name):
         return None  # a file of a vt run
     text = _text(path) if path is None or path.suffix.lower() in TEXT_SUFFIXES else None
     source = "standard input" if path is None else str(path)

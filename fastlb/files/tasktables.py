@@ -22,7 +22,9 @@ from .textfiles import delimiter, flag, once, read_text, refuse, rows_of
 
 # Headings of the columns, the likeliest first, in lower case.
 TASK_NAMES = ("task", "object", "job", "shard", "partition", "block", "item", "id", "name")
-OWNER_NAMES = tuple(name for name in ("owner", *NODE_NAMES) if name not in ("id", "name", "label"))
+OWNER_NAMES = tuple(
+    name for name in ("owner", "broker", *NODE_NAMES) if name not in ("id", "name", "label")
+)
 SIZE_NAMES = (*LOAD_NAMES, "time", "size", "cost")
 MEMORY_NAMES = ("bytes", "memory")
 MOVABLE_NAMES = ("movable", "migratable")

@@ -1,8 +1,9 @@
 """The tasks of a DARMA/vt run, phase by phase, and the run's files with tasks on other ranks.
 
 A task is an ``object`` of vt. Its memory is its footprint, and its working bytes while it runs.
-Communications are those of type ``SendRecv`` between two objects of the phase; others, such as broadcasts, do not depend on where tasks are.
-``rank_alpha`` multiplies a rank's load, so that its speed is ``1 / rank_alpha``.
+Communications are those of type ``SendRecv`` between two objects of the phase; others, such as
+broadcasts, do not depend on where tasks are. ``rank_alpha`` multiplies a rank's load, so that its
+speed is ``1 / rank_alpha``.
 """
 
 from __future__ import annotations
