@@ -33,15 +33,18 @@ def assignment_document(
 
     Entries: ``schema`` ("fastlb.assignment") and ``version`` (1) of its form, ``fastlb`` (the
     library's version), ``input`` (source, kind), ``options``, and ``phases``, a list of objects:
-    ``phase`` (its number, null for a table), ``content`` (SHA-256 of the tasks, by which
-    ``--apply`` recognises them), ``status`` ("optimal", "feasible", "stuck" or "infeasible"),
-    ``largest`` (load of the fullest node afterwards) and ``bound`` (it cannot be below),
-    ``gap`` (largest / bound - 1), ``moved`` (load that changes its node), ``hops`` (moves times
-    links), ``remote_before`` and ``remote_after`` (bytes between nodes, null without
-    communications), ``rounds`` (how many, null unless asked for), ``nodes`` (name, load before and after) and
-    ``moves`` (task, from, to, load, the ``path`` of nodes, and where rounds were asked for
-    ``rounds``, one for each link of the path). Loads by weight are divided by the node's
-    speed in ``largest``, ``bound`` and ``gap``, not in ``nodes``.
+
+    - ``phase``: its number, null for a table;
+    - ``content``: SHA-256 of the tasks, by which ``--apply`` recognises them;
+    - ``status``: "optimal", "feasible", "stuck" or "infeasible";
+    - ``largest``, ``bound``, ``gap``: largest load afterwards, what it cannot be below, and
+      ``largest / bound - 1``; loads are divided by the speed of their node here;
+    - ``moved``, ``hops``: load that changes its node, and links that tasks take;
+    - ``remote_before``, ``remote_after``: bytes between nodes, null without communications;
+    - ``rounds``: how many there are, null unless asked for;
+    - ``nodes``: name, load before and after;
+    - ``moves``: task, from, to, load, the ``path`` of nodes, and where rounds were asked for
+      ``rounds``, one for each link of the path.
     """
     return {
         "schema": ASSIGNMENT_SCHEMA,
