@@ -14,7 +14,7 @@ import fastlb as lb
 from bench import monte_carlo_peers, native
 from bench.native import number, pointer
 from bench.race import Ratio, Row
-from fastlb.montecarlo.chunks import plan
+from fastlb.montecarlo.chunks import divide
 from fastlb.montecarlo.measuring import run_chunk
 from fastlb.topologies.colouring import colouring
 
@@ -39,7 +39,7 @@ COMMON = (
 def chunks_of(topology, method, trials):
     """Return the chunks that a study of one method hands out."""
     study = lb.Study("race", [topology], [method], lb.Uniform(MEAN), trials=trials, seed=SEED)
-    return list(plan(study))
+    return list(divide(study))
 
 
 def c_program(name, trials, figures, *arguments):

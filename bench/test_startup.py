@@ -83,11 +83,19 @@ print(times[1] - times[0], times[2] - times[1])
 ROOT = Path(__file__).resolve().parents[1]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def byte_code():
+    """Compile the sources to byte code, as an installation does."""
+    python("-m", "compileall", "-q", "fastlb", "kernels")
+
+
 def python(*arguments, **environment):
     """Return what a fresh process prints."""
+    variables = os.environ | environment
+    variables.pop("PYTHONDONTWRITEBYTECODE", None)
     done = subprocess.run(
         [sys.executable, *arguments],
-        cwd=ROOT, env=os.environ | environment, capture_output=True, text=True, check=False,
+        cwd=ROOT, env=variables, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return done.stdout

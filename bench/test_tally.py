@@ -4,8 +4,9 @@ import importlib.util
 
 import numpy as np
 
+from fastlb.montecarlo.histogram import Histogram
+from fastlb.montecarlo.moments import Column, Moments
 from fastlb.montecarlo.statistic import QUANTILES
-from fastlb.montecarlo.tally import Column, Histogram, Moments
 
 CHUNK = 4096
 

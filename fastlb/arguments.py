@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import operator
 import os
 from collections.abc import Iterable
@@ -83,6 +84,12 @@ def one_of(name: str, value: Any, choices: Iterable[str]) -> str:
     if not isinstance(value, str) or value not in words:
         raise ValueError(f"{name} must be one of {', '.join(words)}, got {written(value)}")
     return value
+
+
+def did_you_mean(value: str, choices: Iterable[str]) -> str:
+    """Return the end of an error that names the choice most like a value; empty if none is."""
+    close = difflib.get_close_matches(value, list(choices), n=1)
+    return f"; did you mean {close[0]}?" if close else ""
 
 
 def refused_dtype(name: str, dtype: np.dtype[Any]) -> str:

@@ -83,7 +83,7 @@ def full(request: pytest.FixtureRequest) -> bool:
 @pytest.fixture
 def often(monkeypatch: pytest.MonkeyPatch) -> None:
     """Write a part of a store after every chunk."""
-    from fastlb.montecarlo import keeper
+    from fastlb.montecarlo import storage
 
-    monkeypatch.setattr(keeper, "SOONEST", 0.0)
-    monkeypatch.setattr(keeper, "SHARE", 0.0)
+    monkeypatch.setattr(storage, "MIN_INTERVAL", 0.0)
+    monkeypatch.setattr(storage, "INTERVAL_SHARE", 0.0)

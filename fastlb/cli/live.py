@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 from rich.text import Text
 
-from ..montecarlo.tally import Column, Moments
+from ..montecarlo.moments import Column, Moments
 from ..reports.overview import OVERVIEW
 
 if TYPE_CHECKING:

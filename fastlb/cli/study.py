@@ -332,7 +332,7 @@ def _one_line_messages(store: str | None, no_rows: bool, running: bool) -> Itera
 
 def _stored(store: str, resume: bool) -> Study:
     """Return the study whose trials a store holds."""
-    from ..montecarlo.store import MANIFEST, stored_study
+    from ..montecarlo.manifest import MANIFEST, stored_study
 
     if resume and not (Path(store) / MANIFEST).exists():
         message = f"{store or repr(store)} holds no store to go on with"
@@ -376,7 +376,7 @@ def _located(name: str | None) -> Iterator[None]:
     except (ValueError, TypeError) as error:
         if name is None or not _is_file(name):
             raise
-        from ..montecarlo.studyfile import located
+        from ..montecarlo.studyfile_lines import located
 
         raise located(error, name, Path(name).read_text(encoding="utf-8-sig")) from error
 

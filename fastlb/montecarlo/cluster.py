@@ -1,4 +1,4 @@
-"""Dask clusters as executors of a study: a scheduler's, or processes of this machine."""
+"""Dask clusters as executors of a study: that of a scheduler, or processes of this machine."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..extras import extra
 
 LOCAL = "local"
 
-# Seconds that a scheduler has to answer, and to have its first worker.
+# Seconds to wait for a scheduler's answer, and for its first worker.
 ANSWER, FIRST_WORKER = 10, 60
 
 
@@ -25,9 +25,9 @@ def dask_executor(address: str, *, processes: int = 1) -> Iterator[Executor]:
     Parameters
     ----------
     address : str
-        That of a scheduler, such as ``"tcp://10.0.0.1:8786"``, or ``"local"``.
+        Address of a scheduler, such as ``"tcp://10.0.0.1:8786"``, or ``"local"``.
     processes : int
-        Worker processes of ``"local"``, which end with it.
+        Number of worker processes of ``"local"``; they end with the context.
 
     Raises
     ------
@@ -41,8 +41,8 @@ def dask_executor(address: str, *, processes: int = 1) -> Iterator[Executor]:
     dask = extra("distributed")
     if address == LOCAL:
         with (
-            # No dashboard; its server, which starts all the same, takes any free port of this
-            # machine alone. A worker that dies is no news: its chunks are run again.
+            # The dashboard is off. Its server starts nevertheless, on any free port, for this
+            # machine alone. Dead workers are not logged, as their chunks are run again.
             dask.LocalCluster(
                 n_workers=processes,
                 threads_per_worker=1,
@@ -64,5 +64,5 @@ def dask_executor(address: str, *, processes: int = 1) -> Iterator[Executor]:
 
 
 def ignore_interrupts() -> None:
-    """Leave a terminal's Ctrl-C, which reaches workers as well, to the process that answers it."""
+    """Ignore a terminal's Ctrl-C, which reaches workers too: the main process handles it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)

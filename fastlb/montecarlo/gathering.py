@@ -1,4 +1,4 @@
-"""The trials of a study brought together: from a store as far as it has them, the others run."""
+"""Gathering the trials of a study: those of a store are read, the others are run."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from ..reports.progress import rows_bar
-from .chunks import plan
+from .chunks import divide
 from .collecting import Outputs, Rows, Tallies
 from .executors import in_process
 from .grid import Cell
 from .results import Results
-from .stopping import rounds
+from .stopping import trial_ranges
 from .study import Study
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .grid import Group
-    from .keeper import Keeper
+    from .storage import Storage
 
 Progress = Callable[[int, int], object]
 Watch = Callable[[Cell, Mapping[str, "NDArray[Any]"]], object]
@@ -30,56 +30,72 @@ Watch = Callable[[Cell, Mapping[str, "NDArray[Any]"]], object]
 def gather(
     study: Study,
     collected: Rows | Tallies,
-    keeper: Keeper,
+    storage: Storage,
     executor: Executor | None = None,
     size: int | None = None,
     progress: bool | Progress = False,
     watch: Watch | None = None,
     available: Mapping[Group, int] | None = None,
 ) -> Results:
-    """Return the results of all trials, which the keeper has or runs now, in ``collected``.
+    """Add all trials of a study to ``collected`` and return the results.
 
-    With ``available``, of the first so many trials of each group: the others are missing.
+    Parameters
+    ----------
+    study : Study
+    collected : Rows or Tallies
+    storage : Storage
+        What reads the trials or runs them.
+    executor, size, progress, watch
+        As for :func:`fastlb.run`; ``size`` is its ``chunk``.
+    available : mapping, optional
+        By group, how many trials the storage has from the first on. The others are not run, and
+        the results count them as missing.
     """
-    handed = missing = 0
     tallies = collected if isinstance(collected, Tallies) else None
-    all_columns = tallies is None or watch is not None or keeper.needs_columns
-    outputs = Outputs(tallies, columns=all_columns)
-    tallied = not (all_columns or in_process(executor))
+    columns = tallies is None or watch is not None or storage.needs_columns
+    outputs = Outputs(tallies, columns)
+    tallied = not (columns or in_process(executor))
+    rows = missing = 0
     with _reporter(study, progress) as report:
-        for groups, trials in rounds(study, collected):
-            ahead = (study.trials - trials.start) * sum(len(study.groups[g]) for g in groups)
-            total = handed + ahead
-            report(min(keeper.done, total), total)
-            shares = dict.fromkeys(groups, trials)
-            if available is not None:
-                for group in groups:
-                    stop = min(max(available[group], trials.start), trials.stop)
-                    shares[group] = range(trials.start, stop)
-                    missing += (trials.stop - stop) * len(study.groups[group])
-            chunks = chain.from_iterable(
-                plan(study, size, groups=[group], trials=share, tallied=tallied)
-                for group, share in shares.items()
+        for groups, trials in trial_ranges(study, collected):
+            ranges = {group: _available(trials, group, available) for group in groups}
+            missing += sum(
+                (len(trials) - len(ranges[group])) * len(study.groups[group]) for group in groups
             )
-            last = groups[0]
-            with closing(keeper.chunks(chunks, executor, outputs)) as parts:
-                for part, by_method in parts:
+            cells = sum(len(study.groups[group]) for group in groups)
+            total = rows + (study.trials - trials.start) * cells
+            # A store may have more rows than the run needs: those of a smaller target error.
+            report(min(storage.done, total), total)
+            chunks = chain.from_iterable(
+                divide(study, size, groups=[group], trials=ranges[group], tallied=tallied)
+                for group in groups
+            )
+            previous = groups[0]
+            with closing(storage.chunks(chunks, executor, outputs)) as measured:
+                for chunk, by_method in measured:
                     if isinstance(collected, Rows):
-                        collected.add(part.cells, by_method)
-                    elif part.group != last:
-                        collected.settle(last)
-                        last = part.group
+                        collected.add(chunk.cells, by_method)
+                    elif chunk.group != previous:
+                        collected.merge_threads(previous)
+                        previous = chunk.group
                     if watch is not None:
-                        for cell, columns in zip(part.cells, by_method, strict=True):
-                            watch(cell, columns)
-                    handed += part.trials * len(part.methods)
-                    # A store may hold more: from a run to a smaller target error.
-                    report(min(keeper.done, total), total)
-        report(handed, handed)
+                        for cell, figures in zip(chunk.cells, by_method, strict=True):
+                            watch(cell, figures)
+                    rows += chunk.rows
+                    report(min(storage.done, total), total)
+        report(rows, rows)
     return Results(study, collected, missing)
 
 
+def _available(trials: range, group: Group, available: Mapping[Group, int] | None) -> range:
+    """Return those of some trials of a group that are available."""
+    if available is None:
+        return trials
+    return range(trials.start, min(max(available[group], trials.start), trials.stop))
+
+
 def _reporter(study: Study, progress: bool | Progress) -> Any:
+    """Return a context manager that yields what is called with the rows done and in all."""
     if callable(progress):
         return nullcontext(progress)
     total = study.trials * len(study.cells)

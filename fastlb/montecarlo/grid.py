@@ -1,4 +1,4 @@
-"""Grids of combinations to run: topologies x methods x distributions of loads."""
+"""Grids of combinations of a study: topologies x methods x distributions of loads."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ..topologies.parse import read_topology
 from ..topologies.topology import Topology
 from .methodtext import read_method
 
-# The lists of a grid, as a study and its file name them.
+# The lists of a grid, as the parameters of a study and the keys of its file are named.
 GRID = ("topologies", "methods", "loads")
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One combination of a study: its trials make up one group of rows of the results."""
+    """One combination of a study: a topology, a method and a distribution of loads."""
 
     topology: Topology
     method: str
@@ -27,17 +27,17 @@ class Cell:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """Its spelling: (topology, method, loads)."""
+        """The spellings (topology, method, loads)."""
         return self.topology.spec, self.method, self.loads.spec
 
 
-# What combinations share that balance the same loads.
+# The combinations of a topology and a distribution, with any method, balance the same loads.
 Group = tuple[Topology, Distribution]
 
 
 @dataclass(frozen=True)
 class Part:
-    """A grid of topologies x methods x loads; parameters and errors as for :class:`Study`."""
+    """A grid of topologies x methods x loads; parameters and errors are those of :class:`Study`."""
 
     topologies: tuple[Topology, ...]
     methods: tuple[str, ...]
@@ -56,7 +56,7 @@ class Part:
         normalise(self)
 
     def cells(self) -> list[Cell]:
-        """Return the combinations of the grid, topologies first and methods last."""
+        """Return the combinations of the grid, in the order of topologies, loads and methods."""
         return [
             Cell(topology, method, loads)
             for topology in self.topologies
@@ -66,7 +66,9 @@ class Part:
 
 
 def normalise(part: Any) -> None:
-    """Replace the spellings in a grid or a study by what they mean, each method by one spelling.
+    """Replace the lists of a grid or a study, which may have spellings, by tuples of objects.
+
+    Methods stay text, with one spelling each.
 
     Raises
     ------
@@ -74,29 +76,36 @@ def normalise(part: Any) -> None:
         If a list is empty, repeats itself, or has an entry that cannot be read.
     """
     loads = (part.loads,) if isinstance(part.loads, Distribution | str) else part.loads
-    topologies = tuple(
-        read_topology(t, "topologies") for t in _several("topologies", part.topologies)
-    )
-    methods = tuple(read_method(m) for m in _several("methods", part.methods))
-    drawn = tuple(read_distribution(distribution) for distribution in _several("loads", loads))
-    for name, values in {"topologies": topologies, "methods": methods, "loads": drawn}.items():
-        seen: set[object] = set()
-        for value in values:
-            # Two of one spelling would be one column of the results.
-            spelled = getattr(value, "spec", value)
-            if value not in seen and spelled in seen and isinstance(value, Network):
-                raise ValueError(
-                    f"{name} must differ in their spelling, which names results: two "
-                    f"networks are both {spelled!r} (label= tells networks apart: "
-                    "Network(edges, label=..), Network.from_networkx(graph, label=..))"
-                )
-            if {value, spelled} & seen:
-                raise ValueError(f"{name} must differ, got {value} twice")
-            seen |= {value, spelled}
+    lists: dict[str, tuple[Any, ...]] = {
+        "topologies": tuple(
+            read_topology(topology, "topologies")
+            for topology in _as_list("topologies", part.topologies)
+        ),
+        "methods": tuple(map(read_method, _as_list("methods", part.methods))),
+        "loads": tuple(map(read_distribution, _as_list("loads", loads))),
+    }
+    for name, values in lists.items():
+        _check_distinct(name, values)
         object.__setattr__(part, name, values)
 
 
-def _several(name: str, values: Any) -> list[Any]:
+def _check_distinct(name: str, values: Iterable[Any]) -> None:
+    """Raise ``ValueError`` if two values are equal or have the same spelling."""
+    seen: set[object] = set()
+    for value in values:
+        spelling = getattr(value, "spec", value)
+        if value not in seen and spelling in seen and isinstance(value, Network):
+            raise ValueError(
+                f"{name} must differ in their spelling, which names results: two "
+                f"networks are both {spelling!r} (label= tells networks apart: "
+                "Network(edges, label=..), Network.from_networkx(graph, label=..))"
+            )
+        if {value, spelling} & seen:
+            raise ValueError(f"{name} must differ, got {value} twice")
+        seen |= {value, spelling}
+
+
+def _as_list(name: str, values: Any) -> list[Any]:
     if isinstance(values, str | Mapping) or not isinstance(values, Iterable):
         raise TypeError(f"{name} must be a list, got {values!r}")
     listed = list(values)

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from decimal import Decimal
 from typing import Any
 
-# Results are long tables of figures: what is recorded, and where it goes, is not a method's option.
+from ..arguments import did_you_mean
+
+# Options that the study sets itself: it decides what is recorded and where results go.
 RESERVED_OPTIONS = ("record", "out")
 
-# Options that are orders: a single number is an order of one.
+# Options that are orders of axes or dimensions: a single number is an order of length 1.
 ORDERS = ("axes", "dims")
 
 
 def parse_method(text: str) -> tuple[str, dict[str, Any]]:
-    """Read a method's spelling, ``name:option=value,option=value``, as its name and options.
+    """Return the name and the options of a method spelled ``name:option=value,option=value``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is no text, is not spelled like that, or sets an option of the study.
 
     Examples
     --------
@@ -27,7 +33,7 @@ def parse_method(text: str) -> tuple[str, dict[str, Any]]:
     name, _, listed = text.partition(":")
     options: dict[str, Any] = {}
     for part in filter(None, map(str.strip, listed.split(","))):
-        option, equals, value = (piece.strip() for piece in part.partition("="))
+        option, equals, value = (text.strip() for text in part.partition("="))
         if not (equals and value and option.isidentifier()) or option in options:
             raise ValueError(f"methods must be spelled like 'gde:lam=0.723', got {text!r}")
         if option in RESERVED_OPTIONS:
@@ -39,9 +45,10 @@ def parse_method(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def _value(text: str) -> Any:
-    named = {"true": True, "false": False, "none": None}
-    if text.lower() in named:
-        return named[text.lower()]
+    """Return the value of an option: a constant, an integer, an order, a decimal or other text."""
+    constants = {"true": True, "false": False, "none": None}
+    if text.lower() in constants:
+        return constants[text.lower()]
     if re.fullmatch(r"[+-]?\d{1,4000}", text, re.ASCII):
         return int(text)
     if re.fullmatch(r"\d{1,18}(-\d{1,18})+", text, re.ASCII):
@@ -50,18 +57,21 @@ def _value(text: str) -> Any:
         nearest = float(text)
     except ValueError:
         return text
-    # Rationals are read from text: a decimal that a float would round stays as it is spelled.
-    plain = re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?", text, re.ASCII | re.IGNORECASE)
-    return text if plain and Decimal(text) != Decimal(repr(nearest)) else nearest
+    # A decimal that a float would round stays text, from which methods read an exact rational.
+    decimal = re.fullmatch(
+        r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?", text, re.ASCII | re.IGNORECASE
+    )
+    return text if decimal and Decimal(text) != Decimal(repr(nearest)) else nearest
 
 
 def read_method(text: str) -> str:
-    """Return the method's spelling without spaces, once its name is known to exist."""
+    """Return a method's spelling without spaces, or raise if there is no such method."""
     from ..registry import methods
 
     name, _ = parse_method(text)
     if name not in methods():
-        close = difflib.get_close_matches(name, methods(), n=1)
-        hint = f"; did you mean {close[0]}?" if close else ""
-        raise ValueError(f"methods must be among {', '.join(methods())}, got {text!r}{hint}")
+        raise ValueError(
+            f"methods must be among {', '.join(methods())}, got {text!r}"
+            f"{did_you_mean(name, methods())}"
+        )
     return "".join(text.split())

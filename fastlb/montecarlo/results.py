@@ -1,4 +1,4 @@
-"""Results of a study: one row of figures a trial or none, with summaries and conversions."""
+"""Results of a study: one row of figures per trial or none, with summaries and conversions."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from ..display.numbers import with_error
 from ..display.tables import html_table
 from ..extras import extra
 from .collecting import Rows, Tallies
-from .keys import spelled_key
+from .keys import KINDS, spelled_key
 from .statistic import QUANTILES, Difference
-from .stopping import enough
-from .summary import KINDS, MOST_ROWS, Comparison, Summary
+from .stopping import has_reached_targets
+from .summary import MAX_ROWS, Comparison, Summary, count_range
 
 if TYPE_CHECKING:
     import pandas
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from .study import Study
 
 
-# Figures that a notebook shows, where a method has them.
-SHOWN_FIRST = ("difference", "cost", "locality", "sweeps", "steps")
+# Figures that a notebook shows; all, if no method has any of these.
+MAIN_FIGURES = ("difference", "cost", "locality", "sweeps", "steps")
 
 
 class Results:
-    """The figures of a study: of every trial, or, without rows, their summaries alone. Frozen.
+    """The figures of a study: those of every trial, or without rows only their summaries. Frozen.
 
     Means, standard errors, extremes and differences are the same with and without rows.
 
@@ -43,8 +43,8 @@ class Results:
     ----------
     study : Study
     missing : int
-        Rows of the run that are not there yet: 0 unless a store was read with ``partial=True``;
-        with a ``target_error``, the most that may still come.
+        Number of rows that are still to come: 0 unless a store was read with ``partial=True``.
+        With a ``target_error`` it is the largest number possible.
     """
 
     __slots__ = ("_collected", "missing", "study")
@@ -69,36 +69,38 @@ class Results:
 
     def __repr__(self) -> str:
         cells = f"{len(self.study.cells)} combinations"
-        left = f", {self.missing:,} rows to come" if self.missing else ""
-        return f"<Results of {self.study.name}: {cells}, {self.trials_text} trials each{left}>"
+        missing = f", {self.missing:,} rows to come" if self.missing else ""
+        return f"<Results of {self.study.name}: {cells}, {self.trials_text} trials each{missing}>"
 
     def _repr_html_(self) -> str:
-        known = self.figures
-        names = [name for name in SHOWN_FIRST if name in known] or list(known)
-        rows = []
-        for cell in self.study.cells[:MOST_ROWS]:
-            figures = self._collected.figures(cell)
-            means = []
-            for name in names:
-                statistic = self._collected.statistic(cell, name, ()) if name in figures else None
-                pair = statistic and with_error(statistic.mean, statistic.standard_error)
-                means.append(" \N{PLUS-MINUS SIGN} ".join(pair) if pair else "")
-            rows.append([*cell.key, *means])
-        table = html_table(["topology", "method", "loads", *names], rows, names=3)
-        more = f"{len(self.study.cells):,} combinations, {self.trials_text} trials each"
-        left = f"; not complete, {self.missing:,} rows are to come" if self.missing else ""
-        note = f"{more}; mean, s.e.{left}"
+        figures = self.figures
+        names = [name for name in MAIN_FIGURES if name in figures] or list(figures)
+        rows = [
+            [*cell.key, *(self._mean_text(cell, name) for name in names)]
+            for cell in self.study.cells[:MAX_ROWS]
+        ]
+        table = html_table([*KINDS, *names], rows, names=len(KINDS))
+        counts = f"{len(self.study.cells):,} combinations, {self.trials_text} trials each"
+        missing = f"; not complete, {self.missing:,} rows are to come" if self.missing else ""
+        note = f"{counts}; mean, s.e.{missing}"
         return card(f"Results of {self.study.name}", {}, table, note=note)
+
+    def _mean_text(self, cell: Cell, name: str) -> str:
+        """Return the mean of a figure with its standard error; empty if the method lacks it."""
+        if name not in self._collected.figures(cell):
+            return ""
+        statistic = self._collected.statistic(cell, name, ())
+        return " \N{PLUS-MINUS SIGN} ".join(with_error(statistic.mean, statistic.standard_error))
 
     @property
     def has_rows(self) -> bool:
-        """Whether the rows of all trials were kept."""
+        """Whether there are rows of all trials."""
         return isinstance(self._collected, Rows)
 
     @property
     def trials_text(self) -> str:
-        """How many trials the combinations have, as text: ``1,000`` or ``256 to 1,000``."""
-        return span(self.trials(cell) for cell in self.study.cells)
+        """The number of trials of the combinations as text: ``1,000`` or ``256 to 1,000``."""
+        return count_range(self.trials(cell) for cell in self.study.cells)
 
     @property
     def figures(self) -> tuple[str, ...]:
@@ -107,28 +109,28 @@ class Results:
         return tuple(dict.fromkeys(names))
 
     def trials(self, cell: Cell) -> int:
-        """Return how many trials of one of the study's combinations were run."""
+        """Return the number of trials of one of the study's combinations."""
         return self._collected.trials(cell)
 
     def unreached(self) -> list[tuple[str, str]]:
-        """Return the (topology, loads) whose standard errors are above the study's targets."""
+        """Return the (topology, loads) that have not reached the study's target errors."""
         if not self.study.target_error:
             return []
         return [
             (topology.spec, loads.spec)
             for topology, loads in self.study.groups
-            if not enough(self.study, (topology, loads), self._collected)
+            if not has_reached_targets(self.study, (topology, loads), self._collected)
         ]
 
     def figure(self, name: str, topology: str, method: str, loads: str) -> NDArray[Any]:
-        """Return one figure of one combination, one value a trial.
+        """Return one figure of one combination, one value per trial.
 
         Raises
         ------
         KeyError
-            If the combination was not run or its method has no such figure.
+            If there is no such combination or its method has no such figure.
         ValueError
-            If no rows were kept.
+            If there are no rows.
         """
         cells = {cell.key: cell for cell in self.study.cells}
         key: tuple[str, ...] = topology, method, loads
@@ -137,27 +139,27 @@ class Results:
         return self.columns(cells[key])[name]  # type: ignore[index]
 
     def columns(self, cell: Cell) -> Mapping[str, NDArray[Any]]:
-        """Return all figures of one of the study's combinations, one value a trial each.
+        """Return all figures of one of the study's combinations, one value per trial.
 
         Raises
         ------
         ValueError
-            If no rows were kept.
+            If there are no rows.
         """
         return self._rows().columns(cell)
 
     def table(self) -> dict[str, NDArray[Any]]:
-        """Return the columns of a table with one row a trial.
+        """Return the columns of a table with one row per trial.
 
-        ``topology``, ``method``, ``loads`` (text, by their spelling), ``trial`` and ``seed``
-        (int64; text where the seed needs more), then the figures by their names. Where a method
-        of the study lacks a figure that others have, the column is a masked array. Rows go by
-        topology, loads, method and trial, in the study's order.
+        They are ``topology``, ``method`` and ``loads`` (their spellings), ``trial`` and ``seed``
+        (int64; text if the seed needs more bits), then the figures by their names. The column of a
+        figure that some methods lack is a masked array. Rows are ordered by topology, loads, method
+        and trial, in the study's order.
 
         Raises
         ------
         ValueError
-            If no rows were kept.
+            If there are no rows.
         """
         self._rows()
         study, cells = self.study, self.study.cells
@@ -166,7 +168,7 @@ class Results:
         seed = np.int64(study.seed) if study.seed < 2**63 else np.str_(study.seed)
         columns: dict[str, NDArray[Any]] = {
             name: np.repeat(np.array([key[i] for key in keys]), trials)
-            for i, name in enumerate(("topology", "method", "loads"))
+            for i, name in enumerate(KINDS)
         }
         columns["trial"] = np.concatenate([np.arange(n, dtype=np.int64) for n in trials])
         columns["seed"] = np.full(sum(trials), seed)
@@ -184,22 +186,23 @@ class Results:
         Returns
         -------
         Summary
-            A dict by (topology, method, loads), each as spelled in the table, then by figure,
-            of :class:`Statistic`. It prints as a table; see its ``to_pandas`` and ``to_xarray``.
+            A dict by (topology, method, loads), as they are spelled in the table, of dicts of
+            :class:`Statistic` by figure. It prints as a table; see its ``to_pandas`` and
+            ``to_xarray``.
 
         Raises
         ------
         ValueError
             If a level is out of range.
         """
-        chosen = tuple(float(level) for level in levels)
-        if not all(0 <= level <= 1 for level in chosen):
-            raise ValueError(f"levels must be between 0 and 1, got {chosen}")
+        numbers = tuple(float(level) for level in levels)
+        if not all(0 <= level <= 1 for level in numbers):
+            raise ValueError(f"levels must be between 0 and 1, got {numbers}")
         collected = self._collected
         return Summary(
             {
                 cell.key: {
-                    name: collected.statistic(cell, name, chosen)
+                    name: collected.statistic(cell, name, numbers)
                     for name in collected.figures(cell)
                 }
                 for cell in self.study.cells
@@ -209,24 +212,24 @@ class Results:
     def compare(
         self, *, confidence: float = 0.95, figures: Iterable[str] | None = None
     ) -> Comparison:
-        """Return how methods differ, pair by pair and figure by figure, on the same random loads.
+        """Return how each pair of methods differs in each figure on the same random loads.
 
-        A difference is the first method's figure minus the second's in the same trial, so that
-        what the loads have in common drops out of its standard error. Integers beyond 2**53 are
-        compared as floats.
+        A difference is the first method's figure minus the second's in the same trial: its
+        standard error leaves out how trials vary in the same way for both. Integers beyond 2**53
+        are compared as floats.
 
         Parameters
         ----------
         confidence : float
-            Of each mean's interval, between 0 and 1.
+            Confidence of each mean's interval, between 0 and 1.
         figures : iterable of str, optional
-            Those wanted; all that both methods have otherwise.
+            Figures to compare; by default all that both methods have.
 
         Returns
         -------
         Comparison
-            A dict by (topology, loads, first method, second method), methods in the study's
-            order, then by figure, of :class:`Difference`. It prints as a table; see its
+            A dict by (topology, loads, first method, second method), with methods in the study's
+            order, of dicts of :class:`Difference` by figure. It prints as a table; see its
             ``to_pandas`` and ``to_xarray``.
 
         Raises
@@ -238,16 +241,16 @@ class Results:
         --------
         >>> from fastlb import Study, run
         >>> study = Study("small", ["ring:8"], ["gde:lam=1/2", "dde"], "uniform:100", trials=50)
-        >>> found = run(study).compare()["ring:8", "uniform:100", "gde:lam=1/2", "dde"]
-        >>> found["difference"].low > 0  # GDE leaves more
+        >>> gde_minus_dde = run(study).compare()["ring:8", "uniform:100", "gde:lam=1/2", "dde"]
+        >>> gde_minus_dde["difference"].low > 0  # GDE leaves larger differences
         True
         """
         level = float(confidence)
         if not 0 < level < 1:
             raise ValueError(f"confidence must be between 0 and 1, got {confidence}")
         known = self.figures
-        chosen = known if figures is None else tuple(figures)
-        for name in chosen:
+        names = known if figures is None else tuple(figures)
+        for name in names:
             if name not in known:
                 raise ValueError(f"figures must be among {', '.join(known)}, got {name!r}")
         collected = self._collected
@@ -255,7 +258,7 @@ class Results:
             {
                 (topology.spec, loads.spec, first.method, second.method): {
                     name: Difference.of(collected.differences(first, second, name), level)
-                    for name in chosen
+                    for name in names
                     if name in collected.figures(first) and name in collected.figures(second)
                 }
                 for (topology, loads), cells in self.study.groups.items()
@@ -271,18 +274,18 @@ class Results:
         arrow = extra("pyarrow")
         columns = {}
         for name, values in self.table().items():
-            if name in ("topology", "method", "loads"):
-                kinds, codes = np.unique(values, return_inverse=True)
+            if name in KINDS:
+                categories, codes = np.unique(values, return_inverse=True)
                 columns[name] = arrow.DictionaryArray.from_arrays(
-                    arrow.array(codes.astype(np.int32)), arrow.array(kinds.tolist())
+                    arrow.array(codes.astype(np.int32)), arrow.array(categories.tolist())
                 )
             else:
                 mask = np.ma.getmaskarray(values) if np.ma.isMaskedArray(values) else None
                 columns[name] = arrow.array(np.ma.getdata(values), mask=mask)
-        described = {"fastlb.version": __version__}
+        metadata = {"fastlb.version": __version__}
         with suppress(ValueError):  # general networks have no spelling
-            described["fastlb.study"] = self.study.to_toml()
-        return arrow.table(columns, metadata=described)
+            metadata["fastlb.study"] = self.study.to_toml()
+        return arrow.table(columns, metadata=metadata)
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return :meth:`table` as a ``pandas.DataFrame``, with nullable columns where needed."""
@@ -290,7 +293,7 @@ class Results:
         columns = {}
         for name, values in self.table().items():
             columns[name] = library.Series(np.ma.getdata(values))
-            if name in ("topology", "method", "loads"):
+            if name in KINDS:
                 columns[name] = columns[name].astype("category")
             elif np.ma.isMaskedArray(values):
                 columns[name] = columns[name].convert_dtypes().mask(np.ma.getmaskarray(values))
@@ -310,6 +313,7 @@ class Results:
         return self._collected
 
     def _column(self, name: str) -> NDArray[Any]:
+        """Return a figure of all combinations, masked where a method lacks it."""
         parts = [self.columns(cell).get(name) for cell in self.study.cells]
         trials = [self.trials(cell) for cell in self.study.cells]
         dtype = np.result_type(*[part.dtype for part in parts if part is not None])
@@ -323,9 +327,3 @@ class Results:
             return column
         mask = np.repeat([part is None for part in parts], trials)
         return np.ma.MaskedArray(column, mask=mask)
-
-
-def span(counts: Iterable[int]) -> str:
-    """Return numbers of trials as text: ``1,000`` where they are the same, ``256 to 1,000``."""
-    known = set(counts)
-    return " to ".join(f"{count:,}" for count in sorted({min(known), max(known)}))

@@ -1,4 +1,4 @@
-"""Running a study: trials in chunks, on threads or on any executor, the same bits everywhere."""
+"""Running a study: its trials in chunks, on threads or on any executor, with the same results."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..accelerate import kernels
 from ..arguments import folder, integer, yes_or_no
 from .collecting import collector
 from .gathering import Progress, Watch, gather
-from .measuring import rehearse
+from .measuring import dry_run
 from .results import Results
 from .stopping import check_targets
 from .store import open_store
@@ -33,7 +33,7 @@ def run(
     progress: bool | Progress = False,
     watch: Watch | None = None,
 ) -> Results:
-    """Run a study and return one row of figures a trial, or their summaries alone.
+    """Run a study and return one row of figures per trial, or only their summaries.
 
     The results depend on the study alone: not on ``executor``, ``threads`` or ``chunk``, and not
     on how often the run was killed and resumed.
@@ -42,29 +42,31 @@ def run(
     ----------
     study : Study
     executor : concurrent.futures.Executor, optional
-        Where chunks of trials are run: a process pool, or the executor of a cluster. Methods
-        registered by the caller must be registered there too. Without rows its processes send
-        back statistics alone, unless a store or ``watch`` needs the figures.
+        Runs the chunks of trials: a process pool, or the executor of a cluster. Methods
+        registered by the caller must be registered there too. If ``rows`` is False, its processes
+        send back statistics alone, unless a store or ``watch`` needs the figures.
     threads : int
-        Without an executor: threads of this process.
+        Number of threads of this process, if there is no executor.
     chunk : int, optional
-        Trials handed out at a time.
+        Number of trials in a chunk.
     rows : bool
-        False keeps no rows: memory does not grow with the trials, whose figures are added up
-        where they are run, and merged exactly. Quantiles are then counted in bins, to within
-        ``Statistic.quantile_error``; all else is the same. A store has the rows all the same.
+        If False, the results have no rows, and memory does not grow with the trials: their figures
+        are added up where they are run, and merged exactly. Quantiles are then counted in bins, to
+        within ``Statistic.quantile_error``; all else is the same. A store has the rows in any
+        case.
     store : path, optional
-        A folder that keeps the trials that are done, as Parquet files. Killed at any moment, the
-        run loses none that ``progress`` was told of. ``pandas.read_parquet(store)`` reads them.
+        A folder where the trials are stored as Parquet files, which ``pandas.read_parquet(store)``
+        reads. The run may be killed at any moment: trials that were reported to ``progress`` are
+        safe.
     resume : bool
-        Go on with what ``store`` holds of the same study: with nothing yet, with fewer trials, or
-        with trials to another ``target_error``.
+        Whether to go on with the trials of the same study in ``store``. There may be none yet, or
+        fewer trials, or trials of a run with another ``target_error``.
     progress : bool or callable
-        True shows a bar on a terminal; a callable gets the rows done and the rows in all, which
-        become fewer where a study stops early.
+        True shows a bar on a terminal. A callable is called with the number of rows done and the
+        number of all rows, which becomes less if a study stops early.
     watch : callable, optional
-        Gets each combination's figures, as they come in, in the order of the trials: a ``Cell``
-        and a column a figure. Those that a store holds are read for it.
+        Called with a ``Cell`` and its figures, a dict of arrays, for each combination as trials
+        are done, in the order of the trials. Trials in a store are read for it.
 
     Returns
     -------
@@ -73,17 +75,17 @@ def run(
     Raises
     ------
     ValueError, TypeError
-        If a method does not fit a topology, or an option is unknown or wrong: each method has
-        balanced empty loads on each topology before the first trial is drawn. If the store holds
-        another study, or one of another version.
+        If a method does not fit a topology, or an option is unknown or wrong: each method
+        balances empty loads on each topology before the first trial is drawn. Also if the store
+        holds another study, or was written by another version.
     OverflowError
         If a trial's loads have a total that does not fit int64.
     MemoryError
         If the rows of all trials plainly do not fit in memory.
     OSError
-        If the store is there already and ``resume`` is not given, is in use, or cannot be written.
+        If the store exists and ``resume`` is False, is in use, or cannot be written.
     ExecutorError
-        If the executor died or keeps losing chunks; what is in the store stays there.
+        If the executor died or keeps losing chunks; the trials in the store stay there.
 
     Examples
     --------
@@ -98,7 +100,7 @@ def run(
         raise ValueError(f"threads must be 1 beside an executor, got {workers}")
     if executor is not None and not callable(getattr(executor, "submit", None)):
         raise TypeError(f"executor must be a concurrent.futures.Executor, got {executor!r}")
-    kept_in = None if store is None else folder("store", store)
+    target = None if store is None else folder("store", store)
     size = None if chunk is None else _positive("chunk", chunk)
     with_rows, resumed = yes_or_no("rows", rows), yes_or_no("resume", resume)
     if resumed and store is None:
@@ -107,26 +109,26 @@ def run(
         raise TypeError(f"progress must be True, False or a function, got {progress!r}")
     if not (watch is None or callable(watch)):
         raise TypeError(f"watch must be a function, got {watch!r}")
-    layout = rehearse(study)
+    layout = dry_run(study)
     check_targets(study, (name for figures in layout.values() for name in figures))
     collected = collector(study, layout, rows=with_rows)
     with (
-        open_store(kept_in, study, layout, resume=resumed) as keeper,
-        _threads(workers) as own,
+        open_store(target, study, layout, resume=resumed) as storage,
+        _thread_pool(workers) as pool,
     ):
-        return gather(study, collected, keeper, executor or own, size, progress, watch)
+        return gather(study, collected, storage, executor or pool, size, progress, watch)
 
 
 @contextmanager
-def _threads(workers: int) -> Iterator[Executor | None]:
-    """Yield a pool of threads, none for a single one; an interrupt ends what they are at."""
+def _thread_pool(workers: int) -> Iterator[Executor | None]:
+    """Yield a pool of threads, or None for a single one; an interrupt stops their kernels."""
     if workers == 1:
         yield None
         return
     ended, end_with = threading.Event(), kernels("shared.interrupts").end_with
-    with ThreadPoolExecutor(workers, initializer=end_with, initargs=(ended,)) as own:
+    with ThreadPoolExecutor(workers, initializer=end_with, initargs=(ended,)) as pool:
         try:
-            yield own
+            yield pool
         except BaseException:
             ended.set()
             raise

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..display.cards import Displayed
-from .tally import Column, Histogram, Moments
+from .histogram import Histogram
+from .moments import Column, Moments
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,20 +21,20 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 @dataclass(frozen=True)
 class Statistic(Displayed):
-    """One figure over the trials of one combination.
+    """Summary of one figure over the trials of one combination.
 
     Attributes
     ----------
     trials : int
     mean, minimum, maximum : float
-        The mean is exact, rounded once.
+        The mean is exact and rounded once.
     standard_error : float
-        Of the mean; NaN with a single trial.
+        Standard error of the mean; NaN with a single trial.
     quantiles : dict of float
         By level, with linear interpolation.
     quantile_error : float
-        The most that a quantile may be wrong by: 0 where rows were kept, or where there are no
-        more than 2**13 distinct values.
+        Bound on the error of a quantile: 0 if rows were kept, or if there are at most 2**13
+        distinct values.
     """
 
     trials: int
@@ -46,11 +47,11 @@ class Statistic(Displayed):
 
     @classmethod
     def of(cls, values: NDArray[Any], levels: Sequence[float] = QUANTILES) -> Statistic:
-        """Summarise one value a trial."""
+        """Summarise the values of a figure, one per trial."""
         column = Column.of(values)
         moments = Moments()
         moments.add(column)
-        return cls._with(moments, levels, np.quantile(column.values, levels).tolist())
+        return cls._of_moments(moments, levels, np.quantile(column.values, levels).tolist())
 
     @classmethod
     def counted(
@@ -58,11 +59,11 @@ class Statistic(Displayed):
     ) -> Statistic:
         """Summarise values that were added up and counted."""
         quantiles, error = histogram.quantiles(levels, moments.minimum, moments.maximum)
-        return cls._with(moments, levels, quantiles, error)
+        return cls._of_moments(moments, levels, quantiles, error)
 
     @classmethod
-    def _with(
-        cls, moments: Moments, levels: Sequence[float], values: list[float], error: float = 0.0
+    def _of_moments(
+        cls, moments: Moments, levels: Sequence[float], quantiles: list[float], error: float = 0.0
     ) -> Statistic:
         return cls(
             trials=moments.trials,
@@ -70,33 +71,36 @@ class Statistic(Displayed):
             standard_error=moments.standard_error,
             minimum=moments.minimum,
             maximum=moments.maximum,
-            quantiles=dict(zip(levels, values, strict=True)),
+            quantiles=dict(zip(levels, quantiles, strict=True)),
             quantile_error=error,
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the statistic JSON-ready; what a single trial does not tell is None."""
+        """Return the statistic JSON-ready; with a single trial, the standard error is None."""
         quantiles = {str(level): value for level, value in self.quantiles.items()}
-        return {**_told(self, "standard_error"), "quantiles": quantiles}
+        return {**_attributes(self, "standard_error"), "quantiles": quantiles}
 
 
 @dataclass(frozen=True)
 class Difference(Displayed):
-    """One figure of a first method minus that of a second, on the same loads, trial by trial.
+    """Summary of the differences of a figure between two methods: the first's minus the second's.
+
+    Both methods balance the same loads, and each trial has one difference.
 
     Attributes
     ----------
     trials : int
     mean : float
-        Of the differences.
+        Mean of the differences.
     standard_error : float
-        Of their mean; NaN with a single trial.
+        Standard error of the mean; NaN with a single trial.
     low, high : float
         Ends of the mean's confidence interval by Student's t; NaN with a single trial.
     confidence : float
-        Of this one interval: among many of 0.95, one in twenty misses.
+        Confidence of this one interval: among many of 0.95, one in twenty misses the mean.
     less, equal, greater : float
-        Shares of the trials in which the first method's figure is so.
+        Share of the trials in which the first method's figure is less than the second's, equal to
+        it or greater.
     """
 
     trials: int
@@ -115,13 +119,13 @@ class Difference(Displayed):
         from scipy.special import stdtrit
 
         n, mean, error = moments.trials, moments.mean, moments.standard_error
-        reach = math.nan if n < 2 else float(stdtrit(n - 1, (1 + confidence) / 2)) * error
+        half_width = math.nan if n < 2 else float(stdtrit(n - 1, (1 + confidence) / 2)) * error
         return cls(
             trials=n,
             mean=mean,
             standard_error=error,
-            low=mean - reach,
-            high=mean + reach,
+            low=mean - half_width,
+            high=mean + half_width,
             confidence=confidence,
             less=moments.negative / n,
             equal=moments.zero / n,
@@ -129,7 +133,7 @@ class Difference(Displayed):
         )
 
     def __neg__(self) -> Difference:
-        """Return the second method's figure minus that of the first."""
+        """Return the summary of the opposite differences: the second method's minus the first's."""
         return replace(
             self,
             mean=-self.mean,
@@ -140,11 +144,11 @@ class Difference(Displayed):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the difference JSON-ready; what a single trial does not tell is None."""
-        return _told(self, "standard_error", "low", "high")
+        """Return the difference JSON-ready; with a single trial, error and interval are None."""
+        return _attributes(self, "standard_error", "low", "high")
 
 
-def _told(summary: Statistic | Difference, *of_several: str) -> dict[str, Any]:
-    """Return the attributes by name; those that only several trials tell are else None."""
+def _attributes(summary: Statistic | Difference, *nan_of_one: str) -> dict[str, Any]:
+    """Return the attributes by name; those that are NaN with a single trial become None."""
     values = {field.name: getattr(summary, field.name) for field in fields(summary)}
-    return values if summary.trials > 1 else {**values, **dict.fromkeys(of_several)}
+    return values if summary.trials > 1 else {**values, **dict.fromkeys(nan_of_one)}

@@ -1,4 +1,4 @@
-"""What a Monte Carlo study is: topologies, methods, distributions of loads, trials and a seed."""
+"""A Monte Carlo study: its topologies, methods, distributions of loads, trials and seed."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from ..display.cards import card
 from ..random_loads.distributions import Distribution
 from ..random_loads.sampling import MAX_TRIAL, check_seed
 from ..topologies.topology import Topology
-from . import studyfile
 from .grid import GRID, Cell, Group, Part, normalise
+from .studyfile import read_keys, toml_text
+from .studyfile_lines import located
 from .targets import Target, read_targets
 
 __all__ = ["Cell", "Group", "Part", "Study"]
@@ -24,46 +25,49 @@ __all__ = ["Cell", "Group", "Part", "Study"]
 class Study:
     """A Monte Carlo study: every method balances the same random loads on every topology. Frozen.
 
-    A study is also a TOML file whose keys are the parameters, ``[[further]]`` a table a part.
-    Trial ``t`` of a topology and a distribution is the same for all methods, and depends on
-    ``(seed, t, node)`` alone.
+    The loads of trial ``t`` of a topology and a distribution are the same for all methods; the
+    load of a node depends on ``(seed, t, node)`` alone. A study may be a TOML file, whose keys are
+    the parameters, with a table ``[[further]]`` for each further part.
 
     Parameters
     ----------
     name : str
-        What the study is called.
+        Name of the study, in results and files.
     topologies : iterable of Topology or str
-        Such as ``Mesh(8, 8)``, ``"mesh:8x8"`` or ``"links.csv"``, a file of links.
+        Such as ``Mesh(8, 8)``, ``"mesh:8x8"``, or the file of a network's links, ``"links.csv"``.
     methods : iterable of str
         ``name`` or ``name:option=value,option=value``, such as ``"gde:lam=0.723"`` or
         ``"dde:axes=1-0"``. Values are integers, decimals, ``true``, ``false``, ``none``, orders
-        ``2-0-1`` or other text. Decimals are exact: one that float64 would round stays text.
+        such as ``2-0-1``, or other text. Decimals are exact: one that float64 would round stays
+        text.
     loads : Distribution or str, or an iterable of these
         Such as ``Uniform(1000)`` or ``"uniform:1000"``.
     trials : int
-        Trials of every combination.
+        Number of trials of each combination.
     seed : int
         From 0 to 2**128 - 1.
     further : iterable of Part
-        More grids to run; a combination that occurs twice is run once.
+        More grids of combinations; one that occurs twice is run once.
     target_error : dict of float or str, optional
-        Largest standard error of the mean that is small enough, by figure: in the figure's unit,
-        or as text in per cent of the mean, ``{"sweeps": 0.01, "cost": "0.5%"}``. A topology with
-        a distribution of loads stops once all its methods are there in all these figures that
-        they have; ``trials`` is then the most it runs. It looks after ``minimum_trials`` trials,
-        twice, four times as many and so on, whatever the chunks, threads and executors. Stopping
-        when the trials happen to look alike favours trials that do: at 256 trials of a simulated
-        normal figure 95 % intervals still held the mean in 94.9 % of studies, of an exponential
-        one in 93.9 %, of a log-normal one in 92 %; at 32 in 94, 90 and 87 %. Where that matters,
-        fix ``trials``.
+        By figure, the standard error of the mean at which to stop: in the figure's unit, or as
+        text in per cent of the mean, ``{"sweeps": 0.01, "cost": "0.5%"}``. ``trials`` is then the
+        largest number of trials. For each topology and distribution of loads the errors are
+        checked after ``minimum_trials`` trials, twice as many, four times as many and so on,
+        whatever the chunks, threads and executors; no more trials are run once all methods have
+        reached the targets of all figures they have.
+
+        Stopping early favours trials that happen to vary little, so that intervals are too
+        narrow: with ``minimum_trials=256``, 95 % intervals contained the mean of a simulated normal
+        figure in 94.9 % of studies, of an exponential one in 93.9 %, and of a log-normal one in
+        92 %; with 32, in 94, 90 and 87 %. Where that matters, leave ``target_error`` out.
     minimum_trials : int
-        Trials before the first look.
+        Number of trials before the errors are checked first.
 
     Raises
     ------
     ValueError, TypeError
-        If an argument is empty, repeats itself, cannot be read or is out of range; options of a
-        method are checked when the study is run.
+        If an argument is empty, repeats itself, cannot be read or is out of range. Options of
+        methods are checked when the study is run.
 
     Examples
     --------
@@ -107,28 +111,28 @@ class Study:
         trials = integer("trials", self.trials)
         if not 1 <= trials <= MAX_TRIAL:
             raise ValueError(f"trials must be at least 1 and below 2**63, got {trials}")
-        least = integer("minimum_trials", self.minimum_trials)
-        if least < 2:
-            raise ValueError(f"minimum_trials must be at least 2, got {least}")
+        minimum_trials = integer("minimum_trials", self.minimum_trials)
+        if minimum_trials < 2:
+            raise ValueError(f"minimum_trials must be at least 2, got {minimum_trials}")
         values = {
             "further": further,
             "trials": trials,
             "seed": check_seed(self.seed),
             "target_error": read_targets(self.target_error),
-            "minimum_trials": least,
+            "minimum_trials": minimum_trials,
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
-        """The combinations to run, each once, in the order of the results."""
+        """All combinations, each once, in the order of the results."""
         parts = (Part(self.topologies, self.methods, self.loads), *self.further)
         return tuple(dict.fromkeys(cell for part in parts for cell in part.cells()))
 
     @cached_property
     def groups(self) -> dict[Group, tuple[Cell, ...]]:
-        """The combinations by topology and loads: all methods of a group see the same loads."""
+        """The combinations by topology and loads: the methods of a group balance the same loads."""
         groups: dict[Group, list[Cell]] = {}
         for cell in self.cells:
             groups.setdefault((cell.topology, cell.loads), []).append(cell)
@@ -155,7 +159,7 @@ class Study:
     def only(self, groups: Iterable[Group]) -> Study:
         """Return the study of some of the groups of topologies and loads, with all their methods.
 
-        It has a grid a group.
+        It has one grid for each group.
         """
         grids = [
             Part([topology], [cell.method for cell in self.groups[topology, loads]], [loads])
@@ -170,9 +174,9 @@ class Study:
         Raises
         ------
         ValueError
-            If a topology or distribution has no spelling, such as a general network.
+            If a topology or distribution has no spelling, as a general network has none.
         """
-        return studyfile.toml_text(
+        return toml_text(
             self.name,
             [Part(self.topologies, self.methods, self.loads), *self.further],
             trials=self.trials,
@@ -188,10 +192,10 @@ class Study:
         Raises
         ------
         ValueError, TypeError
-            If the text is no TOML, a key is missing or unknown, or a value is wrong.
+            If the text is not valid TOML, a key is missing or unknown, or a value is wrong.
         """
         keys = [field.name for field in fields(cls)]
-        return cls(**studyfile.read_keys(text.removeprefix("\ufeff"), keys))
+        return cls(**read_keys(text.removeprefix("\ufeff"), keys))
 
     @classmethod
     def read(cls, path: str | Path) -> Study:
@@ -200,7 +204,7 @@ class Study:
         Raises
         ------
         ValueError
-            As :meth:`from_toml`, with the file and the line.
+            As for :meth:`from_toml`; the message names the file and the line.
         OSError
             If the file cannot be read.
         """
@@ -211,4 +215,4 @@ class Study:
         try:
             return cls.from_toml(text)
         except (ValueError, TypeError) as error:
-            raise studyfile.located(error, path, text) from error
+            raise located(error, path, text) from error

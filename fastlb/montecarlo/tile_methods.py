@@ -1,8 +1,8 @@
-"""Balancing methods prepared for tiles of random trials: each once for a topology and options.
+"""Balancing methods for tiles of random trials, prepared once for a topology and options.
+
+The figures are bit for bit those that the public function records of the same loads.
 
 Legend: ``K`` tiles of ``W`` trials side by side, ``N`` nodes, ``B`` trials, ``K W >= B``.
-
-What a method records here is bit for bit what its public function records of the same loads.
 """
 
 from __future__ import annotations
@@ -34,23 +34,25 @@ from ..topologies.grids import Grid
 from ..topologies.hexa_cell_topology import HyperHexaCell
 from ..topologies.hypercube import Hypercube
 from ..topologies.topology import Topology
+from .methodtext import parse_method
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+# What a method counted: arrays (.., B), by name.
 Counts = dict[str, "NDArray[Any]"]
 
 
 class TileMethod(ABC):
-    """A method on one topology.
+    """A method with its options on one topology.
 
     Attributes
     ----------
     function : callable
-        The public function that it stands for.
+        The public function of the method.
     lanes : int
-        Trials that lie best side by side.
+        Number of trials that are best balanced side by side.
     """
 
     function: ClassVar[Any]
@@ -59,24 +61,35 @@ class TileMethod(ABC):
 
     @abstractmethod
     def dtype(self, total: int, largest: int, W: int) -> np.dtype[Any] | None:
-        """Return in what dtype to balance loads up to ``largest`` with totals up to ``total``.
+        """Return the dtype in which to balance loads up to ``largest`` with totals up to ``total``.
 
-        It depends on the width of tiles too, as registers hold more of narrow lanes. None where not
-        even int64 is sure to hold what is moved: the public function says more.
+        It also depends on the width of tiles, as registers hold more of narrow lanes. None means
+        that even int64 may not hold the units that are moved.
         """
 
     @abstractmethod
     def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Counts:
-        """Balance tiles (K, N, W) of the dtype asked for; return what was counted.
+        """Balance tiles (K, N, W) of the dtype that ``dtype`` returned; they may be overwritten.
 
-        Arrays have the trials last, (.., B). ``extremes`` (2, B) holds the least and the largest
-        load of each afterwards, ``moved`` and ``local`` (B,) the units that moved and those that
-        never left; the rest is for ``further``. The tiles may be used up.
+        Parameters
+        ----------
+        tiles : (K, N, W)
+        B : int
+            Number of trials.
+        total, largest : int
+            Largest total and largest load of all trials.
+
+        Returns
+        -------
+        dict
+            ``extremes`` (2, B), the least and the largest load of each trial afterwards; ``moved``
+            and ``local`` (B,), the units that moved and those that never left; and what
+            ``own_figures`` uses.
         """
 
-    def further(self, B: int, counts: Counts) -> dict[str, Any]:
-        """Return the figures of trials (B,) that not every method has in common."""
-        return {"sweeps": same(1, B)}
+    def own_figures(self, B: int, counts: Counts) -> dict[str, Any]:
+        """Return the figures, (B,) each, that only some methods have."""
+        return {"sweeps": constant(1, B)}
 
 
 class Gde(TileMethod):
@@ -92,12 +105,12 @@ class Gde(TileMethod):
             raise ValueError(f"tol must be left out for integer loads, got {tol!r}")
         self.topology = topology
         self.share = read_share(lam, topology)
-        self.most = generalized.most_sweeps(max_sweeps)
+        self.max_sweeps = generalized.most_sweeps(max_sweeps)
         self.links = colouring(topology, order)
         self._factors: dict[tuple[bool, int], Any] = {}
 
     def _factor(self, total: int, largest: int) -> Any:
-        # Right for larger loads too, so that few are ever worked out.
+        """Return the factor of the share and the dtype, which suit all loads of as many bits."""
         key = total <= INT32_MAX, largest.bit_length()
         if key not in self._factors:
             largest = min(2 ** key[1] - 1, INT64_MAX)
@@ -110,15 +123,15 @@ class Gde(TileMethod):
 
     def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Counts:
         factor, _ = self._factor(total, largest)
-        counts = generalized.balance_tiles(
-            tiles, B, self.links, factor, self.most, None, with_metrics=True
+        arrays = generalized.balance_tiles(
+            tiles, B, self.links, factor, self.max_sweeps, None, with_metrics=True
         )
-        named = dict(zip(("moved", "local", "sweeps", "flags"), counts, strict=True))
-        return {**named, "extremes": extremes(tiles, B)}
+        counts = dict(zip(("moved", "local", "sweeps", "flags"), arrays, strict=True))
+        return {**counts, "extremes": extremes(tiles, B)}
 
-    def further(self, B: int, counts: Counts) -> dict[str, Any]:
-        counted = generalized.gde_counts(self.links, counts["sweeps"], counts["flags"])
-        return {**counted, "colours": self.links.count}
+    def own_figures(self, B: int, counts: Counts) -> dict[str, Any]:
+        figures = generalized.gde_counts(self.links, counts["sweeps"], counts["flags"])
+        return {**figures, "colours": self.links.count}
 
 
 class Dde(TileMethod):
@@ -158,11 +171,11 @@ class Dde(TileMethod):
             "extremes": figures[kernel.LEAST : kernel.MOST + 1],
         }
 
-    def further(self, B: int, counts: Counts) -> dict[str, Any]:
+    def own_figures(self, B: int, counts: Counts) -> dict[str, Any]:
         rounds = counts["rounds"]
         return {
-            **super().further(B, counts),
-            "steps": same(self.plan.steps, B),
+            **super().own_figures(B, counts),
+            "steps": constant(self.plan.steps, B),
             "rounds": rounds,
             "simulated_steps": rounds + self.plan.information,
         }
@@ -185,13 +198,13 @@ class Dem(TileMethod):
 
     def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Counts:
         counts = np.empty((4, B), np.int64)
-        resident_min = scratch("kept", (tiles[0].size,), tiles.dtype)
+        resident_min = scratch("resident_min", (tiles[0].size,), tiles.dtype)
         sums = np.empty((4, tiles.shape[2]), INT64 if tiles.dtype == INT64 else INT32)
         kernels("dem.tiles").balance(tiles, resident_min, sums, self.bits, self.faults, counts)
         return {"moved": counts[0], "local": counts[1], "extremes": counts[2:]}
 
-    def further(self, B: int, counts: Counts) -> dict[str, Any]:
-        return {**super().further(B, counts), "steps": same(3 * len(self.bits), B)}
+    def own_figures(self, B: int, counts: Counts) -> dict[str, Any]:
+        return {**super().own_figures(B, counts), "steps": constant(3 * len(self.bits), B)}
 
 
 class HexaCell(TileMethod):
@@ -213,26 +226,24 @@ class HexaCell(TileMethod):
         return lane_dtype(kernels("hexa_cells.tiles"), largest, summed, W)
 
     def balance(self, tiles: NDArray[Any], B: int, total: int, largest: int) -> Counts:
-        counts = self.run.count_tiles(tiles, B)
-        named = dict(
-            zip(("moved", "local", "time", "load", "polled", "ends"), counts, strict=False)
-        )
-        return {**named, "extremes": counts[6:]}
+        rows = self.run.count_tiles(tiles, B)
+        names = ("moved", "local", "time", "load", "polled", "ends")
+        return {**dict(zip(names, rows, strict=False)), "extremes": rows[6:]}
 
-    def further(self, B: int, counts: Counts) -> dict[str, Any]:
+    def own_figures(self, B: int, counts: Counts) -> dict[str, Any]:
         algorithm = self.run.algorithm
-        counted = (counts[name] for name in ("load", "polled", "ends", "time"))
+        arrays = (counts[name] for name in ("load", "polled", "ends", "time"))
         return {
-            **super().further(B, counts),
-            "steps": same(3 * self.run.d + STEPS[algorithm], B),
-            "counts": counters(self.topology, algorithm, *counted),
+            **super().own_figures(B, counts),
+            "steps": constant(3 * self.run.d + STEPS[algorithm], B),
+            "counts": counters(self.topology, algorithm, *arrays),
         }
 
 
 class FaultTolerantDem(TileMethod):
-    """Fault-tolerant dimension exchange, where there is a plan."""
+    """Fault-tolerant dimension exchange, if there is a plan for the faults."""
 
-    # Passes over few nodes have a start-up each: 64 lanes take a fifth longer.
+    # Each pass over a few nodes has a fixed cost: with 64 lanes it takes a fifth longer.
     lanes = 256
     function = staticmethod(fault_tolerance.fault_tolerant_dem)
 
@@ -255,12 +266,12 @@ class FaultTolerantDem(TileMethod):
         fault_batches.carry_out(self.plan, self.passes, tiles, True, total, moved, local)
         return {"moved": moved, "local": local, "extremes": extremes(tiles, B)}
 
-    def further(self, B: int, counts: Counts) -> dict[str, Any]:
-        return {**super().further(B, counts), "steps": same(self.plan.steps, B)}
+    def own_figures(self, B: int, counts: Counts) -> dict[str, Any]:
+        return {**super().own_figures(B, counts), "steps": constant(self.plan.steps, B)}
 
 
-def same(value: int, B: int) -> NDArray[np.int64]:
-    """Return a column of one value, which takes no memory."""
+def constant(value: int, B: int) -> NDArray[np.int64]:
+    """Return a column (B,) that stores its only value once."""
     return np.broadcast_to(np.int64(value), (B,))
 
 
@@ -271,25 +282,22 @@ def extremes(tiles: NDArray[Any], B: int) -> NDArray[np.int64]:
     return counts[1:]
 
 
-_PREPARED = (Gde, Dde, Dem, HexaCell, FaultTolerantDem)
+_KINDS: tuple[Any, ...] = (Gde, Dde, Dem, HexaCell, FaultTolerantDem)
 
 
 @lru_cache(maxsize=256)
 def tile_method(topology: Topology, method: str) -> TileMethod | None:
-    """Return a method of a study prepared for a topology, or None if it takes rows.
+    """Return a method of a study prepared for a topology, or None if it cannot balance tiles.
 
-    That is where it is not one of the library's own, an option is none of tiles' or not legal,
-    or the topology does not fit: what is wrong, the public function says.
+    Methods of the user's own cannot, nor do some options. None is returned for wrong options and
+    topologies too, for which the public function raises an error.
     """
-    from .methodtext import parse_method
-
     name, options = parse_method(method)
     function = function_of(name)
-    for kind in _PREPARED:
+    for kind in _KINDS:
         if kind.function is function:
             try:
-                with_topology: Any = kind
-                prepared: TileMethod = with_topology(topology, **options)
+                prepared: TileMethod = kind(topology, **options)
             except (TypeError, ValueError, FaultError):
                 return None
             return prepared

@@ -1,4 +1,4 @@
-"""What the parameters of a distribution may be, as the metadata of its dataclass's fields."""
+"""Bounds of a distribution's parameters, stored as metadata of the fields of its dataclass."""
 
 from __future__ import annotations
 
@@ -14,7 +14,17 @@ _KEY = "bounds"
 
 @dataclass(frozen=True)
 class Bounds:
-    """Numbers from ``least``, or only above it, to ``most``; ``whole`` ones alone."""
+    """The values that a parameter may have.
+
+    Attributes
+    ----------
+    least, most : int
+        The least and the largest value.
+    above : bool
+        Whether the value must be larger than ``least``.
+    whole : bool
+        Whether the value must be a whole number.
+    """
 
     least: int
     most: int
@@ -22,12 +32,12 @@ class Bounds:
     whole: bool = False
 
     def read(self, name: str, value: Any) -> int | float:
-        """Return a parameter as an integer where it is whole, else as a float.
+        """Return the value of a parameter, as an integer if it is whole and as a float otherwise.
 
         Raises
         ------
         TypeError, ValueError
-            If it is no such number; ``name`` is the parameter to blame.
+            If the value is not within the bounds; the message begins with ``name``.
         """
         if isinstance(value, float | np.floating) and not self.whole:
             number: int | float = float(value)
@@ -35,13 +45,13 @@ class Bounds:
             number = integer(name, value)
         else:
             raise TypeError(f"{name} must be a number, got {value!r}")
-        reached = number > self.least if self.above else number >= self.least
-        if not (reached and number <= self.most):
+        is_enough = number > self.least if self.above else number >= self.least
+        if not (is_enough and number <= self.most):
             raise ValueError(f"{name} must be {self}, got {written(number)}")
         return int(number) if number == int(number) else number
 
     def __str__(self) -> str:
-        """Return the rule as errors tell it."""
+        """Return the bounds in words, for error messages."""
         least, most = _power(self.least), _power(self.most)
         return f"above {least}, to {most}" if self.above else f"between {least} and {most}"
 
@@ -62,13 +72,14 @@ def whole(least: int, most: int) -> dict[str, Bounds]:
 
 
 def bounds_of(parameter: Field[Any]) -> Bounds | None:
-    """Return what a parameter may be, None where its class checks it by itself."""
+    """Return the bounds of a parameter, or None if its class checks it in another way."""
     return parameter.metadata.get(_KEY)
 
 
 def _power(value: int) -> str:
-    for less in (0, 1):
-        bits = (value + less).bit_length() - 1
-        if bits >= 16 and value + less == 2**bits:
-            return f"2**{bits}" + " - 1" * less
+    """Return a number as text; large ones as ``2**n`` or ``2**n - 1`` if possible."""
+    for subtracted in (0, 1):
+        bits = (value + subtracted).bit_length() - 1
+        if bits >= 16 and value + subtracted == 2**bits:
+            return f"2**{bits}" + " - 1" * subtracted
     return str(value)

@@ -20,21 +20,21 @@ if TYPE_CHECKING:
     from ..kernels.random.loads import Law, Table
     from ..topologies.topology import Topology
 
-    # How to draw loads, by a law or, where there is one, by a table.
-    Drawing = tuple[Law, Table | None]
+    # Arguments of the kernels that draw loads: the table replaces the law unless it is None.
+    LawAndTable = tuple[Law, Table | None]
 
 
 @dataclass(frozen=True)
 class Distribution(ABC):
-    """What the loads of a trial are drawn from. Frozen, hashable, comparable.
+    """A distribution of random loads. Frozen, hashable, comparable.
 
     A distribution is a frozen dataclass of its parameters, spelled ``name:value,value`` or
-    ``name:key=value``. A parameter's metadata may say what it may be: see ``bounds.py``.
+    ``name:key=value``. The metadata of a parameter may have its bounds: see ``bounds.py``.
 
     Attributes
     ----------
     name : str
-        What its spelling begins with.
+        The first part of its spelling.
     """
 
     name: ClassVar[str]
@@ -53,7 +53,7 @@ class Distribution(ABC):
 
     @classmethod
     def read(cls, values: str) -> Distribution:
-        """Read what stands behind the name of a spelling.
+        """Return the distribution whose spelling has these values after its name.
 
         Raises
         ------
@@ -61,16 +61,16 @@ class Distribution(ABC):
             If a parameter is missing, unknown, unreadable or out of range.
         """
         parameters = dataclasses.fields(cls)
-        known = [parameter.name for parameter in parameters]
+        names = [parameter.name for parameter in parameters]
         arguments: dict[str, Any] = {}
         for position, part in enumerate(filter(None, values.split(","))):
             key, equals, value = part.rpartition("=")
-            key = key.strip() if equals else known[position] if position < len(known) else ""
-            if key not in known or key in arguments:
-                raise ValueError(f"{cls.name} takes {', '.join(known)}")
+            key = key.strip() if equals else names[position] if position < len(names) else ""
+            if key not in names or key in arguments:
+                raise ValueError(f"{cls.name} takes {', '.join(names)}")
             arguments[key] = _read_number(value)
         optional = [p.name for p in parameters if p.default is not dataclasses.MISSING]
-        missing = [key for key in known if key not in arguments and key not in optional]
+        missing = [key for key in names if key not in arguments and key not in optional]
         if missing:
             raise ValueError(f"{cls.name} needs {', '.join(missing)}")
         return cls(**arguments)
@@ -82,9 +82,9 @@ class Distribution(ABC):
 
 @dataclass(frozen=True)
 class Experiment(Distribution):
-    """Random input of trials that are measured, instead of loads that are balanced.
+    """Random input of trials that measure something else than the balancing of loads.
 
-    A study takes one in the place of loads; its methods say how :meth:`measure` balances.
+    It replaces the loads of a study. Its methods are those of the study, with its own options.
     """
 
     def fill(self, rows: NDArray[np.int64], *, seed: int, start: int) -> None:
@@ -99,53 +99,54 @@ class Experiment(Distribution):
 
 
 @dataclass(frozen=True)
-class Drawn(Distribution):
-    """Loads made of Philox words by the kernels, in rows or with trials side by side."""
+class PhiloxLoads(Distribution):
+    """Loads that kernels make of Philox words, in rows or in tiles with trials side by side."""
 
     @property
     @abstractmethod
     def largest(self) -> int:
-        """No load is larger."""
+        """The largest possible load."""
 
     @abstractmethod
     def fill_tiles(self, tiles: NDArray[Any], *, seed: int, start: int) -> None:
-        """Write them to tiles (K, N, W) of integers: trial ``k W + w`` to lane w of tile k.
+        """Write the loads to tiles (K, N, W) of integers.
 
-        ``W`` is a multiple of 16, and ``largest`` fits the tiles' dtype.
+        Lane w of tile k is the trial ``start + k W + w``. ``W`` is a multiple of 16, and
+        ``largest`` fits the dtype of the tiles.
         """
 
 
 @lru_cache(maxsize=64)
 def round_keys(seed: int) -> NDArray[np.uint64]:
-    """Return the keys of all rounds, (10, 2), of a seed below 2**128."""
+    """Return the keys of all rounds of Philox, (10, 2), of a seed below 2**128."""
     keys: NDArray[np.uint64] = kernels("random.loads").round_keys(seed)
     return keys
 
 
 @lru_cache(maxsize=64)
-def _law_of(distribution: Independent) -> Drawing:
+def _law_of(distribution: Independent) -> LawAndTable:
     return distribution.law()
 
 
-def scaled(span: int, values: NDArray[Any] | None = None) -> Drawing:
-    """Return what the kernels are told of words times ``span``, or of values that these number."""
+def word_law(span: int, values: NDArray[Any] | None = None) -> LawAndTable:
+    """Return the law of loads ``u * span >> 64``, or of the values at these indices."""
     return kernels("random.loads").Law(None, np.uint64(span), values), None
 
 
 @dataclass(frozen=True)
-class Independent(Drawn):
-    """Loads that every node draws by the same law, whatever the others have."""
+class Independent(PhiloxLoads):
+    """Loads that are independent of each other and have the same distribution on every node."""
 
     @abstractmethod
-    def law(self) -> Drawing:
-        """Return what the kernels are told; it is asked for once."""
+    def law(self) -> LawAndTable:
+        """Return the kernels' law and table; the result is cached."""
 
     def fill(self, rows: NDArray[np.int64], *, seed: int, start: int) -> None:
         """Write the loads of the trials ``start, start + 1, ..`` to ``rows`` (trials, N)."""
         kernels("random.loads").draw_rows(round_keys(seed), start, *_law_of(self), rows)
 
     def fill_tiles(self, tiles: NDArray[Any], *, seed: int, start: int) -> None:
-        """Write them to tiles (K, N, W) of integers: trial ``k W + w`` to lane w of tile k."""
+        """Write the loads to tiles (K, N, W): lane w of tile k is the trial ``start + k W + w``."""
         kernels("random.loads").draw_tiles(round_keys(seed), start, *_law_of(self), tiles)
 
 
@@ -153,10 +154,10 @@ class Independent(Drawn):
 class Uniform(Independent):
     """Integers uniform on ``0 .. 2 * mean`` (Wu-Shu section 6).
 
-    Up to a mean of 2**31 - 1 a node takes one 32-bit number ``u`` of the trial's Philox stream and
-    its load is ``u * (2 * mean + 1) >> 32``, the low half of each 64-bit word first: each load's
-    probability is right to ``2**-32``, that is to ``(2 * mean + 1) / 2**32`` of itself. Beyond, a
-    node takes a 64-bit word, with 64 in place of 32.
+    Up to a mean of 2**31 - 1, each node takes one 32-bit number ``u`` of the trial's Philox
+    stream, the low half of each 64-bit word first, and its load is ``u * (2 * mean + 1) >> 32``.
+    The absolute error of each load's probability is at most ``2**-32``, the relative one
+    ``(2 * mean + 1) / 2**32``. For larger means a node takes a 64-bit word, and 64 replaces 32.
 
     Parameters
     ----------
@@ -166,7 +167,7 @@ class Uniform(Independent):
     Raises
     ------
     TypeError
-        If the mean is no integer.
+        If the mean is not an integer.
     ValueError
         If the mean is out of range.
 
@@ -181,14 +182,14 @@ class Uniform(Independent):
 
     @property
     def largest(self) -> int:
-        """No load is larger."""
+        """The largest possible load."""
         return 2 * self.mean
 
-    def law(self) -> Drawing:
-        """Return what the kernels are told."""
+    def law(self) -> LawAndTable:
+        """Return the kernels' law."""
         span = 2 * self.mean + 1
         if span > 2**32:
-            return scaled(span)
+            return word_law(span)
         return kernels("random.loads").Law(np.uint64(span), None, None), None
 
 

@@ -1,4 +1,4 @@
-"""Loads of which a single node has more than all others."""
+"""Loads with one loaded node among nodes with equal smaller loads."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ import numpy as np
 from ..accelerate import kernels
 from ..exchange.casting import INT64_MAX
 from .bounds import whole
-from .distributions import Drawn, round_keys, scaled
+from .distributions import PhiloxLoads, round_keys, word_law
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
-class OneHot(Drawn):
-    """One node of a trial has a load, all others have the same smaller one.
+class OneHot(PhiloxLoads):
+    """One random node of each trial has a load, and all others have an equal, smaller one.
 
-    Of N nodes it is node ``u * N >> 64``, ``u`` the first word of the trial's Philox stream.
+    Of N nodes it is node ``u * N >> 64``, where ``u`` is the first word of the trial's Philox
+    stream.
 
     Parameters
     ----------
@@ -32,7 +33,7 @@ class OneHot(Drawn):
     Raises
     ------
     TypeError, ValueError
-        If a parameter is no such number.
+        If a parameter is not such a number.
 
     Examples
     --------
@@ -51,24 +52,24 @@ class OneHot(Drawn):
 
     @property
     def largest(self) -> int:
-        """No load is larger."""
+        """The largest possible load."""
         return self.load
 
     def fill(self, rows: NDArray[np.int64], *, seed: int, start: int) -> None:
         """Write the loads of the trials ``start, start + 1, ..`` to ``rows`` (trials, N)."""
-        hot = self._hot(rows.shape[0], rows.shape[1], seed, start)
+        hot = self._hot_nodes(rows.shape[0], rows.shape[1], seed, start)
         rows[:] = self.rest
         rows[np.arange(len(rows)), hot] = self.load
 
     def fill_tiles(self, tiles: NDArray[Any], *, seed: int, start: int) -> None:
-        """Write them to tiles (K, N, W) of integers: trial ``k W + w`` to lane w of tile k."""
+        """Write the loads to tiles (K, N, W): lane w of tile k is the trial ``start + k W + w``."""
         K, N, W = tiles.shape
-        hot = self._hot(K * W, N, seed, start)
+        hot = self._hot_nodes(K * W, N, seed, start)
         tiles[:] = self.rest
         k, w = np.divmod(np.arange(K * W), W)
         tiles[k, hot, w] = self.load
 
-    def _hot(self, trials: int, nodes: int, seed: int, start: int) -> NDArray[np.int64]:
+    def _hot_nodes(self, trials: int, N: int, seed: int, start: int) -> NDArray[np.int64]:
         hot = np.empty((trials, 1), np.int64)
-        kernels("random.loads").draw_rows(round_keys(seed), start, *scaled(nodes), hot)
+        kernels("random.loads").draw_rows(round_keys(seed), start, *word_law(N), hot)
         return hot[:, 0]

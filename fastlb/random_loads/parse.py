@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
-
+from ..arguments import did_you_mean
 from .distributions import Distribution, Uniform
 from .one_hot import OneHot
 from .resampled import Resampled
@@ -11,7 +10,7 @@ from .tabulated import Exponential, LogNormal, Normal, Poisson, TwoValued, Zipf
 
 
 def by_name() -> dict[str, type[Distribution]]:
-    """Return the distributions that have a spelling."""
+    """Return the classes of the distributions that have a spelling, by name."""
     kinds = (Uniform, Exponential, Poisson, Normal, TwoValued, OneHot, LogNormal, Zipf, Resampled)
     return {kind.name: kind for kind in kinds}
 
@@ -22,7 +21,7 @@ def parse_distribution(text: str) -> Distribution:
     Raises
     ------
     TypeError
-        If it is no text, or a parameter is of another kind.
+        If it is not text, or a parameter is of the wrong type.
     ValueError
         If the name is unknown, a parameter is missing, unknown, unreadable or out of range.
     OSError
@@ -39,12 +38,12 @@ def parse_distribution(text: str) -> Distribution:
     kinds = by_name()
     kind = kinds.get(name.strip().lower())
     if kind is None:
-        close = difflib.get_close_matches(name, kinds, n=1)
-        hint = f"; did you mean {close[0]}?" if close else ""
-        raise ValueError(f"loads must be one of {', '.join(kinds)}, got {text!r}{hint}")
+        raise ValueError(
+            f"loads must be one of {', '.join(kinds)}, got {text!r}{did_you_mean(name, kinds)}"
+        )
     try:
         return kind.read(values)
     except (ValueError, TypeError) as error:
-        if "got" in str(error):
+        if "got" in str(error):  # the message names the value already
             raise
         raise type(error)(f"{error}, got {text!r}") from None

@@ -1,4 +1,4 @@
-"""Random loads, trial by trial: exactly what a study balances."""
+"""Random loads of trials, exactly as a study balances them."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def sample_loads(
     seed: int,
     start: int = 0,
 ) -> NDArray[np.int64]:
-    """Return the loads that the trials ``start .. start + trials - 1`` of a study see.
+    """Return the loads of the trials ``start .. start + trials - 1`` of a study.
 
-    A load depends on ``(seed, trial, node)`` and on nothing else. The random numbers are NumPy's:
-    those of trial ``t`` come from ``numpy.random.Philox(key=seed, counter=[0, t, 0, 0])``, and the
-    distribution says what it makes of them: see :class:`Uniform`, :class:`Exponential`,
+    A load depends on ``(seed, trial, node)`` and on nothing else. The random numbers of trial ``t``
+    are those of ``numpy.random.Philox(key=seed, counter=[0, t, 0, 0])``. The documentation of each
+    distribution says how loads follow from them: see :class:`Uniform`, :class:`Exponential`,
     :class:`Poisson`, :class:`Normal`, :class:`LogNormal`, :class:`Zipf`, :class:`TwoValued`,
     :class:`OneHot` and :class:`Resampled`.
 
@@ -56,7 +56,7 @@ def sample_loads(
     Raises
     ------
     TypeError
-        If an argument is of another kind.
+        If an argument is of the wrong type.
     ValueError
         If the seed, ``trials`` or ``start`` is out of range, or a spelling cannot be read.
     MemoryError
@@ -83,7 +83,7 @@ def sample_loads(
 
 
 def read_distribution(loads: Distribution | str) -> Distribution:
-    """Return a distribution given as such or by its spelling."""
+    """Return a distribution, which may be an object or its spelling."""
     return loads if isinstance(loads, Distribution) else parse_distribution(loads)
 
 

@@ -1,4 +1,4 @@
-"""Distributions of whole loads as tables to be searched by a 64-bit word, in exact integers.
+"""Tables of exact probabilities, from which a 64-bit random word selects a load.
 
 Everything is computed with integers and decimals of fixed precision, never with the floats of
 the machine's own library: a table is the same on every machine.
@@ -18,42 +18,45 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# Probabilities are integers in units of 2**-FRACTION, and right to far less than 2**-64.
+# Probabilities are integers in units of 2**-FRACTION, with errors far below 2**-64.
 FRACTION = 96
 ONE = 1 << FRACTION
+# Digits of decimals.
 DIGITS = 40
 # 1 / sqrt(2 pi)
 PEAK = Decimal("0.39894228040143267793994605993438186847585863116493465767")
-# Words that begin with the same bits are searched together: with four beginnings a threshold
-# most need no search, and 128 KiB of them still lie in the L2 cache.
-FEWEST_BITS, MOST_BITS = 10, 15
-# Beyond so many deviations a normal distribution has less than 2**-64.
-FARTHEST = 10
-# Loads that agree in so many leading bits share a cell.
+# Leading bits of a word, its prefix, by which a table's guide limits the search for its cell. With
+# four prefixes per threshold most words need no search, and the 128 KiB of 2**15 prefixes still lie
+# in the L2 cache.
+MIN_PREFIX_BITS, MAX_PREFIX_BITS = 10, 15
+# A normal distribution has less than 2**-64 beyond this many standard deviations.
+MAX_DEVIATIONS = 10
+# Large loads share a cell if they agree in this many leading bits.
 GEOMETRIC_BITS = 11
 LOG_NORMAL_BITS = 9
-# Most cells of a distribution that is narrow for its size.
-CELLS = 2**12
+# Most cells of a table whose cells have the same width.
+MAX_EVEN_CELLS = 2**12
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Cells of neighbouring loads, equally likely within a cell.
+    """Cells of adjacent loads; the loads of a cell are equally likely.
 
-    A word ``u`` falls into cell ``c``, the number of thresholds at most ``u``, and its load is
-    ``first[c] + (u & mask[c])``.
+    The cell ``c`` of a word ``u`` is the number of thresholds that are at most ``u``, and its load
+    is ``first[c] + (u & mask[c])``.
 
     Attributes
     ----------
     thresholds : (C - 1,) uint64, ascending
-        ``2**64`` times the probability of a load below cell 1, 2, ..
+        ``2**64`` times the probability of a load below those of cell 1, 2, ..
     first : (C,) int64
         Least load of each cell.
     mask : (C,) uint64
-        Its number of loads, a power of two, less 1.
+        Number of loads of each cell, a power of two, less 1.
     guide : (2**(64 - shift) + 1,) int32
-        Number of thresholds at most ``g << shift``.
+        For each prefix p, the number of thresholds that are at most ``p << shift``.
     shift : int
+        Number of bits of a word below its prefix.
     """
 
     thresholds: NDArray[np.uint64]
@@ -74,7 +77,9 @@ class Table:
 
 
 def tabulate(edges: list[int], below: list[int]) -> Table:
-    """Make a table of cells ``edges[c] .. edges[c + 1] - 1``.
+    """Return the table whose cell c has the loads ``edges[c] .. edges[c + 1] - 1``.
+
+    Cells at the ends whose probability rounds to 0 in 64 bits are left out.
 
     Parameters
     ----------
@@ -82,7 +87,6 @@ def tabulate(edges: list[int], below: list[int]) -> Table:
         Ascending; they differ by powers of two.
     below : list of C - 1 int
         Probability of a load below ``edges[1], .., edges[C - 1]`` in units of ``2**-FRACTION``.
-        Cells at the ends that have none in 64 bits are left out.
     """
     shift = FRACTION - 64
     rounded = [(value + (1 << (shift - 1))) >> shift for value in below]
@@ -91,17 +95,20 @@ def tabulate(edges: list[int], below: list[int]) -> Table:
     thresholds = np.array(rounded[start:end], dtype=np.uint64)
     first = np.array(edges[start : end + 1], dtype=np.int64)
     width = np.array(edges[start + 1 : end + 2], dtype=np.int64) - first
-    bits = min(MOST_BITS, max(FEWEST_BITS, (4 * len(thresholds)).bit_length()))
-    beginnings = np.arange(2**bits, dtype=np.uint64) << np.uint64(64 - bits)
+    bits = min(MAX_PREFIX_BITS, max(MIN_PREFIX_BITS, (4 * len(thresholds)).bit_length()))
+    prefixes = np.arange(2**bits, dtype=np.uint64) << np.uint64(64 - bits)
     guide = np.full(2**bits + 1, len(thresholds), dtype=np.int32)
-    guide[:-1] = np.searchsorted(thresholds, beginnings, side="right")
+    guide[:-1] = np.searchsorted(thresholds, prefixes, side="right")
     return Table(thresholds, first, (width - 1).astype(np.uint64), guide, 64 - bits)
 
 
 def even_edges(least: int, most: int) -> list[int]:
-    """Return edges from ``least`` to beyond ``most``, 2**s apart, of at most ``CELLS`` cells."""
+    """Return edges from ``least`` to beyond ``most`` of at most ``MAX_EVEN_CELLS`` cells.
+
+    All cells have the same width, a power of two.
+    """
     step = 1
-    while (most - least) // step >= CELLS:
+    while (most - least) // step >= MAX_EVEN_CELLS:
         step *= 2
     return list(range(least, most + step + 1, step))
 
@@ -121,11 +128,11 @@ def leading_edges(most: int, bits: int) -> list[int]:
 
 
 def geometric(mean: Fraction) -> Table:
-    """Return P(load >= k) = (mean / (1 + mean)) ** k."""
+    """Return the table of P(load >= k) = (mean / (1 + mean)) ** k."""
     ratio = mean / (1 + mean)
-    # (mean / (1 + mean)) ** k is below exp(-k / (1 + mean)).
+    # That is below exp(-k / (1 + mean)), and exp(-46) is below 2**-64.
     edges = leading_edges(int(46 * (1 + mean)), GEOMETRIC_BITS)
-    # Widened, so that the errors of all products together stay small.
+    # 64 more bits make the sum of the products' rounding errors negligible.
     bits = FRACTION + 64
     power = (ratio.numerator << bits) // ratio.denominator
     at_least, step, below = 1 << bits, 1, []
@@ -139,7 +146,7 @@ def geometric(mean: Fraction) -> Table:
 
 
 def poisson(mean: Fraction) -> Table:
-    """Return the Poisson distribution: weights from its mode outwards, then their sum."""
+    """Return the table of the Poisson distribution, from weights relative to that of its mode."""
     mode = int(mean)
     weight = 1 << (FRACTION + 64)
     downwards, upwards = [], []
@@ -158,7 +165,10 @@ def poisson(mean: Fraction) -> Table:
 
 
 def zipf(exponent: Fraction, largest: int) -> Table:
-    """Return P(load = k) proportional to ``k ** -exponent`` for k = 1 .. largest."""
+    """Return the table of P(load = k) proportional to ``k ** -exponent``, k = 1 .. largest.
+
+    Powers are computed for primes, and multiplied for other numbers.
+    """
     least_prime = list(range(largest + 1))
     for p in range(2, int(largest**0.5) + 1):
         if least_prime[p] == p:
@@ -179,63 +189,71 @@ def zipf(exponent: Fraction, largest: int) -> Table:
 
 
 def _from_weights(least: int, weights: list[int]) -> Table:
+    """Return the table of loads ``least, least + 1, ..`` with probabilities as these weights.
+
+    Up to 2**16 loads have cells of their own.
+    """
     edges = even_edges(least, least + len(weights) - 1)
     if edges[1] - edges[0] > 1 and len(weights) <= 2**16:
         edges = list(range(least, least + len(weights) + 1))
     step = edges[1] - edges[0]
     total, running, below = sum(weights), 0, []
-    for at in range(0, len(weights), step):
-        running += sum(weights[at : at + step])
+    for start in range(0, len(weights), step):
+        running += sum(weights[start : start + step])
         below.append(running * ONE // total)
     return tabulate(edges, below[: len(edges) - 2])
 
 
 def normal(mean: Fraction, deviation: Fraction) -> Table:
-    """Return P(load <= k) = Phi((k + 1/2 - mean) / deviation), k >= 0."""
-    reach = FARTHEST * deviation
+    """Return the table of P(load <= k) = Phi((k + 1/2 - mean) / deviation), k >= 0."""
+    reach = MAX_DEVIATIONS * deviation
     edges = even_edges(max(0, int(mean - reach) - 1), max(1, int(mean + reach) + 1))
     half = Fraction(1, 2)
-    return _by_probability(edges, lambda edge: decimal((edge - half - mean) / deviation))
+    return _from_normal(edges, lambda edge: decimal((edge - half - mean) / deviation))
 
 
 def log_normal(mean: Fraction, sigma: Fraction) -> Table:
-    """Return P(load <= k) = Phi((ln(k + 1/2) - ln(mean) + sigma**2 / 2) / sigma), k >= 0."""
+    """Return the table of P(load <= k) = Phi((ln(k + 1/2) - mu) / sigma), k >= 0.
+
+    ``mu = ln(mean) - sigma**2 / 2``.
+    """
     with localcontext(Context(prec=DIGITS)):
-        shape = decimal(sigma)
-        middle = decimal(mean).ln() - shape * shape / 2
-        edges = leading_edges(int((middle + FARTHEST * shape).exp()) + 1, LOG_NORMAL_BITS)
+        deviation = decimal(sigma)
+        mu = decimal(mean).ln() - deviation * deviation / 2
+        edges = leading_edges(int((mu + MAX_DEVIATIONS * deviation).exp()) + 1, LOG_NORMAL_BITS)
         half = Decimal("0.5")
-        return _by_probability(edges, lambda edge: ((edge - half).ln() - middle) / shape)
+        return _from_normal(edges, lambda edge: ((edge - half).ln() - mu) / deviation)
 
 
-def _by_probability(edges: list[int], place: Callable[[int], Decimal]) -> Table:
-    """Make a table of P(load < edge) = Phi(place(edge))."""
+def _from_normal(edges: list[int], score: Callable[[int], Decimal]) -> Table:
+    """Return the table of P(load < edge) = Phi(score(edge))."""
     with localcontext(Context(prec=DIGITS)):
-        return tabulate(edges, [_standard_normal(place(edge)) for edge in edges[1:-1]])
+        return tabulate(edges, [_standard_normal(score(edge)) for edge in edges[1:-1]])
 
 
 def _standard_normal(x: Decimal) -> int:
     """Return Phi(x) in units of ``2**-FRACTION``.
 
-    ``Phi(x) = 1/2 + phi(x) (x + x**3/3 + x**5/(3 5) + ..)``: no term cancels another.
+    ``Phi(x) = 1/2 + phi(x) (x + x**3/3 + x**5/(3 5) + ..)``: for x > 0 all terms are positive, so
+    that none cancels another.
     """
-    if abs(x) >= FARTHEST:
+    if abs(x) >= MAX_DEVIATIONS:
         return ONE if x > 0 else 0
     bits = FRACTION + 96
-    scaled = int(abs(x) * (1 << bits))
-    square = scaled * scaled >> bits
-    term, series, n = scaled, scaled, 1
+    magnitude = int(abs(x) * (1 << bits))
+    square = magnitude * magnitude >> bits
+    term, series, n = magnitude, magnitude, 1
     while term >> 64:
         n += 2
         term = (term * square >> bits) // n
         series += term
     density = int((-x * x / 2).exp() * PEAK * (1 << bits))
-    beyond_half = density * series >> (2 * bits - FRACTION)
-    return ONE // 2 + (beyond_half if x > 0 else -beyond_half)
+    from_half = density * series >> (2 * bits - FRACTION)
+    return ONE // 2 + (from_half if x > 0 else -from_half)
 
 
 def two_values(low: int, high: int, share: Fraction) -> Table:
-    """Return P(load = high) = share, and low otherwise."""
+    """Return the table of P(load = high) = share and P(load = low) = 1 - share."""
     threshold = (1 - share) * ONE
     table = tabulate([low, low + 1, low + 2], [int(threshold)])
     values = np.array([low, high], dtype=np.int64)
@@ -243,5 +261,5 @@ def two_values(low: int, high: int, share: Fraction) -> Table:
 
 
 def decimal(value: Fraction) -> Decimal:
-    """Return a fraction as a decimal of the context's precision."""
+    """Return a fraction as a decimal with the precision of the current context."""
     return Decimal(value.numerator) / value.denominator

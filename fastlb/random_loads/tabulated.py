@@ -1,4 +1,4 @@
-"""Distributions of loads that are looked up in a table of exact probabilities."""
+"""Distributions whose loads are looked up in tables of exact probabilities."""
 
 from __future__ import annotations
 
@@ -20,49 +20,51 @@ if TYPE_CHECKING:
     from dataclasses import Field
     from fractions import Fraction
 
-    from .distributions import Drawing
+    from .distributions import LawAndTable
 
 
-# From here on neither tails nor what is computed on the way would fit.
+# With larger means tails and intermediate results would not fit int64.
 MAX_MEAN = 2**50
 
 
 @dataclass(frozen=True)
 class Tabulated(Independent):
-    """Loads found in a table of exact probabilities.
+    """Loads looked up in a table of exact probabilities.
 
     Node i takes ``u``, word i of the trial's Philox stream. With ``table``, a
     :class:`fastlb.random_loads.tables.Table`, and
     ``c = searchsorted(table.thresholds, u, side="right")`` its load is
-    ``table.first[c] + (u & table.mask[c])``. Every probability of a load below ``first[c]`` is
-    right to ``2**-64``; what is less likely never occurs. Loads of a cell are equally likely.
+    ``table.first[c] + (u & table.mask[c])``. The probability of a load below ``first[c]`` has an
+    error of at most ``2**-64``; less likely loads never occur. Loads of a cell are equally likely.
     Tables are computed in integers: they are the same on every machine.
     """
 
-    # Makes the table of the parameters, those that need not be whole as fractions.
+    # The function that makes the table from the parameters, which are fractions if they need not
+    # be whole.
     make: ClassVar[Callable[..., tables.Table]]
 
     @property
     def table(self) -> tables.Table:
-        """The table that the words are looked up in."""
+        """The table of the parameters."""
         return _table_of(self)
 
     @property
     def largest(self) -> int:
-        """No load is larger."""
+        """The largest possible load."""
         return self.table.largest
 
-    def law(self) -> Drawing:
-        """Return what the kernels are told."""
+    def law(self) -> LawAndTable:
+        """Return the kernels' table."""
         t, loads = self.table, kernels("random.loads")
         table = loads.Table(t.thresholds, t.first, t.mask, t.guide, np.uint64(t.shift))
         return loads.Law(None, None, None), table
 
-    def tabulated(self) -> tables.Table:
-        """Make the table; it is asked for once."""
+    def make_table(self) -> tables.Table:
+        """Return a new table of the parameters."""
         return self.make(*map(self._exact, fields(self)))
 
     def _exact(self, parameter: Field[Any]) -> int | Fraction:
+        """Return a parameter as an integer if it must be whole, and as a fraction otherwise."""
         value = getattr(self, parameter.name)
         bounds = bounds_of(parameter)
         return value if bounds and bounds.whole else read_rational(parameter.name, value)
@@ -70,16 +72,16 @@ class Tabulated(Independent):
 
 @lru_cache(maxsize=64)
 def _table_of(distribution: Tabulated) -> tables.Table:
-    return distribution.tabulated()
+    return distribution.make_table()
 
 
 @dataclass(frozen=True)
 class Exponential(Tabulated):
     """Whole loads with an exponential tail: ``P(load >= k) = (mean / (1 + mean))**k``.
 
-    This is the geometric distribution from 0 on, of exactly this mean. See :class:`Tabulated`
-    for how a load is drawn: loads below 2048 have their own cells, above loads that agree in
-    their 11 leading bits share one.
+    This is the geometric distribution on 0, 1, 2, .. with exactly this mean. :class:`Tabulated`
+    describes how a load is drawn: loads below 2048 have their own cells, and larger ones share a
+    cell if they agree in their 11 leading bits.
 
     Parameters
     ----------
@@ -89,7 +91,7 @@ class Exponential(Tabulated):
     Raises
     ------
     TypeError, ValueError
-        If the mean is no such number.
+        If the mean is not such a number.
 
     Examples
     --------
@@ -107,8 +109,8 @@ class Exponential(Tabulated):
 class Poisson(Tabulated):
     """Poisson distributed loads: ``P(load = k) = exp(-mean) mean**k / k!``.
 
-    See :class:`Tabulated` for how a load is drawn. All loads have their own cells up to a mean
-    of ten million; beyond, cells are at most 1/100 of the standard deviation wide.
+    :class:`Tabulated` describes how a load is drawn. Up to a mean of ten million all loads have
+    their own cells; with larger means cells are at most 1/100 of the standard deviation wide.
 
     Parameters
     ----------
@@ -118,7 +120,7 @@ class Poisson(Tabulated):
     Raises
     ------
     TypeError, ValueError
-        If the mean is no such number.
+        If the mean is not such a number.
 
     Examples
     --------
@@ -135,9 +137,9 @@ class Poisson(Tabulated):
 class Normal(Tabulated):
     """Normally distributed numbers, rounded to whole loads and clipped at 0.
 
-    ``P(load <= k) = Phi((k + 1/2 - mean) / deviation)``. See :class:`Tabulated` for how a load
-    is drawn: cells are single loads up to a deviation of 200, and at most 1/100 of the deviation
-    wide beyond.
+    ``P(load <= k) = Phi((k + 1/2 - mean) / deviation)``. :class:`Tabulated` describes how a load is
+    drawn. Up to a deviation of 200 all loads have their own cells; with larger deviations cells are
+    at most 1/100 of the deviation wide.
 
     Parameters
     ----------
@@ -149,7 +151,7 @@ class Normal(Tabulated):
     Raises
     ------
     TypeError, ValueError
-        If a parameter is no such number.
+        If a parameter is not such a number.
 
     Examples
     --------
@@ -167,9 +169,9 @@ class Normal(Tabulated):
 class LogNormal(Tabulated):
     """Numbers whose logarithm is normally distributed, rounded to whole loads.
 
-    ``P(load <= k) = Phi((ln(k + 1/2) - ln(mean) + sigma**2 / 2) / sigma)``. See
-    :class:`Tabulated` for how a load is drawn: loads below 512 have their own cells, above loads
-    that agree in their 9 leading bits share one.
+    ``P(load <= k) = Phi((ln(k + 1/2) - ln(mean) + sigma**2 / 2) / sigma)``. :class:`Tabulated`
+    describes how a load is drawn: loads below 512 have their own cells, and larger ones share a
+    cell if they agree in their 9 leading bits.
 
     Parameters
     ----------
@@ -182,7 +184,7 @@ class LogNormal(Tabulated):
     Raises
     ------
     TypeError, ValueError
-        If a parameter is no such number.
+        If a parameter is not such a number.
 
     Examples
     --------
@@ -198,10 +200,10 @@ class LogNormal(Tabulated):
     def __post_init__(self) -> None:
         super().__post_init__()
         mean, sigma = self.mean, self.sigma
-        reach = float(np.log2(mean) + (10 * sigma - sigma**2 / 2) / np.log(2))
-        if reach > 60:
+        largest_bits = float(np.log2(mean) + (10 * sigma - sigma**2 / 2) / np.log(2))
+        if largest_bits > 60:
             raise ValueError(
-                f"sigma must leave loads below 2**60, got {sigma}: they reach 2**{reach:.0f}"
+                f"sigma must leave loads below 2**60, got {sigma}: they reach 2**{largest_bits:.0f}"
             )
 
 
@@ -209,7 +211,7 @@ class LogNormal(Tabulated):
 class Zipf(Tabulated):
     """Loads from 1 to ``largest_load`` with ``P(load = k)`` proportional to ``k**-exponent``.
 
-    See :class:`Tabulated` for how a load is drawn. Every load has its own cell.
+    :class:`Tabulated` describes how a load is drawn. Every load has its own cell.
 
     Parameters
     ----------
@@ -221,7 +223,7 @@ class Zipf(Tabulated):
     Raises
     ------
     TypeError, ValueError
-        If a parameter is no such number.
+        If a parameter is not such a number.
 
     Examples
     --------
@@ -239,8 +241,8 @@ class Zipf(Tabulated):
 class TwoValued(Tabulated):
     """One of two loads, ``high`` with probability ``share``.
 
-    A node's load is ``high`` if its word is at least ``(1 - share) * 2**64``; see
-    :class:`Tabulated`.
+    A node's load is ``high`` if its word, as described by :class:`Tabulated`, is at least
+    ``(1 - share) * 2**64``.
 
     Parameters
     ----------
@@ -252,7 +254,7 @@ class TwoValued(Tabulated):
     Raises
     ------
     TypeError, ValueError
-        If a parameter is no such number.
+        If a parameter is not such a number.
 
     Examples
     --------

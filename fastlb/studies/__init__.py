@@ -1,13 +1,12 @@
-"""Bundled studies: the experiments of the papers, ready to be run, and what they say."""
+"""Bundled studies: the experiments of the papers, and reports of their results."""
 
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from ..arguments import written
+from ..arguments import did_you_mean, written
 from .questions import QUESTIONS, question
 
 if TYPE_CHECKING:
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from ..montecarlo.study import Study
     from ..reports.report import Report
 
-# Name, module, and what `fastlb study` says of it.
+# By name: the module, and the line of `fastlb study` about it.
 _BUNDLED = {
     "wu-shu": ("wu_shu", "DDE against GDE on meshes and tori: Table I, Figures 11-16"),
     "hexa-cell": ("hexa_cell", "Algorithms A, B and C on hyper hexa-cells: Figures 3-11, errata"),
@@ -25,20 +24,20 @@ _BUNDLED = {
     "tasks": ("tasks", "Whole tasks: gap, moves and time over sizes, networks and ways"),
 }
 
-# What a bundled study may be asked for and still be run by its name.
+# Parameters with which a bundled study can be run by its name.
 _OPTIONS = ("trials", "seed", "target_error")
 
 
 def names() -> dict[str, str]:
-    """Return the names of the bundled studies, each with a line about it."""
+    """Return a line about each bundled study, by name."""
     return {name: about for name, (_, about) in _BUNDLED.items()}
 
 
 def load(name: str) -> Study:
     """Return a bundled study.
 
-    Its trials and seed are changed with ``dataclasses.replace``; it is run by ``fastlb.run``, and
-    :func:`report` says what its results mean.
+    Change its trials and seed with ``dataclasses.replace``, run it with ``fastlb.run``, and pass
+    its results to :func:`report`.
 
     Raises
     ------
@@ -51,18 +50,19 @@ def load(name: str) -> Study:
     100
     """
     if not isinstance(name, str) or name not in _BUNDLED:
-        close = difflib.get_close_matches(str(name), _BUNDLED, n=1)
-        hint = f"; did you mean {close[0]}?" if close else ""
-        raise ValueError(f"study must be one of {', '.join(_BUNDLED)}, got {written(name)}{hint}")
+        raise ValueError(
+            f"study must be one of {', '.join(_BUNDLED)}, got {written(name)}"
+            f"{did_you_mean(str(name), _BUNDLED)}"
+        )
     study: Study = _module(name).study()
     return study
 
 
 def report(results: Results) -> Report:
-    """Return the tables, plots and sentences that ``fastlb study`` prints of results.
+    """Return the report that ``fastlb study`` prints: tables, plots and tested statements.
 
-    Those of the paper if they are of a bundled study, by name and with all its combinations;
-    otherwise means of the main figures and how the methods differ.
+    It is that of the paper if the results have the name and all combinations of a bundled study.
+    Otherwise it has the means of the main figures and the differences between the methods.
 
     Examples
     --------
@@ -78,15 +78,15 @@ def report(results: Results) -> Report:
         return dataclasses.replace(
             overview(results), about=question(cell.method for cell in study.cells)
         )
-    statements: Report = _module(study.name).report(results)
-    asked: dict[str, Any] = {option: getattr(study, option) for option in _OPTIONS}
+    bundled_report: Report = _module(study.name).report(results)
+    options: dict[str, Any] = {option: getattr(study, option) for option in _OPTIONS}
     command: list[str] = []
-    if dataclasses.replace(bundled, **asked) == study:
+    if dataclasses.replace(bundled, **options) == study:
         command = ["fastlb", "study", study.name]
         command += ["--trials", str(study.trials), "--seed", str(study.seed)]
         for target in study.target_error:
             command += ["--target-error", f"{target.figure}={target.spec}"]
-    return dataclasses.replace(statements, about=QUESTIONS[study.name], command=command)
+    return dataclasses.replace(bundled_report, about=QUESTIONS[study.name], command=command)
 
 
 def _module(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""The experiments of the Hexa-Cell paper, sections 2-3: Algorithms A, B and C, in counts."""
+"""The experiments of sections 2-3 of the Hexa-Cell paper: Algorithms A, B and C, in counts."""
 
 from __future__ import annotations
 
@@ -27,14 +27,11 @@ def study() -> Study:
 
 
 def report(results: Results) -> Report:
-    """Return Figures 3-11 as data and plots, the errata, and the paper's sentences tested.
-
-    After other combinations it is that of a study in general.
-    """
+    """Return Figures 3-11 as data and plots, the errata, and tests of the paper's statements."""
     from . import hexa_cell_figures, hexa_cell_plots, hexa_cell_sentences, hexa_cell_tables
-    from .hexa_cell_measured import Measured
+    from .hexa_cell_measured import HexaCellMeasurements
 
-    measured = Measured(results)
+    measured = HexaCellMeasurements(results)
     figures = hexa_cell_figures.figures(measured)
     return Report(
         results,
@@ -45,7 +42,7 @@ def report(results: Results) -> Report:
         ],
         statements=hexa_cell_sentences.statements(measured),
         plots=[
-            Plot(f.name, partial(hexa_cell_plots.lines, f), f"{f.title}, as lines.")
-            for f in figures
+            Plot(figure.name, partial(hexa_cell_plots.lines, figure), f"{figure.title}, as lines.")
+            for figure in figures
         ],
     )

@@ -9,23 +9,33 @@ from typing import TYPE_CHECKING
 
 from ..reports.mean import Mean
 from ..reports.report import Table, Value
-from .hexa_cell_measured import Measured, formula, one_loaded
+from .hexa_cell_measured import HexaCellMeasurements, formula, of_single_nodes
 from .hexa_cell_settings import DIMENSIONS, FIXED_UNITS, NETWORKS, UNITS
 
 if TYPE_CHECKING:
     from ..montecarlo.statistic import Statistic
 
+# Below a figure's table.
 NOTE = "random, mean: of all trials ± standard error."
 
 STEPS = "Steps, busiest node"
+TIME_UNIT = "units on the critical path"
 
-# Kinds of curves.
+# Kinds of curves: formulas as printed and as corrected, the largest and the smallest value of a
+# single loaded node, and random loads.
 PRINTED, CORRECTED, MOST, LEAST, RANDOM = "printed", "corrected", "most", "least", "random"
 
 
 @dataclass(frozen=True)
-class Series:
-    """One curve of a figure: its algorithm and label, its kind, a value and maybe an error each."""
+class Curve:
+    """One curve of a figure.
+
+    Attributes
+    ----------
+    algorithm, label, kind : str
+    values : one for each point of the figure
+    errors : standard errors of the values, if they are means
+    """
 
     algorithm: str
     label: str
@@ -34,7 +44,7 @@ class Series:
     errors: Sequence[float | None] | None = None
 
     def means(self) -> list[Value]:
-        """Return the values, with their errors where they are means."""
+        """Return the values, as a :class:`Mean` each if they have errors."""
         if self.errors is None:
             return list(self.values)
         return [
@@ -45,62 +55,62 @@ class Series:
 
 @dataclass(frozen=True)
 class Figure:
-    """One of Figures 3-11, or one like them that the paper lacks.
+    """One of Figures 3-11, or a similar one that the paper does not have.
 
     Attributes
     ----------
-    name, title, unit
-        Of its files, of the figure and of its axis.
-    by : str
-        What the values depend on; ``at`` are its values.
-    series : the curves
-        Those of several algorithms have the same labels.
+    name : str
+        Name of its files.
+    title, unit : str
+        Title, and unit of the y axis.
+    parameter : str
+        The quantity on the x axis: ``"M"`` or ``"d"``.
+    points : sequence of int
+        Its values.
+    curves : sequence of Curve
+        If there are several algorithms, they have the same labels.
     log : bool
-        Whether values lie far apart.
+        Whether the y axis is logarithmic.
     """
 
     name: str
     title: str
     unit: str
-    by: str
-    at: Sequence[int]
-    series: Sequence[Series]
+    parameter: str
+    points: Sequence[int]
+    curves: Sequence[Curve]
     log: bool
 
     @property
     def algorithms(self) -> list[str]:
-        """The algorithms compared."""
-        return list(dict.fromkeys(series.algorithm for series in self.series))
+        """The algorithms that have curves."""
+        return list(dict.fromkeys(curve.algorithm for curve in self.curves))
 
     def table(self) -> Table:
-        """Return the data of the figure: a line an algorithm and point."""
-        labels = dict.fromkeys(series.label for series in self.series)
+        """Return the data of the figure, with one row per algorithm and point."""
+        labels = dict.fromkeys(curve.label for curve in self.curves)
         several = len(self.algorithms) > 1
         rows: list[list[Value]] = []
         for name in self.algorithms:
-            values = [series.means() for series in self.series if series.algorithm == name]
-            lines = [list(line) for line in zip(self.at, *values, strict=True)]
-            rows += [[name, *line] if several else line for line in lines]
-        first = ["alg", self.by] if several else [self.by]
+            values = [curve.means() for curve in self.curves if curve.algorithm == name]
+            of_points = [list(row) for row in zip(self.points, *values, strict=True)]
+            rows += [[name, *row] if several else row for row in of_points]
+        first = ["alg", self.parameter] if several else [self.parameter]
         columns = [*first, *(label.replace(", ", ",\n") for label in labels)]
         title = f"{self.title} ({self.unit})"
-        note = NOTE if any(series.errors is not None for series in self.series) else ""
-        places = 0 if self.by == "M" else 1
+        note = NOTE if any(curve.errors is not None for curve in self.curves) else ""
+        places = 0 if self.parameter == "M" else 1
         return Table(self.name, title, columns, rows, [places] * len(columns), note)
 
 
-def figures(measured: Measured) -> list[Figure]:
+def figures(measured: HexaCellMeasurements) -> list[Figure]:
     """Return Figures 3-11 in the paper's order, and the steps of C, which it does not draw."""
     return [
         _time_by_units(measured, 3, "AB", 96),
         _time_by_units(measured, 4, "AB", 768),
         _time_by_dimension(measured, 5, "AB"),
-        _steps(
-            measured, "figure-6", "Figure 6: Steps, busiest node, A; the paper's speed / 250", "A"
-        ),
-        _steps(
-            measured, "figure-7", "Figure 7: Steps, busiest node, B; the paper's speed / 250", "B"
-        ),
+        _steps(measured, "figure-6", f"Figure 6: {STEPS}, A; the paper's speed / 250", "A"),
+        _steps(measured, "figure-7", f"Figure 7: {STEPS}, B; the paper's speed / 250", "B"),
         _time_by_units(measured, 8, "C", 96),
         _time_by_units(measured, 9, "C", 768),
         _time_by_dimension(measured, 10, "C"),
@@ -109,83 +119,87 @@ def figures(measured: Measured) -> list[Figure]:
     ]
 
 
-def _time_by_units(measured: Measured, number: int, algorithms: str, processors: int) -> Figure:
-    points = [(NETWORKS[processors].d, M) for M in UNITS]
-    where = f"{processors} processors"
-    return _time(measured, number, algorithms, where, "M", UNITS, points)
-
-
-def _time_by_dimension(measured: Measured, number: int, algorithms: str) -> Figure:
-    points = [(d, FIXED_UNITS) for d in DIMENSIONS]
-    return _time(measured, number, algorithms, f"M = {FIXED_UNITS}", "d", DIMENSIONS, points)
-
-
-def _time(
-    measured: Measured,
-    number: int,
-    algorithms: str,
-    where: str,
-    by: str,
-    at: Sequence[int],
-    points: list[tuple[int, int]],
+def _time_by_units(
+    measured: HexaCellMeasurements, number: int, algorithms: str, processors: int
 ) -> Figure:
-    series = []
+    settings = [(NETWORKS[processors].d, M) for M in UNITS]
+    title = _time_title(number, algorithms, f"{processors} processors")
+    curves = _time_curves(measured, algorithms, settings)
+    return Figure(f"figure-{number}", title, TIME_UNIT, "M", UNITS, curves, log=True)
+
+
+def _time_by_dimension(measured: HexaCellMeasurements, number: int, algorithms: str) -> Figure:
+    settings = [(d, FIXED_UNITS) for d in DIMENSIONS]
+    title = _time_title(number, algorithms, f"M = {FIXED_UNITS}")
+    curves = _time_curves(measured, algorithms, settings)
+    return Figure(f"figure-{number}", title, TIME_UNIT, "d", DIMENSIONS, curves, log=True)
+
+
+def _time_title(number: int, algorithms: str, where: str) -> str:
+    return f"Figure {number}: Execution time of {' and '.join(algorithms)}, {where}"
+
+
+def _time_curves(
+    measured: HexaCellMeasurements, algorithms: str, settings: Sequence[tuple[int, int]]
+) -> list[Curve]:
+    """Return the curves of the execution time over settings (d, M)."""
+    curves = []
     for name in algorithms:
-        one = [one_loaded("counts.time", name, d, M) for d, M in points]
-        drawn = [measured.statistic("counts.time", name, d, M) for d, M in points]
-        series += [
-            Series(name, "printed", PRINTED, [formula("time", name, *at) for at in points]),
-            Series(
-                name,
-                "corrected, any loads",
-                CORRECTED,
-                [formula("corrected_time", name, *at) for at in points],
-            ),
-            Series(name, "one node, most", MOST, [max(times) for times in one]),
-            Series(name, "one node, least", LEAST, [min(times) for times in one]),
-            _random(name, "random, mean", drawn),
+        printed = [formula("time", name, d, M) for d, M in settings]
+        corrected = [formula("corrected_time", name, d, M) for d, M in settings]
+        single = [of_single_nodes("counts.time", name, d, M) for d, M in settings]
+        random = [measured.statistic("counts.time", name, d, M) for d, M in settings]
+        curves += [
+            Curve(name, "printed", PRINTED, printed),
+            Curve(name, "corrected, any loads", CORRECTED, corrected),
+            *_single_node_curves(name, single),
+            _random_means(name, random),
         ]
-    title = f"Figure {number}: Execution time of {' and '.join(algorithms)}, {where}"
-    unit = "units on the critical path"
-    return Figure(f"figure-{number}", title, unit, by, at, series, log=True)
+    return curves
 
 
-def _random(name: str, label: str, drawn: Sequence[Statistic]) -> Series:
-    errors = [s.standard_error if s.trials > 1 else None for s in drawn]
-    return Series(name, label, RANDOM, [s.mean for s in drawn], errors)
-
-
-def _steps(measured: Measured, file: str, title: str, name: str) -> Figure:
-    """Return Figure 6 or 7, which the paper draws multiplied by 250 Mb/s, or that of C."""
-    points = [(d, FIXED_UNITS) for d in DIMENSIONS]
-    drawn = [measured.statistic("counts.endpoint_max", name, d, M) for d, M in points]
-    one = [one_loaded("counts.endpoint_max", name, d, M) for d, M in points]
-    printed = [formula("max_steps", name, d, M) for d, M in points]
-    corrected = [formula("corrected_max_steps", name, d, M) for d, M in points]
-    series = [
-        Series(name, "printed", PRINTED, printed),
-        Series(name, "corrected", CORRECTED, corrected),
-        Series(name, "one node, most", MOST, [max(steps) for steps in one]),
-        Series(name, "one node, least", LEAST, [min(steps) for steps in one]),
-        Series(name, "random, most", RANDOM, [round(s.maximum) for s in drawn]),
+def _single_node_curves(name: str, values: Sequence[Sequence[int]]) -> list[Curve]:
+    """Return the curves of the largest and the smallest value of the six positions."""
+    return [
+        Curve(name, "one node, most", MOST, list(map(max, values))),
+        Curve(name, "one node, least", LEAST, list(map(min, values))),
     ]
-    known = [s for s in series if None not in s.values]
-    return Figure(file, title, "sends and receives", "d", DIMENSIONS, known, log=False)
 
 
-def _messages(measured: Measured) -> Figure:
-    """Return Figure 11: C's messages in all, printed as a speed when multiplied by 250 Mb/s."""
-    points = [(d, FIXED_UNITS) for d in DIMENSIONS]
-    drawn = [measured.statistic("counts.messages", "C", d, M) for d, M in points]
-    one = [one_loaded("counts.messages", "C", d, M) for d, M in points]
-    # A message is one send and one receive.
-    corrected = [int(formula("corrected_total_steps", "C", *at) or 0) // 2 for at in points]
-    series = [
-        Series("C", "printed", PRINTED, [formula("total_steps", "C", *at) for at in points]),
-        Series("C", "corrected", CORRECTED, corrected),
-        Series("C", "one node, most", MOST, [max(messages) for messages in one]),
-        Series("C", "one node, least", LEAST, [min(messages) for messages in one]),
-        _random("C", "random, mean", drawn),
+def _random_means(name: str, statistics: Sequence[Statistic]) -> Curve:
+    errors = [s.standard_error if s.trials > 1 else None for s in statistics]
+    return Curve(name, "random, mean", RANDOM, [s.mean for s in statistics], errors)
+
+
+def _steps(measured: HexaCellMeasurements, file: str, title: str, name: str) -> Figure:
+    """Return Figure 6 or 7, which the paper draws multiplied by 250 Mb/s, or that of C."""
+    figure = "counts.endpoint_max"
+    random = [measured.statistic(figure, name, d, FIXED_UNITS) for d in DIMENSIONS]
+    single = [of_single_nodes(figure, name, d, FIXED_UNITS) for d in DIMENSIONS]
+    printed = [formula("max_steps", name, d, FIXED_UNITS) for d in DIMENSIONS]
+    corrected = [formula("corrected_max_steps", name, d, FIXED_UNITS) for d in DIMENSIONS]
+    curves = [
+        Curve(name, "printed", PRINTED, printed),
+        Curve(name, "corrected", CORRECTED, corrected),
+        *_single_node_curves(name, single),
+        Curve(name, "random, most", RANDOM, [round(s.maximum) for s in random]),
+    ]
+    complete = [curve for curve in curves if None not in curve.values]
+    return Figure(file, title, "sends and receives", "d", DIMENSIONS, complete, log=False)
+
+
+def _messages(measured: HexaCellMeasurements) -> Figure:
+    """Return Figure 11: all messages of C, which the paper draws multiplied by 250 Mb/s."""
+    random = [measured.statistic("counts.messages", "C", d, FIXED_UNITS) for d in DIMENSIONS]
+    single = [of_single_nodes("counts.messages", "C", d, FIXED_UNITS) for d in DIMENSIONS]
+    printed = [formula("total_steps", "C", d, FIXED_UNITS) for d in DIMENSIONS]
+    # The formula counts sends and receives; a message is one of each.
+    steps = [int(formula("corrected_total_steps", "C", d, FIXED_UNITS) or 0) for d in DIMENSIONS]
+    curves = [
+        Curve("C", "printed", PRINTED, printed),
+        Curve("C", "corrected", CORRECTED, [count // 2 for count in steps]),
+        *_single_node_curves("C", single),
+        _random_means("C", random),
     ]
     title = "Figure 11: Messages of C in all; the paper's speed / 250"
-    return Figure("figure-11", title, "messages", "d", DIMENSIONS, series, log=True)
+    return Figure("figure-11", title, "messages", "d", DIMENSIONS, curves, log=True)

@@ -1,4 +1,4 @@
-"""What the Hexa-Cell study measures: counts of one loaded node, and of random loads by trial."""
+"""Measurements of the Hexa-Cell study: costs of one loaded node, and of random loads."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..montecarlo.results import Results
     from ..montecarlo.statistic import Difference, Statistic
 
-# The paper's metrics: our figure, and its formula.
+# The paper's metrics: the figure that measures each, and its formula.
 METRICS = {
     "time": ("counts.time", "time"),
     "error": ("difference", "error"),
@@ -28,10 +28,10 @@ METRICS = {
 }
 
 
-class Measured:
-    """What one loaded node costs, and what the trials found on random loads.
+class HexaCellMeasurements:
+    """Summaries of the trials with random loads.
 
-    Figures are named as in ``Balance``, counters ``counts.NAME``.
+    Figures have the names of the attributes of ``Balance``, and its counters ``counts.NAME``.
     """
 
     def __init__(self, results: Results) -> None:
@@ -39,12 +39,12 @@ class Measured:
         self._differences = results.compare(figures=[figure for figure, _ in METRICS.values()])
 
     def statistic(self, figure: str, algorithm: str, d: int, M: int) -> Statistic:
-        """Return one figure of random loads over the trials."""
+        """Return the summary of one figure over the trials with loads up to M."""
         key = HyperHexaCell(d).spec, METHODS[algorithm], random_loads(M).spec
         return self._summary[key][figure]
 
     def more_than_b(self, figure: str, algorithm: str, d: int, M: int) -> Difference:
-        """Return by how much one figure exceeds that of B, trial by trial on the same loads."""
+        """Return the summary of a figure's differences from that of B on the same loads."""
         group = HyperHexaCell(d).spec, random_loads(M).spec
         first, second = METHODS[algorithm], METHODS["B"]
         if (*group, first, second) in self._differences:
@@ -52,32 +52,33 @@ class Measured:
         return -self._differences[*group, second, first][figure]
 
     def largest(self, figure: str, algorithm: str, d: int, units: Iterable[int]) -> int:
-        """Return the largest of one figure in all trials with loads up to each of ``units``."""
+        """Return the largest value of a figure in all trials with loads up to each of ``units``."""
         return max(round(self.statistic(figure, algorithm, d, M).maximum) for M in units)
 
 
 @cache
-def six_positions(algorithm: str, d: int, M: int) -> Balance:
-    """Balance six networks, in each of which another node of cell 0 has all the load."""
+def _balance_single_nodes(algorithm: str, d: int, M: int) -> Balance:
+    """Balance six networks: in each, another node of cell 0 has M units and all others none."""
     topology = HyperHexaCell(d)
     return hexa_cell(M * np.eye(6, topology.size, dtype=np.int64), topology, algorithm)
 
 
-def one_loaded(figure: str, algorithm: str, d: int, M: int) -> list[int]:
-    """Return one figure of one node with M units, at each of the six positions."""
-    balance = six_positions(algorithm, d, M)
-    kind, _, counter = figure.partition(".")
-    values: list[int] = (balance.counts[counter] if counter else getattr(balance, kind)).tolist()
-    return values
+def of_single_nodes(figure: str, algorithm: str, d: int, M: int) -> list[int]:
+    """Return one figure of a single node with M units, for each of the six positions in a cell."""
+    balance = _balance_single_nodes(algorithm, d, M)
+    attribute, _, counter = figure.partition(".")
+    values = balance.counts[counter] if counter else getattr(balance, attribute)
+    listed: list[int] = values.tolist()
+    return listed
 
 
 def formula(name: str, algorithm: str, d: int, M: int) -> int | float | None:
-    """Return one of ``hexa_cell_formulas`` as a number for a table, None where none is printed."""
+    """Return the value of one of ``hexa_cell_formulas``, or None if the paper prints none."""
     value = hexa_cell_formulas(d, M, algorithm)[name]
     return value if value is None or isinstance(value, int) else float(value)
 
 
 def popcount_shaped(d: int) -> Any:
-    """Return loads that no phase of A, B or C changes, with a difference of d + 2."""
+    """Return loads with a difference of d + 2 that no phase of A, B or C changes."""
     level = np.bitwise_count(np.arange(2 ** (d - 1))).astype(np.int64)
     return (level[:, None] + np.array([0, 2, 2, 1, 3, 3])).reshape(-1)

@@ -12,7 +12,7 @@ from .hexa_cell_figures import CORRECTED, LEAST, MOST, PRINTED, RANDOM
 if TYPE_CHECKING:
     from .hexa_cell_figures import Figure
 
-# Formulas lie as broad bands below the counts that should fall upon them.
+# Formulas are broad bands, on which the lines of counts should lie.
 LINE = {PRINTED: "-", CORRECTED: ":", MOST: "-", LEAST: "--", RANDOM: "-."}
 MARKER = {PRINTED: "", CORRECTED: "", MOST: "o", LEAST: "^", RANDOM: "s"}
 BROAD = {
@@ -27,32 +27,33 @@ COMPARED = (BLUE, ORANGE)
 def lines(figure: Figure) -> Any:
     """Draw a figure: printed formulas broad, corrected ones dotted, counts with markers.
 
-    A single algorithm has a colour for each kind of curve, of several each has its own.
+    With one algorithm each kind of curve has its colour; with several each algorithm has.
     """
     page = new_figure(figsize=(7.6, 4.0))
     axes = page.add_subplot()
-    # Times are all but proportional to M: only their ratio to M shows how they differ.
-    unit = np.array(figure.at, dtype=float) if figure.by == "M" else 1.0
-    several = len(figure.algorithms) > 1
-    for series in figure.series:
-        own = COMPARED[figure.algorithms.index(series.algorithm)] if several else ALONE[series.kind]
+    # Times are nearly proportional to M, so that only their ratios to M show how they differ.
+    unit = np.array(figure.points, dtype=float) if figure.parameter == "M" else 1.0
+    algorithms = figure.algorithms
+    several = len(algorithms) > 1
+    for curve in figure.curves:
+        colour = COMPARED[algorithms.index(curve.algorithm)] if several else ALONE[curve.kind]
         axes.errorbar(
-            figure.at,
-            np.array(series.values, dtype=float) / unit,
-            yerr=_two_errors(series.errors, unit),
-            color=own,
-            linestyle=LINE[series.kind],
-            marker=MARKER[series.kind],
+            figure.points,
+            np.array(curve.values, dtype=float) / unit,
+            yerr=_two_errors(curve.errors, unit),
+            color=colour,
+            linestyle=LINE[curve.kind],
+            marker=MARKER[curve.kind],
             capsize=2,
-            label=f"{series.algorithm} {series.label}" if several else series.label,
-            **BROAD.get(series.kind, THIN),
+            label=f"{curve.algorithm} {curve.label}" if several else curve.label,
+            **BROAD.get(curve.kind, THIN),
         )
-    if figure.by == "M":
+    if figure.parameter == "M":
         axes.set_xscale("log")
         axes.set_xlabel("M, largest load of a node")
         axes.set_ylabel(f"{figure.unit} / M")
     else:
-        axes.set_xticks(figure.at)
+        axes.set_xticks(figure.points)
         axes.set_xlabel("dimension d")
         axes.set_ylabel(figure.unit)
     if figure.log:
@@ -66,7 +67,7 @@ def lines(figure: Figure) -> Any:
 
 
 def _logarithmic(axes: Any) -> None:
-    """Scale the y axis by ratios, its ticks written as plain numbers."""
+    """Make the y axis logarithmic, with plain numbers at its ticks."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
     axes.set_yscale("log")
@@ -76,5 +77,6 @@ def _logarithmic(axes: Any) -> None:
 
 
 def _two_errors(errors: Any, unit: Any) -> Any:
+    """Return two standard errors of each value, or None if any is not known."""
     known = errors is not None and None not in errors
     return 2 * np.array(errors, dtype=float) / unit if known else None

@@ -16,7 +16,7 @@ UNITS = (10, 100, 1000, 10000, 100000)
 FIXED_UNITS = 500
 ALL_UNITS = tuple(sorted({*UNITS, FIXED_UNITS}))
 
-# A load that divides evenly by three, by two, and along all dimensions up to 9.
+# A load that can be divided by 2 and by 3, and halved along all dimensions up to 9.
 EVEN_UNITS = 6 * 2**8
 
 

@@ -1,4 +1,4 @@
-"""The further tables of the Hexa-Cell study: by position, by load, every setting, errata."""
+"""Tables of the Hexa-Cell study: metrics by position and by load, all settings, errata."""
 
 from __future__ import annotations
 
@@ -7,10 +7,16 @@ from ..hexa_cells.hexa_cell_exchange import hexa_cell
 from ..reports.mean import mean_of
 from ..reports.report import Table, Value
 from ..topologies.hexa_cell_topology import INTERIOR, HyperHexaCell
-from .hexa_cell_measured import METRICS, Measured, formula, one_loaded, popcount_shaped
+from .hexa_cell_measured import (
+    METRICS,
+    HexaCellMeasurements,
+    formula,
+    of_single_nodes,
+    popcount_shaped,
+)
 from .hexa_cell_settings import ALL_UNITS, DIMENSIONS, EVEN_UNITS, METHODS, UNITS
 
-# The loads of the printed tables; all of them are in the table of every setting.
+# The loads in the tables by load; the table of all settings has all of them.
 SHOWN_UNITS = UNITS[::2]
 
 TITLES = {
@@ -27,8 +33,8 @@ NOTES = {
 }
 
 
-def tables(measured: Measured) -> list[Table]:
-    """Return for each metric a table by position and one by load, then every setting."""
+def tables(measured: HexaCellMeasurements) -> list[Table]:
+    """Return for each metric a table by position and one by load, and the table of all settings."""
     by_metric = [
         table
         for metric in METRICS
@@ -37,18 +43,19 @@ def tables(measured: Measured) -> list[Table]:
     return [*by_metric, _settings(measured)]
 
 
-def _by_position(measured: Measured, metric: str) -> Table:
-    """Return what one loaded node costs in each of the six positions, and random loads."""
+def _by_position(measured: HexaCellMeasurements, metric: str) -> Table:
+    """Return a metric for one loaded node in each of the six positions, and for random loads."""
     figure, name = METRICS[metric]
-    # Time is exact where M divides evenly; all else is the largest of all M.
+    # The formula of time is exact if M divides evenly. Other metrics are the largest of all M.
     units = (EVEN_UNITS,) if metric == "time" else ALL_UNITS
     rows: list[list[Value]] = []
     for algorithm in METHODS:
         for d in DIMENSIONS:
-            nodes = zip(*(one_loaded(figure, algorithm, d, M) for M in units), strict=True)
+            by_units = (of_single_nodes(figure, algorithm, d, M) for M in units)
+            by_position = zip(*by_units, strict=True)
             row: list[Value] = [algorithm, d]
-            row += [formula(what, algorithm, d, units[-1]) for what in (name, f"corrected_{name}")]
-            row += [max(values) for values in nodes]
+            row += [formula(key, algorithm, d, units[-1]) for key in (name, f"corrected_{name}")]
+            row += [max(values) for values in by_position]
             if metric != "time":
                 row.append(measured.largest(figure, algorithm, d, ALL_UNITS))
             if metric == "error":
@@ -67,45 +74,48 @@ def _by_position(measured: Measured, metric: str) -> Table:
     )
 
 
-def _by_units(measured: Measured, metric: str) -> Table:
-    """Return the most of the six positions and random loads by M; time in units of M."""
+def _by_units(measured: HexaCellMeasurements, metric: str) -> Table:
+    """Return a metric by M: the largest of the six positions, and random loads.
+
+    Time is divided by M.
+    """
     figure, name = METRICS[metric]
-    timed = metric == "time"
+    is_time = metric == "time"
     rows: list[list[Value]] = []
     for algorithm in METHODS:
         for d in DIMENSIONS:
             row: list[Value] = [algorithm, d]
-            for what in (name, f"corrected_{name}"):
-                value = formula(what, algorithm, d, UNITS[-1])
-                row.append(value / UNITS[-1] if timed and value is not None else value)
+            for key in (name, f"corrected_{name}"):
+                value = formula(key, algorithm, d, UNITS[-1])
+                row.append(value / UNITS[-1] if is_time and value is not None else value)
             for M in SHOWN_UNITS:
-                most = max(one_loaded(figure, algorithm, d, M))
-                row.append(most / M if timed else most)
+                largest = max(of_single_nodes(figure, algorithm, d, M))
+                row.append(largest / M if is_time else largest)
             for M in SHOWN_UNITS:
-                drawn = measured.statistic(figure, algorithm, d, M)
-                row.append(mean_of(drawn).scaled(1 / M) if timed else round(drawn.maximum))
+                random = measured.statistic(figure, algorithm, d, M)
+                row.append(mean_of(random).scaled(1 / M) if is_time else round(random.maximum))
             rows.append(row)
-    heads = [f"{M:,}" for M in SHOWN_UNITS]
+    headings = [f"{M:,}" for M in SHOWN_UNITS]
     return Table(
         f"{metric}-by-load",
-        f"{TITLES[metric]}{' / M' if timed else ''} by M",
+        f"{TITLES[metric]}{' / M' if is_time else ''} by M",
         [
             "alg",
             "d",
             "printed",
             "correct",
-            *(f"one\n{M}" for M in heads),
-            *(f"random\n{M}" for M in heads),
+            *(f"one\n{M}" for M in headings),
+            *(f"random\n{M}" for M in headings),
         ],
         rows,
-        [0, 0, *[2] * 8] if timed else [0] * 10,
+        [0, 0, *[2] * 8] if is_time else [0] * 10,
         "One loaded node with M units: the most of the six positions; random loads 0 .. M: the "
-        f"{'mean ± standard error' if timed else 'most'} of all trials.",
+        f"{'mean ± standard error' if is_time else 'most'} of all trials.",
     )
 
 
-def _settings(measured: Measured) -> Table:
-    """Return every figure of every algorithm, dimension, load and position."""
+def _settings(measured: HexaCellMeasurements) -> Table:
+    """Return all metrics of all algorithms, dimensions, loads and positions."""
     columns: list[Value] = ["algorithm", "d", "M", "loads"]
     for metric in METRICS:
         columns += [metric, f"{metric} most", f"printed {metric}", f"corrected {metric}"]
@@ -124,19 +134,20 @@ def _settings(measured: Measured) -> Table:
     )
 
 
-def _setting(measured: Measured, algorithm: str, d: int, M: int) -> list[list[Value]]:
+def _setting(measured: HexaCellMeasurements, algorithm: str, d: int, M: int) -> list[list[Value]]:
+    """Return the rows of one setting: one per position, and one for random loads."""
     rows: list[list[Value]] = [[algorithm, d, M, loads] for loads in (*INTERIOR, "random")]
     for figure, name in METRICS.values():
-        formulas = [formula(what, algorithm, d, M) for what in (name, f"corrected_{name}")]
-        drawn = measured.statistic(figure, algorithm, d, M)
-        for row, value in zip(rows, one_loaded(figure, algorithm, d, M), strict=False):
+        formulas = [formula(key, algorithm, d, M) for key in (name, f"corrected_{name}")]
+        random = measured.statistic(figure, algorithm, d, M)
+        for row, value in zip(rows, of_single_nodes(figure, algorithm, d, M), strict=False):
             row += [value, value, *formulas]
-        rows[-1] += [mean_of(drawn), round(drawn.maximum), *formulas]
+        rows[-1] += [mean_of(random), round(random.maximum), *formulas]
     return rows
 
 
 def errata() -> Table:
-    """Return the places where the paper is wrong."""
+    """Return the errors in the paper."""
     rows: list[list[Value]] = []
     for erratum in hexa_cell_errata():
         shown = f"{erratum.example}: {erratum.shown}" if erratum.example else None

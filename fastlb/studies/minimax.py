@@ -1,4 +1,4 @@
-"""Minimax flow measured: contention, the price of routing schemes, traffic, entities.
+"""Measurements of minimax flow: contention, the price of routing schemes, traffic, entities.
 
 The Minimax paper has no measurements; these are the library's own.
 """
@@ -46,11 +46,11 @@ def study() -> Study:
 
 
 def report(results: Results) -> Report:
-    """Return contention, routing prices, traffic and entities, beside what DDE moves."""
+    """Return the tables of contention, routing, traffic and entities, and a plot of routing."""
     from . import minimax_tables, minimax_trials
 
     measured = minimax_trials.measure(results.study, NETWORKS)
-    real = minimax_trials.measure_real(results.study)
+    real = minimax_trials.measure_real_networks(results.study)
     return Report(
         results,
         tables=minimax_tables.tables(measured, real),

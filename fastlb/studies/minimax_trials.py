@@ -1,4 +1,4 @@
-"""The trials of the minimax study: every network, every trial, all figures."""
+"""Measurements of the minimax study: plans of minimax flow for the loads of its trials."""
 
 from __future__ import annotations
 
@@ -29,10 +29,13 @@ if TYPE_CHECKING:
     from ..montecarlo.study import Study
 
 LARGEST_ENTITY = 500
-ROOM_TO_SPARE = Fraction(5, 4)
+# Room of a node for entities over its room for divisible load.
+ROOM_RATIO = Fraction(5, 4)
+# Orders of the entities that routing tries.
 ORDERS = 8
 SMALL_TRIALS = 20
 
+# Links of two networks that exist or existed, as NODE-NODE.
 ABILENE = (
     "Seattle-Sunnyvale Seattle-Denver Sunnyvale-LosAngeles Sunnyvale-Denver LosAngeles-Houston "
     "Denver-KansasCity KansasCity-Houston KansasCity-Indianapolis Houston-Atlanta "
@@ -47,41 +50,61 @@ NSFNET = (
 
 @dataclass(frozen=True)
 class Trial:
-    """Figures of one trial, as plain numbers.
+    """Figures of one trial.
 
-    ``contention`` is beta*, ``mean_flow`` the least traffic without any limit over the links,
-    ``routed`` beta* under e-cube or dimension-order routing (None where there is no such).
+    Attributes
+    ----------
+    contention : float
+        beta*, the least contention.
+    routed_contention : float or None
+        beta* under e-cube or dimension-order routing; None if the network has neither.
+    free_traffic : float
+        Least traffic of any plan.
+    short_traffic, least_traffic : float
+        Traffic of the short plan, and of the plan of least traffic, at beta*.
+    mean_flow : float
+        ``free_traffic`` over the number of links.
+    dde_traffic, dde_contention : float or None
+        The same of DDE; None if it does not balance the network.
     """
 
     contention: float
-    mean_flow: float
-    routed: float | None
+    routed_contention: float | None
     free_traffic: float
     short_traffic: float
     least_traffic: float
-    exchanged: float | None
-    exchange_contention: float | None
+    mean_flow: float
+    dde_traffic: float | None
+    dde_contention: float | None
 
 
 @dataclass(frozen=True)
 class EntityTrial:
-    """Contention over the bound, and the share of the load that was routed, by method."""
+    """By method, the contention over its bound, and the share of the load that was routed."""
 
     ratio: dict[str, float]
     share: dict[str, float]
 
 
 @dataclass(frozen=True)
-class Measured:
-    """All trials by network; entities by network; small instances against the exact optimum."""
+class MinimaxMeasurements:
+    """All measurements of the study.
+
+    Attributes
+    ----------
+    trials, entities : dict of list
+        By network.
+    small : list of dict
+        Contention over the exact optimum, by method and for the bound.
+    """
 
     trials: dict[str, list[Trial]]
     entities: dict[str, list[EntityTrial]]
     small: list[dict[str, float]]
 
 
-def measure(study: Study, networks: dict[str, Topology]) -> Measured:
-    """Run the trials on the loads that the study's own methods balance."""
+def measure(study: Study, networks: dict[str, Topology]) -> MinimaxMeasurements:
+    """Measure the study's loads on networks, and small instances."""
     trials: dict[str, list[Trial]] = {}
     entities: dict[str, list[EntityTrial]] = {}
     for name, topology in networks.items():
@@ -94,30 +117,31 @@ def measure(study: Study, networks: dict[str, Topology]) -> Measured:
             entities[name] = [
                 _entity_trial(network, row, study.seed + t) for t, row in enumerate(loads)
             ]
-    small = [_small(study.seed + t) for t in range(min(study.trials, SMALL_TRIALS))]
-    return Measured(trials, entities, small)
+    small = [_small_trial(study.seed + t) for t in range(min(study.trials, SMALL_TRIALS))]
+    return MinimaxMeasurements(trials, entities, small)
 
 
-def measure_real(study: Study) -> dict[str, list[Trial]]:
-    """Measured loads on networks of 16, and random ones on two networks that were built."""
+def measure_real_networks(study: Study) -> dict[str, list[Trial]]:
+    """Measure real loads of 16 processors, and the study's loads on two networks that exist."""
     folder = Path(str(files("fastlb"))) / "data" / "vt-16"
-    measured = read_load_file([folder]).loads
-    real = {
-        f"16 processors, {name}": [_trial(topology.network(), measured)]
+    loads_of_16 = read_load_file([folder]).loads
+    trials = {
+        f"16 processors, {name}": [_trial(topology.network(), loads_of_16)]
         for name, topology in {
             "4x4 torus": Torus(4, 4),
             "4x4 mesh": Mesh(4, 4),
             "4-cube": Hypercube(4),
         }.items()
     }
-    for name, listed in {"Abilene": ABILENE, "NSFNET": NSFNET}.items():
-        network = _listed(listed)
+    for name, links in {"Abilene": ABILENE, "NSFNET": NSFNET}.items():
+        network = _network(links)
         loads = sample_loads(study.loads[0], network, trials=study.trials, seed=study.seed)
-        real[name] = [_trial(network, row) for row in loads]
-    return real
+        trials[name] = [_trial(network, row) for row in loads]
+    return trials
 
 
-def _listed(text: str) -> Network:
+def _network(text: str) -> Network:
+    """Return the network of links NODE-NODE, each for both directions."""
     pairs = [pair.split("-") for pair in text.split()]
     names = list(dict.fromkeys(name for pair in pairs for name in pair))
     ends = np.array([[names.index(u), names.index(v)] for u, v in pairs])
@@ -133,70 +157,71 @@ def _plan(network: Network, excess: NDArray[Any], **options: Any) -> MinimaxPlan
 def _trial(network: Network, loads: NDArray[Any]) -> Trial:
     excess = excess_load(loads)
     plan = _plan(network, excess)
-    nothing = np.zeros(network.edge_count, dtype=bool)
-    free = float(_plan(network, excess, counted=nothing, plan="least").traffic)
+    # With no link counted, contention is 0 for any plan and only traffic is minimised.
+    no_link = np.zeros(network.edge_count, dtype=bool)
+    free_traffic = float(_plan(network, excess, counted=no_link, plan="least").traffic)
     least = _plan(network, excess, plan="least")
-    moved = contention = None
     topology = network.topology
-    if isinstance(topology, Grid | Hypercube):
-        balanced = dde(loads.reshape(topology.shape), topology, record="flows")
-        moved, contention = float(balanced.moved), float(np.abs(balanced.flows).max())
     routing = _routing(topology)
-    routed = None if routing is None else _plan(network, excess, routing=routing).contention
+    routed = None if routing is None else _plan(network, excess, routing=routing)
+    balance = None
+    if isinstance(topology, Grid | Hypercube):
+        balance = dde(loads.reshape(topology.shape), topology, record="flows")
     return Trial(
-        float(plan.contention),
-        free / network.edge_count,
-        None if routed is None else float(routed),
-        free,
-        float(plan.traffic),
-        float(least.traffic),
-        moved,
-        contention,
+        contention=float(plan.contention),
+        routed_contention=None if routed is None else float(routed.contention),
+        free_traffic=free_traffic,
+        short_traffic=float(plan.traffic),
+        least_traffic=float(least.traffic),
+        mean_flow=free_traffic / network.edge_count,
+        dde_traffic=None if balance is None else float(balance.moved),
+        dde_contention=None if balance is None else float(np.abs(balance.flows).max()),
     )
 
 
 def _routing(topology: Topology | None) -> str | None:
+    """Return the routing scheme of a topology, if it has one."""
     if isinstance(topology, Hypercube):
         return "e-cube"
-    plain = isinstance(topology, Grid) and not any(topology.wrap)
-    return "dimension-order" if plain else None
+    is_mesh = isinstance(topology, Grid) and not any(topology.wrap)
+    return "dimension-order" if is_mesh else None
 
 
 def _entity_trial(network: Network, loads: NDArray[Any], seed: int) -> EntityTrial:
     excess = excess_load(loads)
-    entities = _pieces(excess, seed, LARGEST_ENTITY)
-    room = [int(ROOM_TO_SPARE * max(-int(x), 0)) for x in excess]
+    entities = _random_entities(excess, seed, LARGEST_ENTITY)
+    room = [int(ROOM_RATIO * max(-int(x), 0)) for x in excess]
     ratio, share = {}, {}
     total = sum(size for _, size in entities)
     for method in ("budget", "odfs"):
         routes = route_entities(network, entities, room, method=method, orders=ORDERS)
-        ratio[method] = _over(routes)
+        ratio[method] = _over_bound(routes)
         share[method] = float(routes.eliminated) / total if total else 1.0
     return EntityTrial(ratio, share)
 
 
-def _pieces(excess: NDArray[Any], seed: int, largest: int) -> list[tuple[int, int]]:
-    """Cut the excess of every node into entities of random sizes."""
-    draws = np.random.default_rng(seed)
+def _random_entities(excess: NDArray[Any], seed: int, largest: int) -> list[tuple[int, int]]:
+    """Divide the excess of every node into entities (node, size) of random sizes."""
+    rng = np.random.default_rng(seed)
     entities: list[tuple[int, int]] = []
     for node, amount in enumerate(excess.tolist()):
-        left = amount
-        while left > 0:
-            size = min(left, int(draws.integers(1, largest + 1)))
+        remaining = amount
+        while remaining > 0:
+            size = min(remaining, int(rng.integers(1, largest + 1)))
             entities.append((node, size))
-            left -= size
+            remaining -= size
     return entities
 
 
-def _over(routes: EntityRoutes) -> float:
+def _over_bound(routes: EntityRoutes) -> float:
     return float(routes.contention) / float(routes.bound) if routes.bound else 1.0
 
 
-def _small(seed: int) -> dict[str, float]:
-    """Contention of both methods over the exact optimum, on a 2-cube with a few entities."""
-    draws = np.random.default_rng(seed)
+def _small_trial(seed: int) -> dict[str, float]:
+    """Return contentions and their bound over the exact optimum, for five entities on a 2-cube."""
+    rng = np.random.default_rng(seed)
     network = Hypercube(2).network()
-    entities = [(int(draws.integers(2)), int(draws.integers(1, 10))) for _ in range(5)]
+    entities = [(int(rng.integers(2)), int(rng.integers(1, 10))) for _ in range(5)]
     room = [0, 0, 40, 40]
     _, optimum = best_routing(network, entities, room)
     ratios = {}

@@ -1,4 +1,4 @@
-"""The experiments of More-Wu section 5: branch and bound on hypercubes, balanced and not."""
+"""The experiments of More-Wu section 5: branch and bound with and without balancing."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def study() -> Study:
-    """Return the study as the paper ran it: 100 problems of every setting."""
+    """Return the study with 100 problems in every setting, as the paper has."""
     varied = [f(VARIED_ROWS, n) for f in FAMILIES for n in COLUMNS]
     return Study(
         name="more-wu",
@@ -41,23 +41,23 @@ def study() -> Study:
 
 
 def report(results: Results) -> Report:
-    """Return speedups over dimension, rows, columns and faults, and the observations."""
+    """Return speedups over each attribute, and tests of the paper's observations."""
     if not has_equal_trials(results):
         return overview(results)
     from . import more_wu_plots
-    from .more_wu_tables import Measured
+    from .more_wu_tables import SearchMeasurements
 
-    measured = Measured(results)
+    measured = SearchMeasurements(results)
     return Report(
         results,
         tables=measured.tables(),
         statements=measured.statements(),
         plots=[
             Plot(
-                f"speedup-over-{over}",
-                partial(more_wu_plots.over, measured, over),
-                f"Mean speedup over {over}, with two standard errors, for both families.",
+                f"speedup-over-{attribute}",
+                partial(more_wu_plots.speedup, measured, attribute),
+                f"Mean speedup over {attribute}, with two standard errors, for both families.",
             )
-            for over in ("dimension", "columns", "rows", "faults", "variants")
+            for attribute in ("dimension", "columns", "rows", "faults", "variants")
         ],
     )

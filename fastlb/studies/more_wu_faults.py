@@ -29,19 +29,19 @@ SKIPPING, TOLERANT = "dem", "fault_tolerant_dem"
 LABELS = {SKIPPING: "DEM, faulty links skipped", TOLERANT: "fault-tolerant DEM"}
 LOADS = Uniform(500)  # 0..1000, as in Figure 1
 DIMENSIONS = range(3, 11)
-# Random sets of faulty links of each size; the sets belong to the study and never change.
+# Number of random sets of faulty links in each setting. They do not depend on the study's seed.
 SETS = 12
 SETS_KEY = 1993
 
-# Figure 1: a 3-cube with 2 faulty links. Means of the difference over all pairs of links and
-# 40,000 trials of each, standard errors 0.07 and 0.0004.
+# Figure 1: a 3-cube with 2 faulty links. LONG_RUN are mean differences over all pairs of links with
+# 40,000 trials each; their standard errors are 0.07 and 0.0004.
 PAPER_SET = ((0, 4), (5, 7))
 LONG_RUN = {SKIPPING: 187.1, TOLERANT: 1.585}
 
 
 @cache
 def fault_sets(n: int, faults: int) -> tuple[Hypercube, ...]:
-    """Return the cubes of one setting, each with its own random set of faulty links."""
+    """Return n-cubes with different random sets of ``faults`` faulty links."""
     if faults == 0:
         return (Hypercube(n),)
     words = np.random.Philox(key=SETS_KEY, counter=[0, 0, n, faults])
@@ -58,13 +58,13 @@ def fault_sets(n: int, faults: int) -> tuple[Hypercube, ...]:
 
 @cache
 def pairs_of_faults() -> tuple[Hypercube, ...]:
-    """Return the 3-cube with every pair of faulty links."""
+    """Return the 3-cubes with two faulty links."""
     links = [tuple(link) for link in Hypercube(3).edges.tolist()]
     return tuple(Hypercube(3, faults=pair) for pair in itertools.combinations(links, 2))
 
 
 def study() -> Study:
-    """Return the study: 12 random sets of faults a setting, 100 trials each."""
+    """Return the study with 12 random sets of faults per setting and 100 trials of each."""
     cubes = [cube for n in DIMENSIONS for f in range(n) for cube in fault_sets(n, f)]
     return Study(
         name="more-wu-faults",
@@ -78,28 +78,28 @@ def study() -> Study:
 
 
 def report(results: Results) -> Report:
-    """Return the tables, the paper's sentences tested, and the plots."""
+    """Return tables and plots of difference and traffic, and tests of the paper's statements."""
     if not has_equal_trials(results):
         return overview(results)
-    measured = Measured(results)
+    measured = FaultMeasurements(results)
     return Report(
         results,
-        tables=[measured.figure_1(), *(measured.table(m, f) for f in FIGURES for m in LABELS)],
+        tables=[measured.figure_1(), *(measured.table(m, q) for q in QUANTITIES for m in LABELS)],
         statements=measured.statements(),
         plots=[
             Plot(
-                f.name,
-                partial(measured.draw, f),
-                f"{f.title} of both methods over the number of faulty links, by dimension.",
+                quantity.name,
+                partial(measured.draw, quantity),
+                f"{quantity.title} of both methods over the number of faulty links, by dimension.",
             )
-            for f in FIGURES
+            for quantity in QUANTITIES
         ],
     )
 
 
 @dataclass(frozen=True)
-class Figure:
-    """A figure of merit: the attribute of a Balance, its title and unit."""
+class Quantity:
+    """A quantity that is tabulated and plotted: an attribute of ``Balance``."""
 
     name: str
     attribute: str
@@ -107,36 +107,40 @@ class Figure:
     unit: str
 
 
-FIGURES = (
-    Figure("difference", "difference", "Load difference", "max - min, units"),
-    Figure("traffic", "cost", "Traffic", "units times links / units"),
+QUANTITIES = (
+    Quantity("difference", "difference", "Load difference", "max - min, units"),
+    Quantity("traffic", "cost", "Traffic", "units times links / units"),
 )
 
 
-class Measured:
-    """What the trials measured. A trial's loads are the same for every set of faults of a cube."""
+class FaultMeasurements:
+    """Figures of the trials, and their means over sets of faults.
+
+    The loads of a trial are the same for all sets of faults of a cube.
+    """
 
     def __init__(self, results: Results) -> None:
         self.trials = results.study.trials
         columns = results.table()
-        keys = zip(columns["topology"], columns["method"], strict=True)
-        cells = list(keys)[:: self.trials]
+        rows = zip(columns["topology"], columns["method"], strict=True)
+        cells = list(rows)[:: self.trials]
+        # By attribute and (topology, method), one value per trial.
         self._values = {
-            figure.attribute: dict(
-                zip(cells, columns[figure.attribute].reshape(-1, self.trials), strict=True)
+            quantity.attribute: dict(
+                zip(cells, columns[quantity.attribute].reshape(-1, self.trials), strict=True)
             )
-            for figure in FIGURES
+            for quantity in QUANTITIES
         }
 
     def values(self, cubes: Cubes, method: str, attribute: str) -> NDArray[Any]:
-        """Return one figure of one method, shape (sets of faults, trials)."""
+        """Return one attribute of one method, (cubes, trials)."""
         by_cell = self._values[attribute]
         return np.array([by_cell[cube.spec, method] for cube in cubes], dtype=np.float64)
 
     def mean(self, cubes: Cubes, method: str, attribute: str) -> Mean:
-        """Return the mean over sets and trials.
+        """Return the mean over cubes and trials.
 
-        Trials vary, and so do sets where they are a sample; the two variances add up.
+        Its variance is that of the trials, plus that of the sets of faults if these are a sample.
         """
         values = self.values(cubes, method, attribute)
         variance = 0.0
@@ -144,11 +148,11 @@ class Measured:
             variance += values.mean(axis=0).var(ddof=1) / self.trials
         if len(cubes) == SETS:
             variance += values.mean(axis=1).var(ddof=1) / SETS
-        known = self.trials > 1 or len(cubes) == SETS
-        return Mean(float(values.mean()), float(variance**0.5) if known else math.nan)
+        is_known = self.trials > 1 or len(cubes) == SETS
+        return Mean(float(values.mean()), float(variance**0.5) if is_known else math.nan)
 
     def figure_1(self) -> Table:
-        """Return the mean differences of Figure 1's cube."""
+        """Return the mean differences on the cube of Figure 1, and on all like it."""
         rows: list[list[Value]] = []
         for label, cubes in (
             ("links {0, 4} and {5, 7}, as printed", (Hypercube(3, faults=PAPER_SET),)),
@@ -165,57 +169,57 @@ class Measured:
             f"{LONG_RUN[TOLERANT]}.",
         )
 
-    def table(self, method: str, figure: Figure) -> Table:
-        """Return one figure of one method: a line a dimension, a column a number of faults."""
-        most = max(DIMENSIONS)
+    def table(self, method: str, quantity: Quantity) -> Table:
+        """Return the means of a quantity: a row per dimension, a column per number of faults."""
+        columns = max(DIMENSIONS)
         rows: list[list[Value]] = []
         for n in DIMENSIONS:
-            means = [self.mean(fault_sets(n, f), method, figure.attribute) for f in range(n)]
-            rows.append([n, *means, *[None] * (most - n)])
+            means = [self.mean(fault_sets(n, f), method, quantity.attribute) for f in range(n)]
+            rows.append([n, *means, *[None] * (columns - n)])
         name = "skipping" if method == SKIPPING else "tolerant"
         return Table(
-            f"{figure.name}-{name}",
-            f"{figure.title} ({figure.unit}) of {LABELS[method]}, by dimension and faulty links",
-            ["n", *range(most)],
+            f"{quantity.name}-{name}",
+            f"{quantity.title} ({quantity.unit}) of {LABELS[method]}, by dimension and faulty "
+            "links",
+            ["n", *range(columns)],
             rows,
-            [0] + [2] * most,
+            [0] + [2] * columns,
             "Means ± standard error.",
         )
 
     def statements(self) -> list[Statement]:
-        """Return the sentences of section 2, each with its test and what was found."""
+        """Return the statements of section 2, each with its test and the outcome."""
         return [self._printed(), self._not_effective(), self._donor(), self._complete()]
 
     def _printed(self) -> Statement:
         means = {m: self.mean(pairs_of_faults(), m, "difference") for m in LABELS}
-        near = [abs(x.mean - LONG_RUN[m]) <= 4 * x.standard_error for m, x in means.items()]
+        is_near = [abs(x.mean - LONG_RUN[m]) <= 4 * x.standard_error for m, x in means.items()]
         return Statement(
             "Since the links between processor pairs {0, 4} and {5, 7} are faulty, dimension "
             "exchange results in incomplete balance.",
             "mean difference over all pairs of links within 4 standard errors of 187.1 and 1.585",
             " and ".join(mean.text() for mean in means.values()),
-            all(near),
+            all(is_near),
         )
 
     def _settings(self) -> list[tuple[int, int]]:
         return [(n, faults) for n in DIMENSIONS for faults in range(1, n)]
 
     def _not_effective(self) -> Statement:
-        ratios = []
-        clear = []
+        ratios, is_clear = [], []
         for n, faults in self._settings():
             cubes = fault_sets(n, faults)
             skipping = self.mean(cubes, SKIPPING, "difference")
             tolerant = self.mean(cubes, TOLERANT, "difference")
             error = math.hypot(skipping.standard_error, tolerant.standard_error)
             ratios.append(skipping.mean / tolerant.mean)
-            clear.append(skipping.mean - tolerant.mean > 2 * error)
+            is_clear.append(skipping.mean - tolerant.mean > 2 * error)
         return Statement(
             "When the links of a hypercube are broken, the dimension exchange algorithm is not "
             "very effective.",
             "difference clearly above that of fault-tolerant DEM in every setting with faults",
             f"{min(ratios):.1f} to {max(ratios):.0f} times",
-            all(clear),
+            all(is_clear),
         )
 
     def _donor(self) -> Statement:
@@ -240,15 +244,15 @@ class Measured:
             bool(largest[n, faults] <= 1),
         )
 
-    def draw(self, figure: Figure) -> Any:
-        """Draw one figure over the number of faults: a panel a method, a line a dimension."""
+    def draw(self, quantity: Quantity) -> Any:
+        """Draw a quantity over the number of faults: a panel per method, a line per dimension."""
         from ..reports.plotting import new_figure
 
         page = new_figure(figsize=(9.0, 4.0))
-        both = page.subplots(1, 2, sharey=figure.attribute == "cost")
-        for axes, (method, label) in zip(both, LABELS.items(), strict=True):
+        panels = page.subplots(1, 2, sharey=quantity.attribute == "cost")
+        for axes, (method, label) in zip(panels, LABELS.items(), strict=True):
             for n in DIMENSIONS:
-                means = [self.mean(fault_sets(n, f), method, figure.attribute) for f in range(n)]
+                means = [self.mean(fault_sets(n, f), method, quantity.attribute) for f in range(n)]
                 axes.errorbar(
                     range(n),
                     [mean.mean for mean in means],
@@ -261,17 +265,17 @@ class Measured:
                 )
             axes.set_title(label)
             axes.set_xlabel("faulty links")
-            axes.set_ylabel(figure.unit)
+            axes.set_ylabel(quantity.unit)
             axes.set_ylim(bottom=0)
             axes.grid(axis="y", color="#dddddd")
-        both[1].legend(loc="center left", bbox_to_anchor=(1, 0.5))
-        many = f"{SETS} sets of faults, {self.trials:,} trials each"
-        page.suptitle(f"{figure.title}, mean of {many} ± 2 s.e.")
+        panels[1].legend(loc="center left", bbox_to_anchor=(1, 0.5))
+        sample = f"{SETS} sets of faults, {self.trials:,} trials each"
+        page.suptitle(f"{quantity.title}, mean of {sample} ± 2 s.e.")
         return page
 
 
 def _shade(n: int) -> tuple[float, float, float]:
-    """Return blue for the smallest cubes, orange for the largest: readable in grey too."""
+    """Return a colour from blue for the smallest cubes to orange, whose brightness increases."""
     share = (n - DIMENSIONS[0]) / (len(DIMENSIONS) - 1)
     low, high = np.array([0.0, 0.2, 0.45]), np.array([0.95, 0.68, 0.1])
     red, green, blue = (low + share * (high - low)).tolist()

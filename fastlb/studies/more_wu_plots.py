@@ -1,4 +1,4 @@
-"""The plots of the More-Wu study: speedup over each attribute, a panel a family."""
+"""The plots of the More-Wu study: speedup over each attribute, with a panel for each family."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..reports.plotting import BLUE, GREEN, GREY, ORANGE, new_figure
 from .more_wu_programs import FAMILIES
 
 if TYPE_CHECKING:
-    from .more_wu_tables import Measured
+    from .more_wu_tables import SearchMeasurements
 
 COLOURS = (BLUE, ORANGE, GREEN, "#CC79A7", GREY, "#56B4E9")
 MARKERS = "os^Dvx"
@@ -21,7 +21,7 @@ LABELS = {
 }
 
 
-def over(measured: Measured, attribute: str) -> Any:
+def speedup(measured: SearchMeasurements, attribute: str) -> Any:
     """Draw the speedup over one attribute, with two standard errors."""
     page = new_figure(figsize=(9.0, 4.0))
     panels = page.subplots(1, len(FAMILIES), sharey=True)

@@ -1,4 +1,4 @@
-"""Random 0-1 programs as input of a study: searched on a hypercube, balanced and not."""
+"""Random 0-1 programs as input of a study: searched on a hypercube with and without balancing."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
     from ..topologies.topology import Topology
 
-# Balancing that is free, by rows, whenever a processor is idle.
+# Balancing that costs nothing, by rows, whenever a processor is idle.
 FREE = "fault_tolerant_dem"
 
 # Programs simulated at a time, so that their matrices stay small.
-_TOGETHER = 1024
+_BATCH = 1024
 
 
 @dataclass(frozen=True)
 class Programs(Experiment):
-    """Random 0-1 programs, searched on a simulated hypercube without and with balancing.
+    """Random 0-1 programs, searched on a simulated hypercube with and without balancing.
 
-    A method is ``fault_tolerant_dem`` with options of :func:`fastlb.simulate_search`. Figures:
-    ``speedup``, ``time_without``, ``time_with``, ``moved``, ``balances``.
+    Methods are ``fault_tolerant_dem`` with options of :func:`fastlb.simulate_search`. The figures
+    are ``speedup``, ``time_without``, ``time_with``, ``moved`` and ``balances``.
 
     Parameters
     ----------
@@ -48,12 +48,12 @@ class Programs(Experiment):
         if name != FREE or not isinstance(topology, Hypercube):
             raise ValueError(f"{self.spec} must be balanced by {FREE} on a hypercube")
         parts = [
-            self._measured(topology, options, seed, first, min(_TOGETHER, start + trials - first))
-            for first in range(start, start + trials, _TOGETHER)
+            self._measure_batch(topology, options, seed, first, min(_BATCH, start + trials - first))
+            for first in range(start, start + trials, _BATCH)
         ]
         return {figure: np.concatenate([part[figure] for part in parts]) for figure in parts[0]}
 
-    def _measured(
+    def _measure_batch(
         self, cube: Hypercube, options: dict[str, Any], seed: int, start: int, trials: int
     ) -> dict[str, NDArray[Any]]:
         program = random_binary(

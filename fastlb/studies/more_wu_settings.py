@@ -1,4 +1,4 @@
-"""The settings of More-Wu section 5: sizes of cubes and programs, and what else is varied."""
+"""The settings of More-Wu section 5: sizes of cubes and programs, and variants of balancing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ROWS = (10, 20, 30, 40, 50)
 COLUMNS = (1, 2, 3, 4, 5, 6, 7, 8, 9)
 PRINTED_TRIALS = 100
 
-# What is tried on one cube, and how it is called in tables.
+# Methods of balancing that are compared on one cube, with their names in tables.
 VARIANTS = {
     FREE: "rows",
     f"{FREE}:round_cost=5": "rows, R5",
@@ -29,7 +29,7 @@ VARIED_DIMENSION, VARIED_ROWS = 4, 30
 
 
 def faulty_cube(n: int, faults: int) -> Hypercube:
-    """Return an n-cube with so many faulty links, the first of one random order of all."""
+    """Return an n-cube whose first ``faults`` links, in a fixed random order, are faulty."""
     links = Hypercube(n).edges
     order = np.argsort(np.random.Philox(key=n).random_raw(len(links)), kind="stable")
     return Hypercube(n, faults=[(int(u), int(v)) for u, v in links[order[:faults]]])

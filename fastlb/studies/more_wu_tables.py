@@ -1,4 +1,4 @@
-"""Speedups of the More-Wu study in tables, and the paper's observations put to the test."""
+"""Tables of speedups in the More-Wu study, and tests of the paper's observations."""
 
 from __future__ import annotations
 
@@ -30,9 +30,12 @@ if TYPE_CHECKING:
 
     from ..montecarlo.results import Results
 
-SHARE_SLOWER = 0.001
-CERTAIN = 3.0
+# Share of problems that may be slower with balancing.
+MAX_SLOWER = 0.001
+# Standard errors from 0 from which on a difference is certain.
+CERTAIN_ERRORS = 3.0
 
+# The paper's observations.
 FIRST = (
     "Every problem was speeded up with load balancing regardless of the number of rows, columns "
     "or processor faults."
@@ -50,14 +53,18 @@ THIRD = (
 
 @dataclass(frozen=True)
 class Line:
-    """A line of a table or plot: the value or name it is for, and a mean for each heading."""
+    """A line of a table or plot: its label, and means for the headings from the first on."""
 
     label: str | int
     means: list[Mean]
 
 
-class Measured:
-    """What the trials measured."""
+class SearchMeasurements:
+    """Speedups of the trials, and their means over the attributes of the settings.
+
+    The attributes, by which tables and plots are named, are ``dimension``, ``columns``, ``rows``,
+    ``faults`` and ``variants``.
+    """
 
     def __init__(self, results: Results) -> None:
         self.trials = results.study.trials
@@ -66,6 +73,7 @@ class Measured:
         self._speedups: dict[Cell, NDArray[np.float64]] = {
             cell: results.columns(cell)["speedup"] for cell in results.study.cells
         }
+        # Speedups with free balancing, by setting.
         self._settings = [
             self._speedups[Cell(cube, FREE, f(m, n))]
             for cube in self._cubes.values()
@@ -74,42 +82,42 @@ class Measured:
             for n in COLUMNS
         ]
 
-    def kind(self, over: str) -> str:
-        """Return what the lines of a table differ in."""
-        return {"dimension": "rows", "variants": ""}.get(over, "dimension")
+    def kind(self, attribute: str) -> str:
+        """Return the attribute that distinguishes the lines of the table over another one."""
+        return {"dimension": "rows", "variants": ""}.get(attribute, "dimension")
 
-    def headings(self, over: str) -> list[Value]:
-        """Return what stands above the columns of a table."""
-        listed: dict[str, Iterable[Value]] = {
+    def headings(self, attribute: str) -> list[Value]:
+        """Return the values of an attribute, the headings of the columns of its table."""
+        values: dict[str, Iterable[Value]] = {
             "dimension": DIMENSIONS,
             "rows": ROWS,
             "faults": range(max(DIMENSIONS)),
         }
-        return list(listed.get(over, COLUMNS))
+        return list(values.get(attribute, COLUMNS))
 
-    def lines(self, over: str, family: type[Programs]) -> list[Line]:
-        """Return the speedups over one attribute, averaged over those that are not named."""
-        if over == "variants":
+    def lines(self, attribute: str, family: type[Programs]) -> list[Line]:
+        """Return the mean speedups over one attribute; :meth:`kind` distinguishes the lines."""
+        if attribute == "variants":
             cube = Hypercube(VARIED_DIMENSION)
             programs = [family(VARIED_ROWS, n) for n in COLUMNS]
             return [
                 Line(label, [self._mean([Cell(cube, method, p)]) for p in programs])
                 for method, label in VARIANTS.items()
             ]
-        if over == "dimension":
+        if attribute == "dimension":
             return [Line(m, [self._free(family, [d], [m]) for d in DIMENSIONS]) for m in ROWS]
-        lines = []
-        for d in DIMENSIONS:
-            means = {
-                "columns": lambda d=d: [self._free(family, [d], ROWS, [n]) for n in COLUMNS],
-                "rows": lambda d=d: [self._free(family, [d], [m]) for m in ROWS],
-                "faults": lambda d=d: [self._free(family, [d], faults=[f]) for f in range(d)],
-            }[over]()
-            lines.append(Line(d, means))
-        return lines
+        return [Line(d, self._of_dimension(attribute, family, d)) for d in DIMENSIONS]
+
+    def _of_dimension(self, attribute: str, family: type[Programs], d: int) -> list[Mean]:
+        """Return the mean speedups on cubes of dimension d for each value of an attribute."""
+        if attribute == "columns":
+            return [self._free(family, [d], ROWS, [n]) for n in COLUMNS]
+        if attribute == "rows":
+            return [self._free(family, [d], [m]) for m in ROWS]
+        return [self._free(family, [d], faults=[f]) for f in range(d)]
 
     def tables(self) -> list[Table]:
-        """Return the speedups over each attribute, a table a family."""
+        """Return the tables of speedups over each attribute, one per family."""
         titles = {
             "dimension": "speedup by dimension (mean over 1..9 columns and all faults)",
             "columns": "speedup by columns (mean over 10..50 rows and all faults)",
@@ -119,13 +127,13 @@ class Measured:
             f"{VARIED_DIMENSION}, {VARIED_ROWS} rows, no faults)",
         }
         return [
-            self._table(over, family, title)
-            for over, title in titles.items()
+            self._table(attribute, family, title)
+            for attribute, title in titles.items()
             for family in FAMILIES
         ]
 
     def statements(self) -> list[Statement]:
-        """Return the paper's observations, each with its test and what was found."""
+        """Return the paper's observations, each with its test and the outcome."""
         return [
             self._every_problem(),
             self._on_average(),
@@ -134,17 +142,17 @@ class Measured:
             *(self._variant(method) for method in VARIANTS if method != FREE),
         ]
 
-    def _table(self, over: str, family: type[Programs], title: str) -> Table:
-        headings = self.headings(over)
-        lines = self.lines(over, family)
-        rows: list[list[Value]] = [
-            [line.label, *line.means, *[None] * _missing(line, headings)] for line in lines
-        ]
+    def _table(self, attribute: str, family: type[Programs], title: str) -> Table:
+        headings = self.headings(attribute)
+        rows: list[list[Value]] = []
+        for line in self.lines(attribute, family):
+            absent = [None] * (len(headings) - len(line.means))
+            rows.append([line.label, *line.means, *absent])
         note = "Means ± standard error." if self.trials > 1 else ""
-        if over == "variants":
+        if attribute == "variants":
             note = f"{VARIANTS_NOTE} {note}".strip()
-        columns = [self.kind(over), *headings]
-        name = f"{family.name}-over-{over}"
+        columns = [self.kind(attribute), *headings]
+        name = f"{family.name}-over-{attribute}"
         return Table(name, f"{family.name}: {title}", columns, rows, [2] * len(columns), note)
 
     def _every_problem(self) -> Statement:
@@ -166,10 +174,10 @@ class Measured:
         return Statement(
             FIRST,
             f"on average: mean speedup at least 1 in every setting, at most "
-            f"{100 * SHARE_SLOWER:g} % of all problems slower",
+            f"{100 * MAX_SLOWER:g} % of all problems slower",
             f"means from {least.text()} to {largest.text()} over {len(means)} settings; "
             f"{100 * slower:.3g} % slower in all, at most {100 * max(shares):.3g} % in one setting",
-            least.mean >= 1 and slower <= SHARE_SLOWER,
+            least.mean >= 1 and slower <= MAX_SLOWER,
         )
 
     def _dimension(self) -> Statement:
@@ -179,9 +187,9 @@ class Measured:
                 for n in COLUMNS:
                     cells = [Cell(self._cubes[d, 0], FREE, f(m, n)) for d in DIMENSIONS]
                     for smaller, larger in pairwise(cells):
-                        z = _z(self._speedups[larger] - self._speedups[smaller])
-                        rises += z > CERTAIN
-                        falls += z < -CERTAIN
+                        z = _z_score(self._speedups[larger] - self._speedups[smaller])
+                        rises += z > CERTAIN_ERRORS
+                        falls += z < -CERTAIN_ERRORS
         pairs = len(FAMILIES) * len(ROWS) * len(COLUMNS) * (len(DIMENSIONS) - 1)
         means = [[self._free(f, [d], faults=[0]) for d in DIMENSIONS] for f in FAMILIES]
         return Statement(
@@ -189,7 +197,7 @@ class Measured:
             "the mean over rows and columns, without faults, rises with every dimension in both "
             "families",
             f"{_by_family(means)}; of {pairs} single steps {rises} rise and {falls} fall by more "
-            f"than {CERTAIN:g} standard errors",
+            f"than {CERTAIN_ERRORS:g} standard errors",
             all(a.mean < b.mean for line in means for a, b in pairwise(line)),
         )
 
@@ -233,6 +241,7 @@ class Measured:
         columns: Iterable[int] = COLUMNS,
         faults: Iterable[int] | None = None,
     ) -> Mean:
+        """Return the mean speedup with free balancing over all settings of these attributes."""
         sizes = [(m, n) for m in rows for n in columns]
         cubes = [
             self._cubes[d, f] for d in dimensions for f in (range(d) if faults is None else faults)
@@ -240,20 +249,21 @@ class Measured:
         return self._mean([Cell(cube, FREE, family(m, n)) for cube in cubes for m, n in sizes])
 
     def _mean(self, cells: list[Cell]) -> Mean:
-        """Average the cells trial by trial: a trial's programs share their random numbers."""
+        """Return the mean over cells and trials.
+
+        Cells are averaged trial by trial, as the programs of a trial share their random numbers.
+        """
         return Mean.of(np.mean([self._speedups[cell] for cell in cells], axis=0))
 
 
-def _missing(line: Line, headings: list[Value]) -> int:
-    return len(headings) - len(line.means)
-
-
-def _z(differences: NDArray[np.float64]) -> float:
+def _z_score(differences: NDArray[np.float64]) -> float:
+    """Return the mean over its standard error; 0 if that is 0 or not known."""
     mean = Mean.of(differences)
     return mean.mean / mean.standard_error if mean.standard_error > 0 else 0.0
 
 
 def _by_family(means: list[list[Mean]]) -> str:
+    """Return the means of each family as text."""
     return "; ".join(
         f"{f.name} {', '.join(mean.text() for mean in line)}"
         for f, line in zip(FAMILIES, means, strict=True)

@@ -1,10 +1,10 @@
-"""What the bundled studies ask and what the methods are, in a sentence each."""
+"""Questions that studies answer, and what their methods do, as text for reports and help."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-# By bundled study: its question, and what is compared.
+# By bundled study: its question, and what the methods that it compares do.
 QUESTIONS = {
     "wu-shu": (
         "How much better does DDE balance random loads on meshes and tori than GDE: what "
@@ -48,7 +48,7 @@ QUESTIONS = {
     ),
 }
 
-# By method: what it does.
+# By method: a sentence on what it does.
 METHODS = {
     "dem": (
         "DEM (dimension exchange) has the nodes of a hypercube that differ in one bit of their "
@@ -74,15 +74,15 @@ METHODS = {
 
 
 def question(methods: Iterable[str]) -> str:
-    """Return what a study of one's own asks of its methods, by their spelling, and what they are.
+    """Return the question of a study with these methods, and what the library's own methods do.
 
-    Methods that were registered by the caller are not described.
+    ``methods`` are their spellings.
     """
     names = list(dict.fromkeys(method.partition(":")[0] for method in methods))
-    asked = (
+    text = (
         "How evenly, at what cost and in how many steps do these methods balance the same random "
         "loads?"
         if len(names) > 1
         else "How evenly, at what cost and in how many steps does this method balance random loads?"
     )
-    return " ".join([asked, *(METHODS[name] for name in names if name in METHODS)])
+    return " ".join([text, *(METHODS[name] for name in names if name in METHODS)])

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def study() -> Study:
-    """Return the study as the paper ran it: 100 trials of every setting."""
+    """Return the study with 100 trials in every setting, as the paper has."""
     return Study(
         name="wu-shu",
         topologies=tuple(NETWORKS.values()),
@@ -33,12 +33,12 @@ def study() -> Study:
 
 
 def report(results: Results) -> Report:
-    """Return Table I, Figures 11-16 as data and plots, and the paper's sentences tested."""
+    """Return Table I, Figures 11-16 as data and plots, and tests of the paper's statements."""
     from . import wu_shu_example, wu_shu_plots, wu_shu_tables
 
-    measured = wu_shu_tables.Measured(results)
+    measured = wu_shu_tables.WuShuMeasurements(results)
     figures = wu_shu_tables.FIGURES
-    example = wu_shu_example.worked()
+    example = wu_shu_example.balance()
     return Report(
         results,
         tables=[measured.table_1(), *(measured.table(figure) for figure in figures)],
@@ -57,12 +57,12 @@ def report(results: Results) -> Report:
             ),
             *(
                 Plot(
-                    f.name,
-                    partial(wu_shu_plots.bars, measured, f),
-                    f"{f.title} of GDE and DDE on the four networks, as bars with two "
+                    figure.name,
+                    partial(wu_shu_plots.bars, measured, figure),
+                    f"{figure.title} of GDE and DDE on the four networks, as bars with two "
                     "standard errors.",
                 )
-                for f in figures
+                for figure in figures
             ),
         ],
         examples=[wu_shu_example.text(example)],

@@ -10,18 +10,18 @@ from ..extras import extra
 from ..reports.plotting import BLUE, GREEN, GREY, ORANGE, new_figure
 from .wu_shu_example import LOADS
 from .wu_shu_settings import LONG_RUN_SWEEPS, MEANS, NETWORKS, PRINTED_SWEEPS
-from .wu_shu_tables import run_of
+from .wu_shu_tables import trials_text
 
 if TYPE_CHECKING:
     from ..exchange.result import Balance
-    from .wu_shu_tables import Figure, Measured
+    from .wu_shu_tables import Figure, WuShuMeasurements
 
 COLOURS = (BLUE, ORANGE, GREEN)
 DOWN, RIGHT = (1, 0), (0, 1)
 
 
-def bars(measured: Measured, figure: Figure) -> Any:
-    """Draw one of Figures 12-16: a group of bars a network, with two standard errors."""
+def bars(measured: WuShuMeasurements, figure: Figure) -> Any:
+    """Draw one of Figures 12-16: a group of bars per network, with two standard errors."""
     page = new_figure()
     axes = page.add_subplot()
     width = 0.8 / len(figure.series)
@@ -46,13 +46,12 @@ def bars(measured: Measured, figure: Figure) -> Any:
     axes.set_ylabel(figure.unit)
     axes.margins(y=0.1)
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=len(COLOURS), borderaxespad=0.2)
-    trials = run_of(s for series in figure.series for s in measured.statistics(series))
-    averaged = f"mean of {trials} trials ± 2 s.e."
-    page.suptitle(f"Figure {figure.number}: {figure.title}, {averaged}")
+    trials = trials_text(s for series in figure.series for s in measured.statistics(series))
+    page.suptitle(f"Figure {figure.number}: {figure.title}, mean of {trials} trials ± 2 s.e.")
     return page
 
 
-def table_1(measured: Measured) -> Any:
+def table_1(measured: WuShuMeasurements) -> Any:
     """Draw Table I: sweeps of GDE on the 8x8 mesh over the average load."""
     page = new_figure()
     axes = page.add_subplot()
@@ -65,7 +64,7 @@ def table_1(measured: Measured) -> Any:
         yerr=errors if statistics[0].trials > 1 else None,
         color=BLUE,
         marker=".",
-        label=f"this run, {run_of(statistics)} trials",
+        label=f"this run, {trials_text(statistics)} trials",
     )
     axes.plot(MEANS, LONG_RUN_SWEEPS, "_", color=GREY, ms=18, label="long run, 20,000 trials")
     axes.plot(MEANS, PRINTED_SWEEPS, "s", mfc="none", ms=9, color=ORANGE, label="paper, 100 trials")
@@ -81,17 +80,17 @@ def table_1(measured: Measured) -> Any:
     return page
 
 
-def example(balance: Balance) -> Any:
-    """Draw the worked example of Figure 11: loads and flows of both dimensions, and the result."""
+def example(result: Balance) -> Any:
+    """Draw the example of Figure 11: the loads and flows of both dimensions, and the result."""
     page = new_figure(figsize=(9.0, 3.6))
-    first, second = balance.stages
-    still = np.zeros_like(LOADS)
+    first, second = result.stages
+    no_flow = np.zeros_like(LOADS)
     panels = [
-        ("(a) first dimension", LOADS, {DOWN: balance.flows[0]}),
-        ("(b) second dimension", first, {RIGHT: balance.flows[1]}),
-        (f"(c) result, difference {balance.difference}", second, {DOWN: still, RIGHT: still}),
+        ("(a) first dimension", LOADS, {DOWN: result.flows[0]}),
+        ("(b) second dimension", first, {RIGHT: result.flows[1]}),
+        (f"(c) result, difference {result.difference}", second, {DOWN: no_flow, RIGHT: no_flow}),
     ]
-    for axes, (title, loads, moved) in zip(page.subplots(1, 3), panels, strict=True):
+    for axes, (title, loads, flows_by_step) in zip(page.subplots(1, 3), panels, strict=True):
         axes.set_title(title, loc="center")
         axes.set_aspect("equal")
         axes.set_xlim(-0.9, 3.9)
@@ -100,35 +99,36 @@ def example(balance: Balance) -> Any:
         for (row, column), load in np.ndenumerate(loads):
             axes.add_patch(_circle((column, row), load / LOADS.max()))
             axes.text(column, row, str(load), ha="center", va="center", zorder=3)
-            for step, flows in moved.items():
+            for step, flows in flows_by_step.items():
                 _draw_link(axes, (row, column), step, int(flows[row, column]))
     page.suptitle("Figure 11: DDE on a 4x4 torus (our loads; the paper's numbers are lost)")
     return page
 
 
 def _circle(centre: tuple[int, int], share: float) -> Any:
-    """Return a node's circle, the darker the larger its share of the largest load."""
+    """Return a node's circle; the larger its share of the largest load, the darker it is."""
     shade = (1 - 0.35 * share, 1 - 0.2 * share, 1 - 0.08 * share)
     circle = extra("matplotlib.patches").Circle
     return circle(centre, 0.27, facecolor=shade, edgecolor=GREY, zorder=2)
 
 
 def _draw_link(axes: Any, node: tuple[int, int], step: tuple[int, int], flow: int) -> None:
-    """Draw the link from a node to its successor; a wrap link as two stubs at the border."""
+    """Draw the link from a node to its successor; a wrap link as two stubs at the borders."""
     row, column = node
     down, right = step
     wraps = row + down == len(LOADS) or column + right == len(LOADS)
     start = np.array([column, row], dtype=float)
-    ahead = np.array([right, down], dtype=float)
+    direction = np.array([right, down], dtype=float)
     if not wraps:
-        _arrow(axes, start + 0.27 * ahead, start + 0.73 * ahead, flow)
+        _arrow(axes, start + 0.27 * direction, start + 0.73 * direction, flow)
         return
-    first = start * (1 - ahead)
-    _arrow(axes, start + 0.27 * ahead, start + 0.8 * ahead, flow)
-    _arrow(axes, first - 0.8 * ahead, first - 0.27 * ahead, flow)
+    successor = start * (1 - direction)
+    _arrow(axes, start + 0.27 * direction, start + 0.8 * direction, flow)
+    _arrow(axes, successor - 0.8 * direction, successor - 0.27 * direction, flow)
 
 
 def _arrow(axes: Any, start: Any, end: Any, flow: int) -> None:
+    """Draw a flow with its amount; a negative one points backwards, and 0 is a grey line."""
     if flow == 0:
         axes.plot(*zip(start, end, strict=True), color="#cccccc", linewidth=1, zorder=1)
         return

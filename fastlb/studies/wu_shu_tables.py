@@ -1,4 +1,4 @@
-"""Wu-Shu's Table I, the data of Figures 12-16, and the paper's sentences put to the test."""
+"""Wu-Shu's Table I, the data of Figures 12-16, and tests of the paper's statements."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ..exchange.gde_share import optimal_lambda
-from ..montecarlo.results import span
+from ..montecarlo.summary import count_range
 from ..reports.mean import Mean, mean_of, ratio
 from ..reports.report import Statement, Table, Value
 from . import wu_shu_settings as paper
@@ -33,7 +33,16 @@ NOTE = "Means ± standard error."
 
 @dataclass(frozen=True)
 class Series:
-    """One series of a figure: its label, method and figure, and whether it is a measured mean."""
+    """The bars of one method in a figure.
+
+    Attributes
+    ----------
+    label, method : str
+    figure : str
+        The figure of the results.
+    measured : bool
+        Whether it is a mean of varying values; otherwise it is the same in all trials.
+    """
 
     label: str
     method: str
@@ -43,17 +52,21 @@ class Series:
 
 @dataclass(frozen=True)
 class Figure:
-    """One of Figures 12-16: a value a network and series.
+    """One of Figures 12-16: a bar for each network and series.
 
     Attributes
     ----------
-    number, title, unit
-        Of the figure and its axis.
-    series : the bars of each network
+    number : int
+    title, unit : str
+        Title, and unit of the y axis.
+    series : tuple of Series
     scale : float
-        By which the figures are multiplied.
-    compared : heading, and function of the first two series and their difference, optional
+        Factor of all values.
+    compared : tuple, optional
+        A heading, and the function that compares the means of the first two series, which also
+        gets the mean of their difference.
     decimals : int
+        Decimal places of the values.
     """
 
     number: int
@@ -66,18 +79,24 @@ class Figure:
 
     @property
     def name(self) -> str:
-        """Names its files."""
+        """Name of its files."""
         return f"figure-{self.number}"
 
 
 def _both(figure: str) -> tuple[Series, ...]:
+    """Return the series of GDE and DDE."""
     return Series("GDE", GDE, figure), Series("DDE", DDE, figure)
 
 
-def _more(a: Mean, b: Mean, difference: Mean) -> Mean:
-    """Return by how many per cent ``a`` is more than ``b``."""
-    times = ratio(a, b, difference)
-    return Mean(100 * (times.mean - 1), 100 * times.standard_error)
+def _percent_more(a: Mean, b: Mean, difference: Mean) -> Mean:
+    """Return by how many per cent ``a`` is larger than ``b``."""
+    quotient = ratio(a, b, difference)
+    return Mean(100 * (quotient.mean - 1), 100 * quotient.standard_error)
+
+
+def _percent_more_of_dde(gde: Mean, dde: Mean, difference: Mean) -> Mean:
+    """Return by how many per cent the figure of DDE is larger than that of GDE."""
+    return _percent_more(dde, gde, difference)
 
 
 FIGURES = (
@@ -110,7 +129,7 @@ FIGURES = (
         "Normalized communication cost",
         "units times links / units",
         _both("cost"),
-        compared=("GDE more by, %", _more),
+        compared=("GDE more by, %", _percent_more),
     ),
     Figure(
         16,
@@ -118,14 +137,14 @@ FIGURES = (
         "% of all tasks",
         _both("locality"),
         scale=100,
-        compared=("DDE more by, %", lambda gde, dde, apart: _more(dde, gde, apart)),
+        compared=("DDE more by, %", _percent_more_of_dde),
         decimals=1,
     ),
 )
 
 
-class Measured:
-    """What the trials measured, in the paper's arrangement."""
+class WuShuMeasurements:
+    """Summaries of the trials, and the tables and statements that follow from them."""
 
     def __init__(self, results: Results) -> None:
         self._summary = results.summary()
@@ -134,27 +153,27 @@ class Measured:
     def statistic(
         self, figure: str, topology: str, method: str = GDE, mean: int = MEAN
     ) -> Statistic:
-        """Return one figure of one combination over its trials."""
+        """Return the summary of one figure of one combination."""
         return self._summary[topology, method, f"uniform:{mean}"][figure]
 
     def statistics(self, series: Series) -> list[Statistic]:
-        """Return one figure of one method on the four networks."""
+        """Return the summaries of a series on the four networks."""
         specs = [topology.spec for topology in NETWORKS.values()]
         return [self.statistic(series.figure, spec, series.method) for spec in specs]
 
     def table_1(self) -> Table:
-        """Return Table I: sweeps of GDE on the 8x8 mesh by average load."""
+        """Return Table I: the sweeps of GDE on the 8x8 mesh by average load."""
         statistics = self.sweeps_by_mean()
         means = [mean_of(statistic) for statistic in statistics]
         rows: list[list[Value]] = [
             ["Average Number of Sweeps: paper", *PRINTED_SWEEPS],
             ["long run (20,000 trials)", *LONG_RUN_SWEEPS],
-            [f"this run ({run_of(statistics)} trials)", *means],
+            [f"this run ({trials_text(statistics)} trials)", *means],
             [
                 "this run - long run",
                 *(
-                    Mean(statistic.mean - known, statistic.standard_error)
-                    for statistic, known in zip(statistics, LONG_RUN_SWEEPS, strict=True)
+                    Mean(statistic.mean - long_run, statistic.standard_error)
+                    for statistic, long_run in zip(statistics, LONG_RUN_SWEEPS, strict=True)
                 ),
             ],
         ]
@@ -173,7 +192,7 @@ class Measured:
         return [self.statistic("sweeps", "mesh:8x8", mean=mean) for mean in MEANS]
 
     def table(self, figure: Figure) -> Table:
-        """Return the data of a figure: a line a network."""
+        """Return the data of a figure, with one row per network."""
         columns: list[Value] = ["network"]
         by_series: list[list[Value]] = []
         for series in figure.series:
@@ -195,17 +214,16 @@ class Measured:
         return Table(figure.name, title, columns, rows, decimals, NOTE)
 
     def _compared(self, figure: str, compare: Callable[[Mean, Mean, Mean], Mean]) -> list[Mean]:
-        """Return how the means of GDE and DDE compare on the four networks."""
-        gde, dde = (self.statistics(series) for series in _both(figure))
-        apart = [
-            self._differences[topology.spec, f"uniform:{MEAN}", GDE, DDE][figure]
+        """Return the comparison of the means of GDE and DDE on each of the four networks."""
+        gde, dde = (map(mean_of, self.statistics(series)) for series in _both(figure))
+        differences = (
+            mean_of(self._differences[topology.spec, f"uniform:{MEAN}", GDE, DDE][figure])
             for topology in NETWORKS.values()
-        ]
-        means = ([mean_of(summary) for summary in each] for each in (gde, dde, apart))
-        return [compare(*each) for each in zip(*means, strict=True)]
+        )
+        return [compare(*means) for means in zip(gde, dde, differences, strict=True)]
 
     def statements(self) -> list[Statement]:
-        """Return the sentences of section 6, each with its test and what was found."""
+        """Return the statements of section 6, each with its test and the outcome."""
         return [
             self._printed_table(),
             self._optimal_lambda(),
@@ -222,7 +240,7 @@ class Measured:
 
     def _printed_table(self) -> Statement:
         pairs = zip(PRINTED_SWEEPS, self.sweeps_by_mean(), strict=True)
-        apart = [
+        z_scores = [
             (printed - statistic.mean)
             / (paper.PRINTED_DEVIATION * (1 + paper.PRINTED_TRIALS / statistic.trials) ** 0.5)
             for printed, statistic in pairs
@@ -230,8 +248,8 @@ class Measured:
         return Statement(
             "Average Number of Sweeps: 7.28, 9.20, 11.08, 13.02, 14.67.",
             "each within 3 standard deviations of the difference of two such means",
-            f"{_listed(apart, '+.1f')} standard deviations from this run",
-            all(abs(z) <= 3 for z in apart),
+            f"{_listed(z_scores, '+.1f')} standard deviations from this run",
+            all(abs(z) <= 3 for z in z_scores),
         )
 
     def _optimal_lambda(self) -> Statement:
@@ -244,7 +262,10 @@ class Measured:
         )
 
     def _bounds(self) -> Statement:
-        gde, dde = ([s.maximum for s in self.statistics(x)] for x in _both("difference"))
+        gde, dde = (
+            [statistic.maximum for statistic in self.statistics(series)]
+            for series in _both("difference")
+        )
         n = [topology.ndim for topology in NETWORKS.values()]
         bounds = [
             t.ndim * t.shape[0] / 2 if all(t.wrap) else t.ndim * (t.shape[0] - 1)
@@ -264,7 +285,7 @@ class Measured:
             "The load difference of GDE is four to six times larger than that of DDE.",
             "ratio of the means between 4 and 6 on all four networks",
             f"{_listed(ratios)} times",
-            all(4 <= times.mean <= 6 for times in ratios),
+            all(4 <= mean_ratio.mean <= 6 for mean_ratio in ratios),
         )
 
     def _one_sweep(self) -> Statement:
@@ -280,13 +301,13 @@ class Measured:
     def _sweeps_and_k(self) -> Statement:
         means = [mean_of(self.statistic("sweeps", f"mesh:{k}x{k}", "gde")) for k in GROWING]
         per_k = [mean.scaled(1 / k) for mean, k in zip(means, GROWING, strict=True)]
-        average = sum(each.mean for each in per_k) / len(per_k)
+        average = sum(mean.mean for mean in per_k) / len(per_k)
         grows = "grows" if all(a.mean < b.mean for a, b in pairwise(means)) else "does not grow"
         return Statement(
             "The value of s is proportional to k.",
             f"s/k on meshes k x k, k = {_listed(GROWING)}, within a tenth of their mean",
             f"s = {_listed(means)} {grows} with k; s/k = {_listed(per_k)}",
-            all(0.9 * average <= each.mean <= 1.1 * average for each in per_k),
+            all(0.9 * average <= mean.mean <= 1.1 * average for mean in per_k),
         )
 
     def _sweeps_and_weight(self) -> Statement:
@@ -304,7 +325,7 @@ class Measured:
             "DDE can reduce the number of communication steps significantly.",
             "GDE's 6sn at least twice DDE's 2kn or 3kn/2 on all four networks",
             f"{_listed(ratios)} times",
-            all(times.mean >= 2 for times in ratios),
+            all(mean_ratio.mean >= 2 for mean_ratio in ratios),
         )
 
     def _analysis(self) -> Statement:
@@ -322,7 +343,7 @@ class Measured:
         )
 
     def _cost(self) -> Statement:
-        more = self._compared("cost", _more)
+        more = self._compared("cost", _percent_more)
         return Statement(
             "The communication cost of GDE is about 50% larger than that of DDE.",
             "means larger by 40% to 70% on all four networks",
@@ -331,7 +352,7 @@ class Measured:
         )
 
     def _locality(self) -> Statement:
-        more = self._compared("locality", lambda gde, dde, apart: _more(dde, gde, apart))
+        more = self._compared("locality", _percent_more_of_dde)
         return Statement(
             "DDE keeps 20% to 50% more tasks in local.",
             "means more by 20% to 50% on all four networks",
@@ -343,9 +364,9 @@ class Measured:
         return self._compared(figure, ratio)
 
 
-def run_of(statistics: Iterable[Statistic]) -> str:
-    """Return over how many trials these are, as text."""
-    return span(statistic.trials for statistic in statistics)
+def trials_text(statistics: Iterable[Statistic]) -> str:
+    """Return the number of trials of statistics as text."""
+    return count_range(statistic.trials for statistic in statistics)
 
 
 def _listed(values: Iterable[object], form: str = "") -> str:

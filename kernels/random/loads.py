@@ -1,17 +1,18 @@
-"""Random loads: words of Philox, and the laws or tables that make loads of them.
+"""Random loads: words of Philox, and the laws or tables that turn words into loads.
 
-Block ``j`` of trial ``t`` is the cipher (``shared/philox.py``), keyed by a seed, of the counter
-``(1 + j, t, 0, 0)``. NumPy draws the same from ``Philox(key=seed, counter=[0, t, 0, 0])``, as it
-counts up before it draws. A block is four 64-bit words, or eight 32-bit numbers, the low half of
-each word first. So a load depends on the seed, the trial and the node alone.
+Block ``j`` of trial ``t`` is what the cipher (``shared/philox.py``) with a seed as its key makes of
+the counter ``(1 + j, t, 0, 0)``. These are the words of NumPy's
+``Philox(key=seed, counter=[0, t, 0, 0])``, which increments its counter before it draws. A block
+has four 64-bit words, or eight 32-bit numbers, the low half of each word first. Node i uses word i
+or number i of its trial, so that a load depends on the seed, the trial and the node alone.
 
-Loads in rows (B, N) are made of strips of blocks, one trial after the other; loads in tiles
-(K, N, W) of one block of W trials at a time, word by word:
+Rows (B, N) are drawn in strips of blocks, one trial after the other, and tiles (K, N, W) one block
+of W trials at a time:
 
     rows   words   t0 block 0 | t0 block 1 | t1 block 0 | ..      lanes of the cipher are blocks
     tiles  words   word 0 of t0 t1 t2 .. | word 1 of t0 t1 ..     lanes of the cipher are trials
 
-``B`` trials, ``N`` nodes, ``K`` tiles of ``W`` trials, ``C`` cells of a table.
+Legend: ``B`` trials, ``N`` nodes, ``K`` tiles of ``W`` trials, ``C`` cells of a table.
 """
 
 from typing import NamedTuple
@@ -31,68 +32,68 @@ STRIP_BLOCKS = 64
 
 
 class Law(NamedTuple):
-    """How the load of node i follows from word i, or from number i, of its trial: ``u``.
+    """A function from the word or number ``u`` of a node to its load.
 
-    - With ``half_span``: number i is used, and the load is ``u * half_span >> 32``.
-    - With ``span``: word i is used, and the load is ``u * span >> 64``,
-    - or with ``values``, too, ``values[u * span >> 64]``.
-    - With neither span, the load is word i itself.
+    - With ``half_span``, ``u`` is a number, and the load is ``u * half_span >> 32``.
+    - With ``span``, ``u`` is a word, and the load is ``u * span >> 64``.
+    - With ``span`` and ``values``, ``u`` is a word, and the load is ``values[u * span >> 64]``.
+    - With neither span, ``u`` is a word, and the load is ``u``.
     """
 
     half_span: object  # uint64, at most 2**32, or None
     span: object  # uint64 or None
-    values: object  # (span,) unsigned integers, of few bits to fit a cache, or None
+    values: object  # (span,) unsigned integers, narrow so that they fit a cache, or None
 
 
 class Table(NamedTuple):
-    """Cells of neighbouring loads: which cell, and which of its loads, word i decides for node i.
+    """Cells of adjacent loads, one of which a word ``u`` selects.
 
-    If c thresholds are at most the word ``u``, the load is ``first[c] + (u & mask[c])``.
+    If c thresholds are at most ``u``, the load is ``first[c] + (u & mask[c])``.
     """
 
     thresholds: np.ndarray  # (C - 1,) uint64
     first: np.ndarray  # (C,) int64
     mask: np.ndarray  # (C,) uint64
-    guide: np.ndarray  # int32: guide[p] thresholds are at most ``p << shift``, for a prefix p
-    shift: np.uint64  # bits of a word below its prefix
+    guide: np.ndarray  # int32: for each prefix p, the number of thresholds at most p << shift
+    shift: np.uint64  # number of bits of a word below its prefix
 
 
 @traced(returns=types.int64)
 def _block_loads(law):
-    """Return how many loads a block makes."""
+    """Return the number of loads that a block has words or numbers for."""
     return 4 if law[0] is None else 8
 
 
 @traced(returns=types.uint64)
 def _number(words, halves, law, place):
-    """Return the word or number at a place of ``words``, or of ``halves``, the same as uint32."""
+    """Return the word or number that a law uses: ``halves`` are the same ``words`` as uint32."""
     return words[place] if law[0] is None else halves[place]
 
 
 @traced(returns=types.uint64)
-def _part(law, word, i):
-    """Return the word that load i of a block is made of, or of that word's halves number i % 2."""
+def _word_or_half(law, word, i):
+    """Return a word or, if the law uses numbers, the half of it that is number i of its block."""
     return word if law[0] is None else word >> 32 * (i & 1) & 0xFFFFFFFF
 
 
 @traced(returns=types.int64)
 def _load(law, u):
-    """Return the load that a law makes of a number or word."""
+    """Return the load of a number or word by a law."""
     half_span, span, values = law
     if half_span is not None:
         return u.astype(np.uint64) * half_span >> 32
     if span is None:
         return u.view(np.int64)
-    place = wide_product(u, span)[0]
-    return place if values is None else values[place]
+    index = wide_product(u, span)[0]
+    return index if values is None else values[index]
 
 
 @inlined
 def _cell(table, word):
     """Return how many thresholds are at most the word.
 
-    If the guide has many prefixes, most words need no search. A search without branches, in
-    vectors or not, takes 5 ns a load; this one takes 2 to 3.
+    The guide limits the search to the thresholds with the word's prefix, often none. A search
+    without branches, in vectors or not, takes 5 ns per load; this one takes 2 to 3.
     """
     thresholds, _, _, guide, shift = table
     prefix = word >> shift
@@ -109,9 +110,10 @@ def _cell(table, word):
 
 @long_kernel
 def draw_rows(keys, start, law, table, out):
-    """Fill ``out`` (B, N) with the loads of the trials ``start ..``, by a law or a table.
+    """Fill ``out`` (B, N) with the loads of the trials ``start, start + 1, ..``.
 
-    ``keys`` (10, 2) uint64 are the cipher's (``round_keys``); the law counts if ``table`` is None.
+    ``keys`` (10, 2) uint64 are the keys of the cipher's rounds (``round_keys``). The loads follow
+    from the table or, if that is None, from the law.
     """
     B, N = out.shape
     block_loads = _block_loads(law)
@@ -128,7 +130,7 @@ def draw_rows(keys, start, law, table, out):
         count = min(STRIP_BLOCKS, B * blocks - first)
         if interrupted(meter, 16 * count):
             break
-        # A strip consists of runs of blocks of one trial: first they are drawn, then used.
+        # A strip has runs of blocks of one trial each. All are drawn before any is used.
         begin = np.int64(0)
         t, j = trial, block
         while begin < count:
@@ -160,20 +162,20 @@ def draw_rows(keys, start, law, table, out):
             if block == blocks:
                 block = np.int64(0)
                 trial += 1
-    # The flat view does not keep its array alive: the array is used once more.
+    # Use ``out`` once more: flat views do not keep their array alive.
     return out.size
 
 
 @long_kernel
 def draw_tiles(keys, start, law, table, out):
-    """Fill ``out`` (K, N, W), of integers that every load fits: lane w is trial ``k * W + w``.
+    """Fill ``out`` (K, N, W): lane w of tile k is the trial ``start + k * W + w``.
 
-    The other arguments are those of ``draw_rows``. Room is for ``GROUP`` trials at least.
+    Every load must fit the integers of ``out``. The other arguments are those of ``draw_rows``.
     """
     K, N, W = out.shape
     T = out.dtype.type
     block_loads = _block_loads(law)
-    # The trials of several narrow tiles are drawn at once.
+    # The cipher draws GROUP trials or more at once, those of several narrow tiles if necessary.
     together = max(1, GROUP // W)
     V = max(together * W, GROUP)
     high = np.empty(V, np.uint64)
@@ -190,11 +192,11 @@ def draw_tiles(keys, start, law, table, out):
             for k in range(first, min(first + together, K)):
                 loads = row(out, k)
                 place = np.uint64(node * W)
-                # Word i of the block, or the word of which number i is a half.
+                # Where the trials' word i begins, or the word that number i is a half of.
                 source = np.uint64(4 * i // block_loads * V + (k - first) * W)
                 if table is None:
                     for w in range(np.uint64(W)):
-                        u = _part(law, words[source + w], np.uint64(i))
+                        u = _word_or_half(law, words[source + w], np.uint64(i))
                         loads[place + w] = T(_load(law, u))
                 else:
                     for w in range(np.uint64(W)):
@@ -205,7 +207,7 @@ def draw_tiles(keys, start, law, table, out):
 
 
 def words(keys, start, out):
-    """Fill ``out`` (B, n) uint64 with the first ``n`` words of the trials ``start ..``."""
+    """Fill ``out`` (B, n) uint64 with the first words of the trials ``start, start + 1, ..``."""
     draw_rows(keys, start, Law(None, None, None), None, out)
 
 

@@ -1,11 +1,11 @@
 """Counts of float64 values, in a hash table or in a row of bins.
 
-A value's key is an integer: its 64 bits, turned so that keys are in the order of the values, and
+A value's key is an integer: its 64 bits, mapped so that keys have the order of the values, and
 shifted right by ``dropped`` bits. Each bin counts the values of one key:
 
-    table    open addressing: a key's bin is the slot that it hashes to, or the next free one after
-             that; a slot is free while its count is 0
-    row      bin i counts the key ``first + i``: no search, 0.4 ns a value; the table takes 1.4 to 2
+    table    a hash table with open addressing: the bin of a key is the slot that it hashes to, or
+             the next free one after that; a slot is free while its count is 0; 1.4 to 2 ns a value
+    row      bin i counts the values of the key ``first + i``; 0.4 ns a value
 """
 
 import numpy as np
@@ -23,17 +23,18 @@ def _ordered(bits):
 
 @kernel
 def count(bits, dropped, weights, table, counts, used, limit):
-    """Count values in a hash table; return how many were counted and how many slots are used.
+    """Count values in a hash table; return how many were counted and how many slots are in use.
 
-    ``bits`` (n,) int64 are the values as they are stored; ``weights`` (n,) int64, or (1,) for all;
-    ``table`` (2**k,) int64 holds keys and ``counts`` (2**k,) int64 their counts, ``used`` of them
-    above 0. Counting stops before a new key if ``limit`` slots are used.
+    ``bits`` (n,) int64 are the bits of the values, and ``weights`` (n,) int64 their weights, or
+    (1,) one for all. ``table`` (2**k,) int64 has the keys and ``counts`` (2**k,) int64 their
+    counts, of which ``used`` are above 0. Counting stops before a new key if ``limit`` slots are in
+    use.
     """
-    # Unsigned slots, so that numba skips its check for negative indices: a quarter of the time.
+    # Unsigned slots, so that numba skips its check for negative indices, a quarter of the time.
     mask, one = np.uint64(table.size - 1), np.uint64(1)
     for i in range(bits.size):
         key = _ordered(bits[i]) >> dropped
-        # The factor is Fibonacci hashing's; the product of 31 and 32 bits does not overflow.
+        # Fibonacci hashing; the product of 31 and 32 bits does not overflow.
         slot = np.uint64((((key ^ (key >> 32)) & 0x7FFFFFFF) * 0x9E3779B1) >> 20) & mask
         while table[slot] != key and counts[slot] > 0:
             slot = (slot + one) & mask
@@ -49,10 +50,10 @@ def count(bits, dropped, weights, table, counts, used, limit):
 
 @kernel
 def count_in_row(bits, dropped, weights, first, counts, used, limit):
-    """Count values in a row of bins; return how many were counted and how many bins are used.
+    """Count values in a row of bins; return how many were counted and how many bins are in use.
 
-    The arguments are those of ``count``; ``counts[i]`` is that of the key ``first + i``. Counting
-    stops before any key beyond the row, too.
+    The arguments are those of ``count``; ``counts[i]`` is the count of the key ``first + i``.
+    Counting also stops before a key outside the row.
     """
     size = np.uint64(counts.size)
     for i in range(bits.size):
@@ -70,7 +71,7 @@ def count_in_row(bits, dropped, weights, first, counts, used, limit):
 
 @kernel
 def ends(bits):
-    """Return the least and the largest key of values ``bits`` (n,), n >= 1, with no bit dropped."""
+    """Return the least and the largest key, with no bit dropped, of values ``bits`` (n,), n > 0."""
     low = high = _ordered(bits[0])
     for i in range(bits.size):
         key = _ordered(bits[i])
@@ -81,9 +82,9 @@ def ends(bits):
 
 @kernel
 def fewest_dropped(keys, least, most):
-    """Return how many bits to drop, at least ``least``, so that keys have at most ``most`` bins.
+    """Return how many bits to drop, at least ``least``, so that ``most`` bins suffice for all keys.
 
-    ``keys`` (n,) int64 ascend, with no bit dropped.
+    ``keys`` (n,) int64, with no bit dropped, are sorted.
     """
     dropped = least
     while True:
@@ -96,24 +97,24 @@ def fewest_dropped(keys, least, most):
 
 
 @kernel
-def entries(table, counts, keys, their_counts):
-    """Set ``keys`` and ``their_counts`` (used + 1,) to those in a hash table; the last is scratch.
+def entries(table, counts, keys, key_counts):
+    """Set ``keys`` and ``key_counts`` (used + 1,) to those of a hash table; the last is scratch.
 
-    Free slots are written, too, and overwritten by the next: without a branch, which half of the
-    slots would take, this takes a third of the time.
+    Free slots are written too, and overwritten by the next: without a branch, which would be taken
+    for half of the slots, this takes a third of the time.
     """
     last = keys.size - 1
     j = np.int64(0)
     for slot in range(table.size):
         place = min(j, last)
         keys[place] = table[slot]
-        their_counts[place] = counts[slot]
+        key_counts[place] = counts[slot]
         j += np.int64(counts[slot] > 0)
 
 
 @kernel
-def entries_in_row(first, counts, keys, their_counts):
-    """Set ``keys`` and ``their_counts`` (used + 1,) to those in a row of bins; the last is scratch.
+def entries_in_row(first, counts, keys, key_counts):
+    """Set ``keys`` and ``key_counts`` (used + 1,) to those of a row of bins; the last is scratch.
 
     It takes a third of the time of ``numpy.flatnonzero``.
     """
@@ -122,5 +123,5 @@ def entries_in_row(first, counts, keys, their_counts):
     for slot in range(counts.size):
         place = min(j, last)
         keys[place] = first + slot
-        their_counts[place] = counts[slot]
+        key_counts[place] = counts[slot]
         j += np.int64(counts[slot] > 0)

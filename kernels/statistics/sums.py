@@ -1,15 +1,16 @@
-"""Exact sums of float64 values and of their squares, the same in any order and division.
+"""Exact sums of float64 values and of their squares, which do not depend on the order of values.
 
-A finite value is a mantissa of 53 bits times a power of two, which its exponent field tells.
-Mantissas and their squares are added up as integers, in words of 32 bits, so that no sum overflows
-and none is rounded; ``fastlb/montecarlo/tally.py`` puts the words together as Python's integers:
+A finite value is a mantissa of 53 bits times a power of two, which its exponent field gives. A
+mantissa is split at bit h, and sums of integers are kept in words of 32 bits, so that no sum
+overflows and none is rounded:
 
-    mantissa = high 2**h + low        sum of mantissas         low word, high word
-    square   = high**2 2**(2 h)       sums of low low, low high, high high, two words each
+    mantissa = high 2**h + low        sum of mantissas: low word, high word
+    square   = high**2 2**(2 h)       sums of low low, low high and high high: two words each
              + 2 low high 2**h + low**2
 
-Values whose exponents are near, as those of most figures are, share one unit, that of the least
-exponent, and one set of sums: 0.35 ns a value. Far ones have a set for each exponent: 1.8 ns.
+``fastlb/montecarlo/moments.py`` combines the words to Python's integers. Values whose exponents are
+near each other, as those of most figures are, share the unit of the least exponent and one set of
+sums: 0.35 ns a value. Others have a set of sums for each exponent: 1.8 ns a value.
 """
 
 import numpy as np
@@ -21,32 +22,32 @@ IMPLICIT = 1 << 52
 EXPONENTS = 2047
 MAGNITUDE = (1 << 63) - 1
 
-# Far values: h, the bits of the lower half. 256 products of halves of 27 and 26 bits fit an int64.
+# The bit h for far values. The sum of 256 products of halves of 27 and 26 bits fits an int64.
 HALF_BITS = 26
 HALF_MASK = (1 << HALF_BITS) - 1
 STRIP_VALUES = 256
 
-# Bits of a word of the sums; near values are halved there, too: h = WORD_BITS.
+# Bits of a word of the sums, and the bit h for near values.
 WORD_BITS = 32
 WORD_MASK = (1 << WORD_BITS) - 1
 
-# Near exponents are at most so far apart: a mantissa of 53 bits, shifted by that, fits an int64.
+# Largest difference of near exponents: a mantissa of 53 bits, shifted by it, fits an int64.
 NEAR = 10
 
 
 @kernel
 def measure(bits, ends):
-    """Return what moments need of values, and set ``ends`` (2,) to the least and the largest.
+    """Return the exponents and sums of values, and set ``ends`` (2,) to the least and the largest.
 
-    ``bits`` (n,), n at most 2**24, and ``ends`` are int64: the bits of float64 values, among which
-    is no -0.0. NaN counts as beyond infinity.
+    ``bits`` (n,), n at most 2**24, and ``ends`` are int64: bits of float64 values, none of which
+    is -0.0. NaN counts as larger than infinity.
 
-    Return twelve numbers: the least and the largest exponent field; how many values are negative,
-    how many zero; and eight words of sums (``_add_near``). All but the first two are 0 unless the
-    values are finite and near. Subnormals have the exponent field 1, zeros none: where all values
-    are zero, the least is above the largest.
+    Twelve numbers are returned: the least and the largest exponent field, how many values are
+    negative, how many are zero, and the eight words of the sums (``_add_near``). All but the first
+    two are 0 unless the values are finite and near. The exponent field of subnormals counts as 1;
+    zeros have none, so that the least exceeds the largest if all values are zero.
 
-    One call does it all, as between two another thread may take the interpreter's lock.
+    This is a single call because another thread may take the interpreter's lock between two calls.
     """
     low = np.int64(MAGNITUDE)
     high = -low
@@ -70,19 +71,19 @@ def measure(bits, ends):
 
 @inlined
 def _add_near(bits, least):
-    """Add up finite values of exponent fields ``least .. least + NEAR`` and zeros.
+    """Add up zeros and finite values with exponent fields ``least .. least + NEAR``.
 
-    Return how many are negative and zero, and the eight words of the sums that the head of this
-    file shows: of mantissas low, high; of low low, low high (``both``) and high high, low, high.
+    Return how many are negative, how many are zero, and the low and high words of the sums of the
+    mantissas, of low low, of low high (``cross``) and of high high.
     """
     negative = zero = np.int64(0)
     low_sum = high_sum = low_low = low_high = np.int64(0)
-    both_low = both_high = high_low = high_high = np.int64(0)
+    cross_low = cross_high = high_low = high_high = np.int64(0)
     for i in range(bits.size):
         b = bits[i]
         exponent = (b >> 52) & EXPONENTS
         mantissa = (b & MANTISSA) | (np.int64(exponent > 0) << 52)
-        nothing = np.int64(mantissa == 0)
+        is_zero = np.int64(mantissa == 0)
         mantissa <<= (max(1, exponent) - least) & 63
         sign = b >> 63
         low = mantissa & WORD_MASK
@@ -92,17 +93,17 @@ def _add_near(bits, least):
         square = np.uint64(low) * np.uint64(low)
         low_low += np.int64(square & np.uint64(WORD_MASK))
         low_high += np.int64(square >> np.uint64(WORD_BITS))
-        both = low * high
-        both_low += both & WORD_MASK
-        both_high += both >> WORD_BITS
+        cross = low * high
+        cross_low += cross & WORD_MASK
+        cross_high += cross >> WORD_BITS
         square_high = high * high
         high_low += square_high & WORD_MASK
         high_high += square_high >> WORD_BITS
-        negative -= sign & (nothing - 1)
-        zero += nothing
+        negative -= sign & (is_zero - 1)
+        zero += is_zero
     return (
         negative, zero,
-        low_sum, high_sum, low_low, low_high, both_low, both_high, high_low, high_high,
+        low_sum, high_sum, low_low, low_high, cross_low, cross_high, high_low, high_high,
     )  # fmt: skip
 
 
@@ -110,9 +111,10 @@ def _add_near(bits, least):
 def add_far(bits, least, sums, strip):
     """Add finite values to the sums of their exponents; return how many are negative and zero.
 
-    ``bits`` (n,) int64, n at most 2**30. ``sums`` (E, 8) int64, row e for the exponent field
-    ``least + e``: the low and the high word of the sums of mantissas, of low low, low high and high
-    high. ``strip`` (E, 4) int64 is scratch: the same four sums, of ``STRIP_VALUES`` values.
+    ``bits`` (n,) int64, n at most 2**30, are the bits of the values. Row e of ``sums`` (E, 8) int64
+    is for the exponent field ``least + e``: the low and high words of the sums of the mantissas, of
+    low low, of low high and of high high. ``strip`` (E, 4) int64 is scratch for the same four sums
+    of ``STRIP_VALUES`` values.
     """
     negative = 0
     zero = 0

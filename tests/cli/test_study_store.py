@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import fastlb as lb
-from fastlb.montecarlo import store
+from fastlb.montecarlo.manifest import _checksum
 
 from ..montecarlo.stores import broken_off, parts, same
 from .conftest import Run
@@ -36,10 +36,10 @@ seed = 3
 STOPPING = TOML + 'target_error = { cost = "0.15%" }\nminimum_trials = 1000\n'
 # The command line, but with a part after every chunk.
 COMMAND = """
-from fastlb.montecarlo import chunks, keeper
+from fastlb.montecarlo import chunks, storage
 from fastlb.cli import main
-keeper.SOONEST = keeper.SHARE = 0.0
-chunks.LEAST_LOADS = 2**16
+storage.MIN_INTERVAL = storage.INTERVAL_SHARE = 0.0
+chunks.MIN_LOADS = 2**16
 main()
 """
 
@@ -218,7 +218,7 @@ def test_bad_input_is_told_in_a_line(
         manifest = json.loads(Path("old", "_manifest.json").read_text())
         manifest["study"]["trials"] = 60000
         del manifest["sha256"]
-        manifest["sha256"] = store._checksum(manifest)
+        manifest["sha256"] = _checksum(manifest)
         Path("old", "_manifest.json").write_text(json.dumps(manifest))
     before = {path.name for path in tmp_path.rglob("*")}
     done = run("study", *arguments)

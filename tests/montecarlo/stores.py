@@ -21,7 +21,7 @@ STUDY = lb.Study(
 )
 ROWS = STUDY.trials * len(STUDY.cells)
 
-# Its groups stop at different looks.
+# Its groups stop after different numbers of trials.
 EARLY = lb.Study(
     "early",
     ["mesh:4x4", "ring:8", "mesh:8x8"],

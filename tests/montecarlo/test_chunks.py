@@ -11,14 +11,14 @@ import fastlb as lb
 from fastlb.montecarlo import measuring
 from fastlb.montecarlo.chunks import (
     CHUNK_BYTES,
-    CHUNK_LOADS,
-    CHUNK_ROWS,
-    LEAST_LOADS,
     LOAD_BYTES,
-    PIECES,
+    MAX_LOADS,
+    MAX_ROWS,
+    MIN_CHUNKS,
+    MIN_LOADS,
     TALLY_LOADS,
-    pieces,
-    plan,
+    divide,
+    subdivide,
 )
 from fastlb.montecarlo.measuring import run_chunk
 
@@ -35,40 +35,40 @@ def study_of(topology, trials, methods=("dde",), loads="uniform:9"):
 )
 def test_chunks_fit(topology, trials, tallied):
     study = study_of(topology, trials)
-    first = next(plan(study, tallied=tallied))
+    first = next(divide(study, tallied=tallied))
     N, step = first.topology.size, first.trials
     assert 1 <= step <= trials
     assert step == 1 or step * N * LOAD_BYTES <= CHUNK_BYTES
-    assert step <= 16 or step * N <= (TALLY_LOADS if tallied else CHUNK_LOADS)
-    assert tallied or step <= CHUNK_ROWS
+    assert step <= 16 or step * N <= (TALLY_LOADS if tallied else MAX_LOADS)
+    assert tallied or step <= MAX_ROWS
     if 16 < step < trials:
         # Pieces for all workers, unless they would be too short.
-        assert step * N <= max(trials * N / PIECES, CHUNK_LOADS if tallied else LEAST_LOADS)
+        assert step * N <= max(trials * N / MIN_CHUNKS, MAX_LOADS if tallied else MIN_LOADS)
         assert step % 64 == 0 or step in (16, 32, 48)
 
 
 def test_a_cube_of_24_dimensions_does_not_take_gigabytes():
-    (_, *_, last) = chunks = list(plan(study_of("hypercube:24", 7)))
+    (_, *_, last) = chunks = list(divide(study_of("hypercube:24", 7)))
     assert [chunk.trials for chunk in chunks] == [2, 2, 2, 1]
     assert last.start == 6
 
 
 def test_many_methods_have_shorter_chunks():
     many = [f"dde:axes={axes}" for axes in ("0-1", "1-0")]
-    one, two = (next(plan(study_of("mesh:2x2", 10**8, m))) for m in (("dde",), many))
-    assert one.trials == 2 * two.trials == CHUNK_ROWS
+    one, two = (next(divide(study_of("mesh:2x2", 10**8, m))) for m in (("dde",), many))
+    assert one.trials == 2 * two.trials == MAX_ROWS
 
 
 def test_pieces_are_the_chunk():
-    (chunk,) = plan(study_of("mesh:8x8", 1000), 1000)
-    parts = list(pieces(chunk, 64 * 64))
+    (chunk,) = divide(study_of("mesh:8x8", 1000), 1000)
+    parts = list(subdivide(chunk, 64 * 64))
     assert [part.trials for part in parts] == [64] * 15 + [40]
     assert [part.start for part in parts] == list(range(0, 1000, 64))
 
 
 @pytest.mark.parametrize("methods", [("dde:exchange=sbr",), ("gde:lam=0.7", "dde:exchange=sbr")])
 def test_rows_are_balanced_piece_by_piece(monkeypatch, methods):
-    (chunk,) = plan(study_of("mesh:4x4", 200, methods), 200)
+    (chunk,) = divide(study_of("mesh:4x4", 200, methods), 200)
     expected = run_chunk(chunk)
     monkeypatch.setattr(measuring, "ROWS_LOADS", 16 * 20)
     for found, wanted in zip(run_chunk(chunk), expected, strict=True):
@@ -87,7 +87,7 @@ def test_memory_is_asked_for_before_loads_are_drawn(monkeypatch):
 
     monkeypatch.setattr(measuring, "require_memory", refuse)
     monkeypatch.setattr(measuring, "sample_loads", None)
-    chunk = next(plan(study_of("mesh:256x256", 10)))
+    chunk = next(divide(study_of("mesh:256x256", 10)))
     with pytest.raises(MemoryError, match="10 trials on mesh:256x256"):
         run_chunk(chunk)
     assert asked == [10 * 2**16 * LOAD_BYTES]

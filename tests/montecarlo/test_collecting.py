@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 import fastlb as lb
-from fastlb.montecarlo.chunks import plan
-from fastlb.montecarlo.collecting import Rows, Tallies, Tally
+from fastlb.montecarlo.chunks import divide
+from fastlb.montecarlo.collecting import Rows, Tallies
 from fastlb.montecarlo.executors import run_elsewhere
 from fastlb.montecarlo.measuring import run_chunk
 from fastlb.montecarlo.results import Results
+from fastlb.montecarlo.tally import Tally
 
 STUDY = lb.Study(
     "small",
@@ -118,12 +119,12 @@ def test_trials_that_wait_are_added_up_when_they_are_asked_for():
         for add in (now.add, later.add_later):
             found = one, other if start < 500 else counted
             add("ab", [{name: c[start : start + 7] for name, c in part.items()} for part in found])
-    assert later._waiting
+    assert later._pending
     later.add_later("ab", others)
     now.add("ab", others)
     sent = pickle.loads(pickle.dumps(later))
     for tally in later, sent:
-        assert not tally._waiting
+        assert not tally._pending
         for method, figures in now.figures.items():
             for name, (moments, _) in figures.items():
                 found = tally.figures[method][name][0]
@@ -149,7 +150,7 @@ def test_what_is_watched_may_be_changed():
 
 
 def test_a_tally_for_another_process_is_small_however_many_trials_it_has():
-    (chunk,) = plan(MANY, MANY.trials)
+    (chunk,) = divide(MANY, MANY.trials)
     columns, tally = (run_elsewhere(chunk, lb.__version__, d) for d in (None, {}))
     assert isinstance(tally, Tally)
     assert 4 * len(pickle.dumps(tally)) < len(pickle.dumps(columns))
@@ -166,7 +167,7 @@ def test_a_tally_for_another_process_is_small_however_many_trials_it_has():
 
 def test_threads_add_to_tallies_of_their_own():
     """At the same time and in turn, and the pool's next thread after the last one ended."""
-    chunks = list(plan(MANY, 5_000))
+    chunks = list(divide(MANY, 5_000))
     together = Barrier(2)
     kept, alone = Tallies(MANY), Tallies(MANY)
 

@@ -16,7 +16,7 @@ import pytest
 import fastlb as lb
 from fastlb import registry
 from fastlb.montecarlo import executors
-from fastlb.montecarlo.chunks import Chunk, plan
+from fastlb.montecarlo.chunks import Chunk, divide
 from fastlb.montecarlo.collecting import Outputs
 
 from .stores import STUDY, parts, same
@@ -77,7 +77,7 @@ class Scripted(Executor):
 def test_chunks_that_are_lost_are_sent_again() -> None:
     executor = Scripted(lambda n: "lost" if n % 3 == 0 else None)
     assert same(lb.run(STUDY, executor=executor, chunk=20), lb.run(STUDY))
-    chunks = len(list(plan(STUDY, 20)))
+    chunks = len(list(divide(STUDY, 20)))
     assert executor.submitted > chunks * 4 // 3
 
 
@@ -94,7 +94,7 @@ def test_an_executor_that_takes_no_more_work() -> None:
 
 
 def test_workers_of_another_version_are_refused() -> None:
-    chunk = next(plan(STUDY, 5))
+    chunk = next(divide(STUDY, 5))
     assert len(executors.run_elsewhere(chunk, lb.__version__)) == len(chunk.methods)
     refused = executors.run_elsewhere(chunk, "0.0.7")
     assert isinstance(refused, lb.ExecutorError)
@@ -105,7 +105,7 @@ def test_methods_that_workers_do_not_know_are_named(monkeypatch: pytest.MonkeyPa
     known = dict(registry._METHODS)
     monkeypatch.setattr(registry, "_METHODS", known)
     lb.register_method("own", lambda loads, topology: loads)
-    chunk = dataclasses.replace(next(plan(STUDY, 5)), methods=("own",))
+    chunk = dataclasses.replace(next(divide(STUDY, 5)), methods=("own",))
     assert len(executors.run_elsewhere(chunk, lb.__version__)) == 1
     del known["own"]
     refused = executors.run_elsewhere(chunk, lb.__version__)
@@ -125,21 +125,22 @@ def test_an_error_in_a_chunk_is_no_loss(monkeypatch: pytest.MonkeyPatch) -> None
     executor = Scripted(lambda n: None)
     with pytest.raises(OverflowError, match="loads must have a total"):
         lb.run(STUDY, executor=executor, chunk=150)
-    assert len(run) == len(list(plan(STUDY, 150)))
+    assert len(run) == len(list(divide(STUDY, 150)))
 
 
 @pytest.mark.parametrize(
-    ("chunk", "most"), [(1, executors.MOST_AHEAD), (10**6, executors.LEAST_AHEAD), (10**5, 24)]
+    ("chunk", "most"),
+    [(1, executors.MAX_CHUNKS_AHEAD), (10**6, executors.MIN_CHUNKS_AHEAD), (10**5, 24)],
 )
 def test_what_is_handed_out_is_bounded(
     monkeypatch: pytest.MonkeyPatch, chunk: int, most: int
 ) -> None:
     """However many trials a study has, the results that may wait take up no more memory."""
     monkeypatch.setattr(executors, "run_chunk", lambda chunk: [])
-    monkeypatch.setattr(executors, "CLUSTER_AHEAD", 4_700_000)
+    monkeypatch.setattr(executors, "CLUSTER_ROWS_AHEAD", 4_700_000)
     study = lb.Study("s", ["ring:4"], ["dde", "gde"], "uniform:9", trials=10**11)
     executor = Scripted(lambda n: None)
-    found = executors.run_chunks(plan(study, chunk), executor)
+    found = executors.run_chunks(divide(study, chunk), executor)
     for taken in range(5):
         next(found)
         assert executor.submitted == most + taken
@@ -154,29 +155,31 @@ def test_pools_of_this_machine_are_kept_busy_but_not_flooded(
 
     def counted() -> Any:
         nonlocal taken
-        for chunk in plan(dataclasses.replace(STUDY, trials=10**9), 2**14):
+        for chunk in divide(dataclasses.replace(STUDY, trials=10**9), 2**14):
             taken += 1
             yield chunk
 
     with ThreadPoolExecutor(2) as executor:
         found = executors.run_chunks(counted(), executor)
         next(found)
-        assert taken == max(executors.LEAST_AHEAD, executors.POOL_AHEAD // 2**15)
+        assert taken == max(executors.MIN_CHUNKS_AHEAD, executors.POOL_ROWS_AHEAD // 2**15)
         found.close()
 
 
 def test_pools_begin_before_all_is_handed_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """A pool gets one chunk more ahead whenever one comes back, up to what it may have."""
     monkeypatch.setattr(executors, "run_chunk", lambda chunk: [])
-    monkeypatch.setattr(executors, "POOL_AHEAD", 160 * executors.LEAST_AHEAD)
+    monkeypatch.setattr(executors, "POOL_ROWS_AHEAD", 160 * executors.MIN_CHUNKS_AHEAD)
     taken = []
-    chunks = plan(dataclasses.replace(STUDY, trials=10**6), 10)
+    chunks = divide(dataclasses.replace(STUDY, trials=10**6), 10)
     with ThreadPoolExecutor(2) as executor:
         found = executors.run_chunks((taken.append(chunk) or chunk for chunk in chunks), executor)
-        for received in range(1, 12 * executors.LEAST_AHEAD):
+        for received in range(1, 12 * executors.MIN_CHUNKS_AHEAD):
             next(found)
             ahead = len(taken) - received + 1
-            assert ahead == min(executors.LEAST_AHEAD + received - 1, 8 * executors.LEAST_AHEAD)
+            assert ahead == min(
+                executors.MIN_CHUNKS_AHEAD + received - 1, 8 * executors.MIN_CHUNKS_AHEAD
+            )
         found.close()
 
 
@@ -194,9 +197,9 @@ def test_a_chunk_is_handed_on_before_many_are_done(
 
     monkeypatch.setattr(executors, "run_chunk", run_chunk)
     with ThreadPoolExecutor(2) as executor:
-        found = executors.run_chunks(plan(STUDY, 10), executor, Outputs(columns=columns))
+        found = executors.run_chunks(divide(STUDY, 10), executor, Outputs(columns=columns))
         try:
             assert next(found)[0].start == 0
         finally:
             received.set()
-        assert len(list(found)) == len(list(plan(STUDY, 10))) - 1
+        assert len(list(found)) == len(list(divide(STUDY, 10))) - 1

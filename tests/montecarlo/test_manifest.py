@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import fastlb as lb
-from fastlb.montecarlo import store
-from fastlb.montecarlo.manifest import describe, differences, digest, study_of
+from fastlb.montecarlo.description import describe, differences, digest, study_of
+from fastlb.montecarlo.manifest import MANIFEST, _checksum, read_manifest
 
 from .stores import STUDY, same
 
@@ -55,11 +55,11 @@ def test_many_differences_are_cut(tmp_path: Path) -> None:
 
 
 def edit_manifest(folder: Path, **changes: object) -> None:
-    path = folder / store.MANIFEST
+    path = folder / MANIFEST
     edited = {**json.loads(path.read_text()), **changes}
     del edited["sha256"]
     # As by somebody who knows how it is made.
-    path.write_text(json.dumps({**edited, "sha256": store._checksum(edited)}))
+    path.write_text(json.dumps({**edited, "sha256": _checksum(edited)}))
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_stores_of_other_versions(tmp_path: Path, changes: dict[str, object], to
 )
 def test_a_manifest_that_is_none(tmp_path: Path, text: str) -> None:
     lb.run(STUDY, store=tmp_path)
-    (tmp_path / store.MANIFEST).write_text(text)
+    (tmp_path / MANIFEST).write_text(text)
     for call in (
         lambda: lb.run(STUDY, store=tmp_path, resume=True),
         lambda: lb.read_store(tmp_path),
@@ -186,7 +186,7 @@ def test_a_manifest_with_the_layout_of_nothing(tmp_path: Path, layout: dict[str,
 )
 def test_an_edited_manifest_is_refused(tmp_path: Path, edit: Any) -> None:
     lb.run(dataclasses.replace(STUDY, trials=3), store=tmp_path)
-    path = tmp_path / store.MANIFEST
+    path = tmp_path / MANIFEST
     manifest = json.loads(path.read_text())
     edit(manifest)
     path.write_text(json.dumps(manifest))
@@ -201,26 +201,26 @@ def test_an_edited_manifest_is_refused(tmp_path: Path, edit: Any) -> None:
 
 def test_no_flipped_bit_of_a_manifest_goes_unseen(tmp_path: Path, full: bool) -> None:
     lb.run(dataclasses.replace(STUDY, trials=2), store=tmp_path)
-    path = tmp_path / store.MANIFEST
+    path = tmp_path / MANIFEST
     content = path.read_bytes()
     for bit in range(0, 8 * len(content), 1 if full else 23):
         flipped = bytearray(content)
         flipped[bit // 8] ^= 1 << bit % 8
         path.write_bytes(flipped)
         try:
-            same_content = store.read_manifest(tmp_path)
+            same_content = read_manifest(tmp_path)
         except ValueError as error:
-            assert store.MANIFEST in str(error) or "is a store of version" in str(error)
+            assert MANIFEST in str(error) or "is a store of version" in str(error)
         else:
             # White space.
             path.write_bytes(content)
-            assert same_content == store.read_manifest(tmp_path)
+            assert same_content == read_manifest(tmp_path)
 
 
 def test_a_store_of_version_1_has_no_checksum(tmp_path: Path) -> None:
     few = dataclasses.replace(STUDY, trials=2)
     found = lb.run(few, store=tmp_path)
-    path = tmp_path / store.MANIFEST
+    path = tmp_path / MANIFEST
     manifest = {**json.loads(path.read_text()), "version": 1}
     del manifest["sha256"]
     path.write_text(json.dumps(manifest))

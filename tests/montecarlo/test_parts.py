@@ -24,10 +24,10 @@ def test_a_part_of_another_study(tmp_path: Path) -> None:
         lb.run(STUDY, store=tmp_path / "a", resume=True)
 
 
-def rehearsed(study: lb.Study, number: int) -> dict[str, np.dtype]:  # type: ignore[type-arg]
-    from fastlb.montecarlo.measuring import rehearse
+def dtypes_of(study: lb.Study, number: int) -> dict[str, np.dtype]:  # type: ignore[type-arg]
+    from fastlb.montecarlo.measuring import dry_run
 
-    return dict(rehearse(study)[study.cells[number]])
+    return dict(dry_run(study)[study.cells[number]])
 
 
 def test_figures_of_different_kinds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -41,11 +41,11 @@ def test_figures_of_different_kinds(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
     study = lb.Study("mixed", ["ring:5"], ["dde", "gde"], "uniform:9", trials=20)
     layout = {
-        study.cells[0]: {**rehearsed(study, 0), "moved": np.dtype(float)},
-        study.cells[1]: rehearsed(study, 1),
+        study.cells[0]: {**dtypes_of(study, 0), "moved": np.dtype(float)},
+        study.cells[1]: dtypes_of(study, 1),
     }
     monkeypatch.setattr("fastlb.montecarlo.executors.run_chunk", mixed)
-    monkeypatch.setattr("fastlb.montecarlo.runner.rehearse", lambda study: layout)
+    monkeypatch.setattr("fastlb.montecarlo.runner.dry_run", lambda study: layout)
     found = lb.run(study, store=tmp_path)
     again = lb.read_store(tmp_path)
     for cell in study.cells:
@@ -85,7 +85,7 @@ def test_integers_that_other_combinations_have_as_floats_must_fit_them() -> None
         form.encode([Stretch(first, 0, 2, {"x": np.array([0, 2**53 + 1])})])
 
 
-def test_figures_unlike_those_of_the_rehearsal(
+def test_figures_unlike_those_of_the_dry_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from fastlb.montecarlo.measuring import run_chunk
@@ -94,5 +94,5 @@ def test_figures_unlike_those_of_the_rehearsal(
         return [{**columns, "moved": columns["moved"] * 0.5} for columns in run_chunk(chunk)]
 
     monkeypatch.setattr("fastlb.montecarlo.executors.run_chunk", changed)
-    with pytest.raises(ValueError, match="figures of its rehearsal, but differs in moved"):
+    with pytest.raises(ValueError, match="same figures for all loads, but differs in moved"):
         lb.run(STUDY, store=tmp_path)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import fastlb as lb
-from fastlb.montecarlo.chunks import plan
-from fastlb.montecarlo.measuring import rehearse
+from fastlb.montecarlo.chunks import divide
+from fastlb.montecarlo.measuring import dry_run
 from fastlb.montecarlo.methodtext import parse_method
 
 STUDY = lb.Study(
@@ -74,7 +74,7 @@ def test_fewer_trials_are_the_first_ones(results):
 
 def test_chunks_cover_every_trial_once():
     for size in (None, 1, 64, 149):
-        chunks = list(plan(STUDY, size))
+        chunks = list(divide(STUDY, size))
         for cell in STUDY.cells:
             ranges = [
                 range(c.start, c.start + c.trials)
@@ -154,10 +154,10 @@ def test_a_topology_beyond_all_memory_is_refused_at_once():
         lb.run(study)
 
 
-def test_rehearsal_knows_the_figures():
+def test_a_dry_run_knows_the_figures():
     results = lb.run(STUDY)
     found = {cell: results.columns(cell) for cell in STUDY.cells}
-    assert rehearse(STUDY) == {
+    assert dry_run(STUDY) == {
         cell: {name: values.dtype for name, values in columns.items()}
         for cell, columns in found.items()
     }

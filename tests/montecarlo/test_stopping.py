@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import fastlb as lb
-from fastlb.montecarlo.stopping import looks
+from fastlb.montecarlo.stopping import checkpoints
 from fastlb.montecarlo.targets import Target
 
 from .stores import EARLY
@@ -19,26 +19,26 @@ def results():
 
 
 def test_it_looks_after_doubling_numbers_of_trials():
-    assert list(looks(STUDY)) == [100, 200, 400, 800, 1600, 3000]
-    assert list(looks(dataclasses.replace(STUDY, trials=90))) == [90]
-    assert list(looks(dataclasses.replace(STUDY, trials=200))) == [100, 200]
-    assert list(looks(dataclasses.replace(STUDY, target_error=()))) == [3000]
+    assert list(checkpoints(STUDY)) == [100, 200, 400, 800, 1600, 3000]
+    assert list(checkpoints(dataclasses.replace(STUDY, trials=90))) == [90]
+    assert list(checkpoints(dataclasses.replace(STUDY, trials=200))) == [100, 200]
+    assert list(checkpoints(dataclasses.replace(STUDY, target_error=()))) == [3000]
 
 
-def test_a_group_stops_at_the_first_look_that_is_enough(results):
+def test_a_group_stops_at_the_first_checkpoint_that_reaches_its_targets(results):
     whole = lb.run(dataclasses.replace(STUDY, target_error=()))
     counts = {}
     for (topology, _), cells in STUDY.groups.items():
         expected = None
-        for look in looks(STUDY):
+        for checkpoint in checkpoints(STUDY):
             errors = []
             for cell in cells:
                 for figure, share in (("difference", 0.03), ("rounds", None)):
                     if figure in whole.columns(cell):
-                        values = whole.columns(cell)[figure][:look]
+                        values = whole.columns(cell)[figure][:checkpoint]
                         target = share or 0.05 * values.mean()
-                        errors.append(values.std(ddof=1) / look**0.5 <= target)
-            expected = look
+                        errors.append(values.std(ddof=1) / checkpoint**0.5 <= target)
+            expected = checkpoint
             if all(errors):
                 break
         counts[topology.spec] = expected

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import fastlb as lb
-from fastlb.montecarlo import store
+from fastlb.montecarlo.manifest import MANIFEST
 from fastlb.montecarlo.results import Results
 
 from .stores import ROWS, STUDY, broken_off, parts, same
@@ -115,7 +115,7 @@ def test_folders_that_can_be_no_store(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="holds no store"):
         lb.read_store(tmp_path)
     lb.run(STUDY, store=tmp_path / "store")
-    (tmp_path / "store" / store.MANIFEST).unlink()
+    (tmp_path / "store" / MANIFEST).unlink()
     with pytest.raises(FileExistsError, match="parts of a store without _manifest"):
         lb.run(STUDY, store=tmp_path / "store", resume=True)
     with pytest.raises(ValueError, match="resume needs a store"):

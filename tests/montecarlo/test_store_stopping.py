@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import fastlb as lb
-from fastlb.montecarlo import keeper
+from fastlb.montecarlo import storage
 from fastlb.montecarlo.grid import Cell
 from fastlb.montecarlo.results import Results
 
@@ -158,8 +158,8 @@ def test_memory_does_not_grow_with_the_trials(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither while trials are kept, nor while they are read back."""
-    monkeypatch.setattr(keeper, "PART_ROWS", 2**13)
-    monkeypatch.setattr(keeper, "SOONEST", 1e9)
+    monkeypatch.setattr(storage, "PART_ROWS", 2**13)
+    monkeypatch.setattr(storage, "MIN_INTERVAL", 1e9)
     study = lb.Study("long", ["ring:4"], ["dde", "gde:lam=1/2"], "uniform:50", trials=20_000)
     lb.run(study, rows=False)  # so that what is loaded once is loaded
     peaks = []

@@ -5,7 +5,7 @@ import pytest
 
 import fastlb as lb
 from fastlb.montecarlo.methodtext import parse_method
-from fastlb.montecarlo.studyfile import located
+from fastlb.montecarlo.studyfile_lines import located
 
 GIVEN = {"topologies": ["mesh:8x8"], "methods": ["dde"], "loads": "uniform:1000"}
 

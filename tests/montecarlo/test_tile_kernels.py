@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import fastlb as lb
-from fastlb.montecarlo import trials
 from fastlb.montecarlo.chunks import Chunk
+from fastlb.montecarlo.measuring_tiles import measure_in_tiles
 from fastlb.montecarlo.methodtext import parse_method
 from fastlb.montecarlo.tile_methods import tile_method
 
@@ -40,7 +40,7 @@ CASES = [
 def test_tiles_and_rows_agree(topology, method, loads):
     law = lb.parse_distribution(loads)
     chunk = Chunk(lb.parse_topology(topology), law, (method,), 7, 3, TRIALS)
-    found = trials.measure_in_tiles(chunk)[method]
+    found = measure_in_tiles(chunk)[method]
     name, options = parse_method(method)
     rows = lb.sample_loads(law, chunk.topology, trials=TRIALS, seed=7, start=3)
     expected = lb.balance(rows, chunk.topology, method=name, **options)

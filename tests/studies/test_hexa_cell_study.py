@@ -9,7 +9,7 @@ import pytest
 import fastlb as lb
 from fastlb.studies import hexa_cell_settings as settings
 from fastlb.studies.hexa_cell_figures import figures
-from fastlb.studies.hexa_cell_measured import Measured, popcount_shaped
+from fastlb.studies.hexa_cell_measured import HexaCellMeasurements, popcount_shaped
 from fastlb.studies.hexa_cell_plots import lines
 
 
@@ -128,10 +128,10 @@ def test_the_sentences_are_tested(report):
 
 
 def test_every_figure_is_drawn(report):
-    found = Measured(report.results)
+    found = HexaCellMeasurements(report.results)
     for figure, plot in zip(figures(found), report.plots, strict=True):
         page = lines(figure)
-        assert len(page.axes[0].containers) == len(figure.series)
+        assert len(page.axes[0].containers) == len(figure.curves)
         assert plot.name == figure.name
 
 

@@ -14,7 +14,7 @@ from fastlb.montecarlo.grid import Cell
 from fastlb.reports.reportfiles import write_folder
 from fastlb.studies.more_wu_programs import FREE, Loose, Planted
 from fastlb.studies.more_wu_settings import COLUMNS, ROWS, VARIANTS
-from fastlb.studies.more_wu_tables import FIRST, SECOND, THIRD, Measured
+from fastlb.studies.more_wu_tables import FIRST, SECOND, THIRD, SearchMeasurements
 
 
 def test_the_settings_are_the_papers() -> None:
@@ -87,5 +87,5 @@ def test_the_report(tmp_path: Path) -> None:
 
 def test_a_single_trial_has_no_error() -> None:
     study = dataclasses.replace(lb.studies.load("more-wu"), trials=1)
-    tables = Measured(lb.run(study)).tables()
+    tables = SearchMeasurements(lb.run(study)).tables()
     assert not any("error" in table.note for table in tables)

@@ -35,7 +35,7 @@ def test_the_sets_of_faults_never_change():
 
 @pytest.fixture(scope="module")
 def found():
-    return paper.Measured(lb.run(of_cubes([3], 2000)))
+    return paper.FaultMeasurements(lb.run(of_cubes([3], 2000)))
 
 
 def test_figure_1(found):

@@ -10,7 +10,7 @@ from fastlb.reports.plotting import image
 from fastlb.reports.reportfiles import write_folder
 from fastlb.studies import wu_shu_example
 from fastlb.studies import wu_shu_settings as paper
-from fastlb.studies.wu_shu_tables import FIGURES, Measured
+from fastlb.studies.wu_shu_tables import FIGURES, WuShuMeasurements
 
 MESH = "mesh:8x8"
 
@@ -58,7 +58,7 @@ KNOWN = {
 @pytest.mark.slow
 def test_figures_12_to_16(full):
     study = dataclasses.replace(lb.studies.load("wu-shu"), trials=20_000 if full else 1000)
-    found = Measured(lb.run(study, threads=2))
+    found = WuShuMeasurements(lb.run(study, threads=2))
     mean = {
         (figure, name): [
             found.statistic(figure, topology.spec, method).mean
@@ -151,7 +151,7 @@ def test_trials_may_differ_from_setting_to_setting():
 
 
 def test_the_worked_example():
-    balance = wu_shu_example.worked()
+    balance = wu_shu_example.balance()
     assert balance.stages[0].sum(axis=0).tolist() == wu_shu_example.LOADS.sum(axis=0).tolist()
     assert all(column.max() - column.min() <= 1 for column in balance.stages[0].T)
     assert balance.loads.tolist() == [[5, 5, 4, 4], [4, 4, 4, 4], [4, 4, 4, 3], [4, 4, 3, 3]]

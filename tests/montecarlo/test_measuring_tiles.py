@@ -9,9 +9,9 @@ from fastlb.exchange.figures import figures, figures_in
 from fastlb.exchange.loads import Survey
 from fastlb.montecarlo.chunks import Chunk
 from fastlb.montecarlo.measuring import run_chunk
+from fastlb.montecarlo.measuring_tiles import TILE_BYTES, measure_in_tiles
 from fastlb.montecarlo.methodtext import parse_method
 from fastlb.montecarlo.tile_methods import tile_method
-from fastlb.montecarlo.trials import TILE_BYTES, measure_in_tiles
 
 LAWS = [
     "uniform:1000",

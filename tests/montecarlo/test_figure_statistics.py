@@ -1,3 +1,5 @@
+"""Exact moments of figures, and their quantiles from counted values."""
+
 import math
 import pickle
 from fractions import Fraction
@@ -8,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fastlb.accelerate import kernels
-from fastlb.montecarlo.tally import DISTINCT, Column, Histogram, Moments
+from fastlb.montecarlo.histogram import DISTINCT, Histogram
+from fastlb.montecarlo.moments import Column, Moments
 
 LEVELS = (0.0, 0.01, 0.25, 0.5, 0.9, 1.0)
 RANDOM = np.random.default_rng(1)
@@ -199,7 +202,7 @@ def test_a_histogram_that_knows_what_others_dropped_may_stay_empty():
 def state(moments, histogram):
     keys, counts = histogram._entries()
     counted = sorted(zip(keys.tolist(), counts.tolist(), strict=True))
-    special = None if math.isnan(moments._special) else moments._special
+    special = None if math.isnan(moments._nonfinite) else moments._nonfinite
     told = moments.trials, moments.negative, moments.zero, moments._sums(), special
     return told, histogram.dropped, histogram._used, counted
 

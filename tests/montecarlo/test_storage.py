@@ -1,4 +1,4 @@
-"""Parts of a run in a folder: written as it goes, found again, damaged or lost."""
+"""Part files of a run in a folder: written as it goes, read again, damaged or lost."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import fastlb as lb
-from fastlb.montecarlo import keeper, store
+from fastlb.montecarlo import storage, store
 from fastlb.montecarlo.results import Results
 
 from .stores import STUDY, broken_off, parts, same
@@ -44,12 +44,12 @@ def test_methods_that_are_missing_are_run_alone(
     results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A part holds some of the methods of a chunk: the others are run, and all come in order."""
-    from fastlb.montecarlo.chunks import plan
-    from fastlb.montecarlo.measuring import rehearse, run_chunk
+    from fastlb.montecarlo.chunks import divide
+    from fastlb.montecarlo.measuring import dry_run, run_chunk
 
-    layout = rehearse(STUDY)
+    layout = dry_run(STUDY)
     with store.open_store(tmp_path, STUDY, layout, resume=False) as kept:
-        chunks = [dataclasses.replace(c, methods=c.methods[1:2]) for c in plan(STUDY, 40)]
+        chunks = [dataclasses.replace(c, methods=c.methods[1:2]) for c in divide(STUDY, 40)]
         assert len(list(kept.chunks(chunks, None))) == len(chunks)
     run: list[tuple[str, ...]] = []
 
@@ -122,7 +122,7 @@ def test_a_chunk_that_fails_leaves_the_others(
 ) -> None:
     from fastlb.montecarlo.measuring import run_chunk
 
-    monkeypatch.setattr(keeper, "SOONEST", 1e9)
+    monkeypatch.setattr(storage, "MIN_INTERVAL", 1e9)
 
     def failing(chunk):  # type: ignore[no-untyped-def]
         if chunk.start >= 100:
@@ -146,7 +146,7 @@ def test_parts_are_written_less_often_as_time_goes_by(monkeypatch: pytest.Monkey
     from fastlb.montecarlo.parts import Format
 
     study = lb.Study("s", ["ring:4"], ["dde"], "uniform:9", trials=5)
-    kept = keeper.Store(Path(__file__).parents[1] / "cases", Format(study, {}, ""))
+    kept = storage.Store(Path(__file__).parents[1] / "cases", Format(study, {}, ""))
     for now, written, due in (
         (0.9, 0.0, False),
         (1.0, 0.0, True),
@@ -155,23 +155,23 @@ def test_parts_are_written_less_often_as_time_goes_by(monkeypatch: pytest.Monkey
         (1e6, 1e6 - 59, False),
         (1e6, 1e6 - 60, True),
     ):
-        clock[0], kept._written = now, written
-        assert kept._due(keeper._Part()) is due
+        clock[0], kept._last_write = now, written
+        assert kept._is_due(storage._Part()) is due
 
 
 @pytest.fixture
 def by_rows(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Make parts of some rows, however long they take; return which threads do, as they do."""
     threads: list[int] = []
-    encode = keeper._encode
+    encode = storage._encode
 
     def told(*given: Any) -> Any:
         threads.append(threading.get_ident())
         return encode(*given)
 
-    monkeypatch.setattr(keeper, "SOONEST", 1e9)
-    monkeypatch.setattr(keeper, "PART_ROWS", 250)
-    monkeypatch.setattr(keeper, "_encode", told)
+    monkeypatch.setattr(storage, "MIN_INTERVAL", 1e9)
+    monkeypatch.setattr(storage, "PART_ROWS", 250)
+    monkeypatch.setattr(storage, "_encode", told)
     return threads
 
 
@@ -224,7 +224,7 @@ def test_no_part_needs_the_pool(
 
     class Pool(ThreadPoolExecutor):
         def submit(self, function: Any, /, *given: Any, **named: Any) -> Future[Any]:
-            chosen = busy if function is keeper._encode else super()
+            chosen = busy if function is storage._encode else super()
             return chosen.submit(function, *given, **named)
 
     with Pool(2) as executor:
@@ -252,7 +252,7 @@ def test_an_interrupt_loses_no_part_and_keeps_none_twice(
 def test_a_full_disk_is_not_tried_again(
     results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    put, tried = keeper.put, []
+    put, tried = storage.put, []
 
     def full(path: Path, content: bytes) -> None:
         tried.append(path)
@@ -260,7 +260,7 @@ def test_a_full_disk_is_not_tried_again(
             raise OSError(28, "No space left on device")
         put(path, content)
 
-    monkeypatch.setattr(keeper, "put", full)
+    monkeypatch.setattr(storage, "put", full)
     with pytest.raises(OSError, match="No space left"):
         lb.run(STUDY, store=tmp_path, chunk=20, threads=2)
     assert len(tried) == 3
@@ -272,14 +272,14 @@ def test_a_full_disk_is_not_tried_again(
 @pytest.mark.usefixtures("by_rows")
 def test_what_makes_no_part_is_told_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The parts that follow, of which threads have some in hand, are not tried."""
-    encode = keeper._encode
+    encode = storage._encode
 
     def fails(form: Any, rows: list[Any]) -> Any:
         if rows[0].cell != STUDY.cells[0] or rows[0].start > 0:
             raise OverflowError("moved must fit float64")
         return encode(form, rows)
 
-    monkeypatch.setattr(keeper, "_encode", fails)
+    monkeypatch.setattr(storage, "_encode", fails)
     with pytest.raises(OverflowError, match="moved must fit") as raised:
         lb.run(STUDY, store=tmp_path, chunk=20, threads=2)
     assert raised.value.__context__ is None
@@ -291,9 +291,9 @@ def test_threads_that_make_parts_import_nothing(tmp_path: Path) -> None:
     code = f"""
 import sys
 import fastlb as lb
-from fastlb.montecarlo import keeper
+from fastlb.montecarlo import storage
 
-encode, before, after = keeper._encode, [], []
+encode, before, after = storage._encode, [], []
 
 def told(*given):
     before.append(set(sys.modules))
@@ -301,7 +301,7 @@ def told(*given):
     after.append(set(sys.modules))
     return made
 
-keeper._encode = told
+storage._encode = told
 lb.run(lb.Study("s", ["ring:8"], ["dde"], "uniform:9", trials=50), store={str(tmp_path / "s")!r})
 further = after[0] - before[0]
 assert not any(name.partition(".")[0] in ("pandas", "pyarrow") for name in further), further
