@@ -89,7 +89,7 @@ def test_many_tasks(race, quick, tasks, nodes):
                 "node": node,
                 "resource": "cpu",
                 "time": float(size),
-            }  # fmt: skip
+            }
             for i, (size, node) in enumerate(zip(sizes.tolist(), owner.tolist(), strict=True))
         ]
     )
