@@ -59,9 +59,14 @@ help(fastlb.files.assignfile.assignment_document); --json prints the same.
     metavar="METHOD",
     help="Tasks move over links alone, along the flows of dde, dem, gde, .. or of minimax.",
 )
-@click.option("--nodes", type=int, metavar="N", help="Nodes 0 to N-1, those without tasks as well.")
+@click.option(
+    "--nodes",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Nodes 0 to N-1, those without tasks as well.",
+)
 @click.option("--slack", default="0", metavar="X", help="Allow the fullest node X above the bound.")
-@click.option("--max-moves", type=int, metavar="K", help="Move at most K tasks.")
+@click.option("--max-moves", type=click.IntRange(min=0), metavar="K", help="Move at most K tasks.")
 @click.option("--memory-limit", metavar="BYTES", help="Bytes that a node may hold, such as 16e9.")
 @click.option("--price", default="0", metavar="X", help="Load that a byte between nodes counts as.")
 @click.option("--pin", multiple=True, metavar="TASK", help="This task stays; repeatable.")
@@ -73,7 +78,12 @@ help(fastlb.files.assignfile.assignment_document); --json prints the same.
     metavar="NAME",
     help="Leave out a column, or rank_alpha, communications or memory of vt data; repeatable.",
 )
-@click.option("--rounds", type=int, metavar="K", help="Order moves: at most K a node at a time.")
+@click.option(
+    "--rounds",
+    type=click.IntRange(min=1),
+    metavar="K",
+    help="Order moves: at most K a node at a time.",
+)
 @click.option("--apply", "applied", metavar="FILE", help="Move the tasks as a written plan says.")
 @click.option("-o", "--out", metavar="DIR", help="Write the files with the tasks moved.")
 @click.option("--plan", "plan_file", metavar="FILE", help="Write the moves: .json.")
@@ -116,6 +126,8 @@ def assign(
         None if path is None else writing.check_target(path, force=force, suffixes=(".json",))
         for path in (plan_file, kafka)
     ]
+    if None not in targets and targets[0] == targets[1]:
+        raise click.UsageError("--plan and --kafka must name two files")
     folder = None if out is None else check_folder(out, force=force)
     size = nodes if network is None else network.size
     names = None if size is None else [str(i) for i in range(size)]
@@ -168,6 +180,10 @@ def assign(
 def _topology(spec: str | None, nodes: int | None, along: str | None) -> Topology | None:
     import fastlb as lb
 
+    if along not in (None, "minimax", *lb.methods()):
+        raise click.UsageError(
+            f"--along must be minimax or one of {', '.join(lb.methods())}, got {along!r}"
+        )
     if spec is None:
         if along is not None:
             raise click.UsageError(f"--along {along} needs --topology, such as torus:4x4")

@@ -41,8 +41,8 @@ def assignment_report(
     pinned = f", {still:,} of them not movable" if still else ""
     where = "" if network is None else f" of {network.spec}"
     yield Text(
-        f"{file.source}: {len(first.names):,} tasks{pinned} on {len(first.nodes):,} nodes"
-        f"{where}{numbered}"
+        f"{file.source}: {_counted(len(first.names), 'task')}{pinned} on "
+        f"{_counted(len(first.nodes), 'node')}{where}{numbered}"
     )
     yield Text()
     if len(phases) > 1:
@@ -63,6 +63,10 @@ def assignment_report(
         drawn = network or Network([], n=len(nodes), names=[node["name"] for node in nodes])
         yield LoadPicture(_whole(before), _whole(after), drawn)
     yield from _moves(phases[shown])
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'s' if number != 1 else ''}"
 
 
 def _one(phase: dict[str, Any]) -> Table:

@@ -105,8 +105,9 @@ def number_column(place: str, what: str, numbers: Sequence[Number]) -> NDArray[A
         if isinstance(number, Fraction):
             refuse(place, f"{what} must be whole numbers or decimals, got {number}")
     if all(isinstance(number, int) for number in numbers):
-        largest = max(numbers, default=0)
+        largest = max(map(int, numbers), default=0)
         if largest >= 2**63:
-            raise OverflowError(f"{place}: {what} must be below 2**63, got {largest}")
+            power = largest.bit_length() - 1
+            raise OverflowError(f"{place}: {what} must be below 2**63, got 2**{power} or more")
         return np.array(numbers, dtype=np.int64)
     return np.array(numbers, dtype=np.float64)

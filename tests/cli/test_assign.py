@@ -172,6 +172,10 @@ def test_kafka(tmp_path: Path) -> None:
 
 
 def test_arguments_that_are_not_right(tmp_path: Path, table: Path) -> None:
+    assert "--along must be minimax or one of" in refused(table, "--along", "all")
+    both = ("--plan", tmp_path / "p.json", "--kafka", tmp_path / "p.json")
+    assert "must name two files" in refused(table, *both)
+    assert "--nodes" in refused(table, "--nodes", "0")
     assert "--along dde needs --topology" in refused(table, "--along", "dde")
     assert "exclude each other" in refused(table, "-t", "ring:4", "--nodes", "4")
     assert "--pin must name a task" in refused(table, "--pin", "z")
