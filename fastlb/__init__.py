@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from .montecarlo.store import read_store
     from .montecarlo.study import Study
     from .programs.binary import solve_binary
+    from .programs.binary_solution import BinaryBatch, BinarySolution
     from .programs.counters import count_tests
     from .programs.families import random_binary
     from .programs.mps import read_mps
@@ -108,6 +109,7 @@ _HOME = {
     "montecarlo.store": ("read_store",),
     "montecarlo.study": ("Study",),
     "programs.binary": ("solve_binary",),
+    "programs.binary_solution": ("BinaryBatch", "BinarySolution"),
     "programs.counters": ("count_tests",),
     "programs.families": ("random_binary",),
     "programs.mps": ("read_mps",),
@@ -146,6 +148,8 @@ __all__ = [
     "Assignment",
     "AssignmentBatch",
     "Balance",
+    "BinaryBatch",
+    "BinarySolution",
     "Chain",
     "DdeLine",
     "DeadlockError",

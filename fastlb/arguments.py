@@ -16,14 +16,23 @@ from numpy.typing import NDArray
 
 # Integers of more bits are not written out: Python refuses it from thousands of digits on.
 _MOST_BITS = 200
+# Longer texts are cut.
+_MOST_LETTERS = 100
 
 
 def written(value: Any) -> str:
-    """Return a value as an error shows it, in one line."""
+    """Return a value as an error shows it: in one line, and cut where it is long.
+
+    Examples
+    --------
+    >>> written(2**500), written([1, 2]), written("a" * 998)[-20:]
+    ('an integer of 501 bits', '[1, 2]', '.. (1000 characters)')
+    """
     if isinstance(value, int) and value.bit_length() > _MOST_BITS:
         return f"an integer of {value.bit_length()} bits"
     text = repr(value)
-    return " ".join(text.split()) if "\n" in text else text
+    text = " ".join(text.split()) if "\n" in text else text
+    return text if len(text) <= _MOST_LETTERS else f"{text[:60]}.. ({len(text)} characters)"
 
 
 def whole_number(name: str, value: Any, least: int, below: int = 2**63) -> int:

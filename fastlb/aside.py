@@ -18,6 +18,8 @@ from typing import Any, NoReturn
 
 # Seconds that the end of a process waits for what an interrupt has left behind.
 PATIENCE = 0.5
+# Numbers from which on a few operations of NumPy take a tenth of a second.
+LARGE = 2**20
 
 _left: list[threading.Thread] = []
 _interrupted = False
@@ -71,6 +73,11 @@ def aside(function: Callable[..., Any], *arguments: Any, seconds: float | None =
     if not results:
         raise TimeoutError(f"no result after {seconds} s")
     return results[0]
+
+
+def aside_if_large(size: int, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Return ``function(*arguments)``, aside where it works on so many numbers that it is slow."""
+    return aside(function, *arguments) if size >= LARGE else function(*arguments)
 
 
 def left_behind() -> list[threading.Thread]:

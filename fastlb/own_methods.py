@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .arguments import as_array
+from .arguments import as_array, written
 from .exchange.figures import figures, per_batch
 from .exchange.loads import LoadRows, check_record, read_loads, survey
 from .exchange.outputs import finished, output_rows
@@ -28,8 +28,6 @@ TOLD = {"moved": ("cost",), "local": ("locality",)} | dict.fromkeys(
 )
 # Totals of real loads may change by rounding, by this part of them.
 ROUNDING = 1e-6
-# Letters of a returned value that an error shows.
-SHOWN = 80
 
 
 def own_method(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -142,19 +140,14 @@ def _values(name: str, figure: str, value: Any, batch: tuple[int, ...]) -> NDArr
         values = np.asarray(value)
         of_each = np.broadcast_to(values, batch).reshape(-1)
     except ValueError:
-        raise ValueError(f"{rule}, got {_short(value)}") from None
+        raise ValueError(f"{rule}, got {written(value)}") from None
     if values.dtype.kind not in "biuf":
-        raise TypeError(f"{rule}, got {_short(value)}")
+        raise TypeError(f"{rule}, got {written(value)}")
     if not np.isfinite(values).all() or (values < 0).any():
         raise ValueError(
-            f"{name} must return {figure} finite and not negative, got {_short(value)}"
+            f"{name} must return {figure} finite and not negative, got {written(value)}"
         )
     return of_each
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= SHOWN else text[:SHOWN] + ".."
 
 
 def _check_totals(name: str, before: NDArray[Any], after: NDArray[Any]) -> None:

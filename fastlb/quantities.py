@@ -18,8 +18,9 @@ from .rational import has_long_exponent
 
 Number = int | float | Fraction
 Numbers = ArrayLike | Sequence[Number | str]
-# An array of one axis.
+# Arrays of one axis, and of two.
 Vector = np.ndarray[tuple[int], np.dtype[Any]]
+Matrix = np.ndarray[tuple[int, int], np.dtype[Any]]
 Kind = Literal["integer", "rational", "float"]
 
 _INFINITE = re.compile(r"\s*[+]?inf(inity)?\s*", re.IGNORECASE)

@@ -65,6 +65,12 @@ def register_method(name: str, function: Callable[..., Any]) -> None:
         If the name is that of a method of fastlb or no identifier, or the function cannot be
         called; when it is called, if what it returns is not as above.
 
+    Notes
+    -----
+    The store of a study holds a method's name and options, not the function's text: after a
+    change of the function, a resumed run would add new figures to those of the old one. Register
+    the changed function under a new name, or use a new store.
+
     Examples
     --------
     >>> import fastlb as lb

@@ -181,7 +181,7 @@ def _binary(_: np.dtype[Any], many: bool) -> None:
         batch = np.broadcast_to(rows[:, :6], (trials, 4, 6)).copy()
         batch[0] = 0
         ones = np.ones((trials, 6), np.int64)
-        _ = solve_binary(ones, batch, ones[:, :4].copy()).status
+        str(solve_binary(ones, batch, ones[:, :4].copy()).status)
 
 
 def _search(_: np.dtype[Any], many: bool) -> None:

@@ -17,8 +17,10 @@ README = (ROOT / "README.md").read_text()
 EXAMPLES = re.findall(r"^```python\n(.*?)^```$", README, re.M | re.S)
 # Types that a checker must know; what is wrong here must be seen as such.
 NAMED = """
+from fractions import Fraction
 from typing import assert_type
 import numpy as np
+from numpy.typing import NDArray
 import pandas
 import fastlb as lb
 
@@ -39,7 +41,30 @@ assert_type(results.summary()["ring:4", "dde", "uniform:3"]["cost"], lb.Statisti
 assert_type(results.compare()["ring:4", "uniform:3", "dde", "gde"]["cost"].low, float)
 assert_type(results.to_pandas(), pandas.DataFrame)
 assert_type(results.summary().to_pandas(), pandas.DataFrame)
-assert_type(lb.dde(np.zeros(4, int), "ring:4"), lb.Balance)
+
+balance = lb.dde(np.zeros(4, int), "ring:4")
+assert_type(balance, lb.Balance)
+assert_type(balance.sweeps, int | NDArray[np.int64])
+assert_type(balance.cost, float | NDArray[np.float64])
+assert_type(balance.converged, bool | NDArray[np.bool_])
+assert_type(lb.exchange_rounds([2, 0], [1, 0])[0], int)
+units: int = int(balance.moved)
+if balance.difference <= 1 and np.max(balance.cost) < 2:
+    print(f"{units}: {np.mean(balance.moved):.1f}, {balance.locality:.3f}")
+
+solution = lb.solve_binary([5, 4], [[2, 3]], [3])
+assert_type(solution, lb.BinarySolution)
+assert_type(solution.x, NDArray[np.int8] | None)
+assert_type(solution.objective, int | float | Fraction | None)
+assert_type(solution.status, str)
+many = lb.solve_binary(*lb.random_binary("planted", 4, 6, seed=1, trials=3))
+assert_type(many, lb.BinaryBatch)
+assert_type(many.status, NDArray[np.str_])
+print(many.objective.mean())
+single = lb.random_binary("planted", 4, 6, seed=1)
+assert_type(lb.solve_binary(*single), lb.BinarySolution)
+assert_type(lb.count_tests(*single).rows, int | NDArray[np.int64])
+assert_type(lb.search_speedup(*single, "hypercube:2").speedup, float | NDArray[np.float64])
 
 assert_type(lb.schedule([0, 1], np.array([1, 2]), amount=["7/2", 3], send=[1, 2, 1]), lb.Rounds)
 assert_type(lb.schedule(plan, per_node=1).count, int)
@@ -52,6 +77,8 @@ import fastlb as lb
 lb.minimax_flow("ring:4", [1, -1, 0, 0], level=2)
 lb.dde([1, 2], lb.Chain(2), exchang="sbr")
 lb.dem([1, 2], 3)
+lb.dde([1, 2], "chain:2").sweeps.mean()
+lb.solve_binary([1, 2], [[1, 1]], [1]).x.sum()
 """
 
 
@@ -94,7 +121,7 @@ def test_every_example_passes_mypy(user_code: Path) -> None:
     wrong = user_code / "wrong.txt"
     wrong.write_text(WRONG)
     found = re.findall(r"wrong\.txt:(\d+): error", mypy(user_code, wrong).stdout)
-    assert sorted(set(map(int, found))) == [4, 5, 6]
+    assert sorted(set(map(int, found))) == [4, 5, 6, 7, 8]
 
 
 @pytest.mark.skipif(not has("pyright", "networkx-stubs"), reason="pyright is optional")

@@ -177,7 +177,8 @@ def balance(
     from ..topologies.kinds import suitable
     from .terminal import output, working
 
-    target = None if out is None else writing.check_target(out, force=force)
+    inputs = [*loads, *([topology] if topology else [])]
+    target = None if out is None else writing.check_target(out, force=force, inputs=inputs)
     named, where = _topology(topology, loads)
     with working() as work:
         work.step("reading")

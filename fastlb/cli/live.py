@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..montecarlo.moments import Column, Moments
-from ..reports.overview import OVERVIEW
+from ..reports.overview import MAIN_FIGURES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,7 +31,7 @@ class Summary:
 
     def __init__(self, study: Study) -> None:
         self._order = {cell: i for i, cell in enumerate(study.cells)}
-        self._figures = [target.figure for target in study.target_error] + list(OVERVIEW)
+        self._figures = [target.figure for target in study.target_error] + list(MAIN_FIGURES)
         self._moments: dict[Cell, Moments] = {}
         self._lines: dict[Cell, tuple[str, ...]] = {}
 

@@ -146,11 +146,14 @@ def plan(
     from ..files import planfile, writing
     from .terminal import output, working
 
+    file = loads or excess
+    inputs = [network, *([file] if file else [])]
     target, picture = (
-        None if path is None else writing.check_target(path, force=force, suffixes=suffixes)
+        None
+        if path is None
+        else writing.check_target(path, force=force, suffixes=suffixes, inputs=inputs)
         for path, suffixes in ((out, planfile.SUFFIXES), (draw, (".png", ".svg")))
     )
-    file = loads or excess
     with working() as work:
         work.step(f"reading {network}")
         named = _network(
@@ -223,11 +226,14 @@ def _loads(
     ignore: tuple[str, ...],
 ) -> Loads:
     """Return the loads of the nodes or None, their excess, and their positions or None."""
+    from ..files.attributes import check_ignored
     from ..files.nodeloads import read_node_loads
 
     if loads is not None and excess is not None:
         raise click.UsageError("--loads and --excess exclude each other")
     file = loads or excess
+    if file is None or Path(file).is_dir():
+        check_ignored(ignore, named.labels, named.source)
     if file is None and named.excess is not None:
         return None, list(named.excess), named.positions
     if file is None:
@@ -238,6 +244,7 @@ def _loads(
     if Path(file).is_dir():
         return _folder_loads(file, named)
     node_loads = read_node_loads(file, named, complete=excess is None, column=column, ignore=ignore)
+    check_ignored(ignore, (*named.labels, *node_loads.labels), f"{named.source}, {file}")
     positions = node_loads.positions or named.positions
     if not node_loads.by_node and named.kind != "topology":
         click.echo(f"fastlb: {named.order}", err=True)

@@ -8,6 +8,8 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from ..display.numbers import counted
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -43,7 +45,7 @@ def plan_report(document: dict[str, Any]) -> Iterator[RenderableType]:
 
 
 def _direction(network_input: dict[str, Any]) -> str:
-    listed = f"{network_input['listed']:,} link{'s' if network_input['listed'] != 1 else ''}"
+    listed = counted(network_input["listed"], "link")
     if network_input["once"]:
         return f"{listed} of one way each (--undirected: both ways)"
     ways = {"one way": "of one way each", "both ways": "for both ways"}
@@ -90,8 +92,8 @@ def _routes(document: dict[str, Any]) -> Iterator[RenderableType]:
     table = _table("amount", "path", *(["rounds"] if in_rounds else []))
     ordered = sorted(range(len(routes)), key=lambda r: -_size(routes[r]["amount"]))
     for r in ordered[:LISTED_ROUTES]:
-        cells = [Text(_short(list(map(str, rounds[r]))))] if in_rounds else []
-        table.add_row(str(routes[r]["amount"]), Text(_short(routes[r]["path"])), *cells)
+        cells = [Text(_path_text(list(map(str, rounds[r]))))] if in_rounds else []
+        table.add_row(str(routes[r]["amount"]), Text(_path_text(routes[r]["path"])), *cells)
     yield table
     yield from _rest(len(routes) - LISTED_ROUTES, "routes")
 
@@ -136,7 +138,7 @@ def _size(amount: Any) -> float:
     return float(Fraction(amount))
 
 
-def _short(path: list[str]) -> str:
+def _path_text(path: list[str]) -> str:
     shown = path if len(path) <= 10 else [*path[:5], "..", *path[-4:]]
     return " > ".join(shown)
 

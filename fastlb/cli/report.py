@@ -10,8 +10,9 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from ..display.numbers import counted
 from ..reports.mean import number_text
-from ..reports.pictures import LoadPicture, short
+from ..reports.pictures import LoadPicture, short_number
 from ..topologies.network import Network
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def _headings(
     parts = [f"{source.source}: "]
     parts += [
         f"{networks:,} networks of " if networks != 1 else "",
-        f"{topology.size:,} load{'s' if topology.size != 1 else ''}",
+        counted(topology.size, "load"),
     ]
     if source.kind == "vt":
         phases = "phase" if len(source.phases) == 1 else "phases"
@@ -89,7 +90,7 @@ def _headings(
 def _links(topology: Topology) -> str:
     """Return how many links there are; those for both ways of a network are one."""
     links = len(topology.links) if isinstance(topology, Network) else topology.edge_count
-    return f"{count(links)} link{'s' if links != 1 else ''}"
+    return counted(links, "link")
 
 
 def _option(value: Any) -> str:
@@ -251,7 +252,7 @@ def count(value: float) -> str:
 
 def brief(value: float) -> str:
     """Return a number for a crowded table: integers in full, floats to four significant digits."""
-    return f"{value:,}" if isinstance(value, int) else short(value)
+    return f"{value:,}" if isinstance(value, int) else short_number(value)
 
 
 def percent(value: float) -> str:

@@ -79,95 +79,96 @@ def solve(
     options: dict[str, Any] = {} if node_limit is None else {"node_limit": node_limit}
     with working() as work:
         work.step(f"reading {problem}")
-        given = read_mps(problem)
-        most, n = MOST_VARIABLES.get(method), len(given.variables)
+        program = read_mps(problem)
+        most, n = MOST_VARIABLES.get(method), len(program.variables)
         if most is not None and n > most:
             raise click.UsageError(
                 f"--method {method} takes at most {most} variables, {problem} has {n}: "
                 "leave --method away"
             )
-        work.step(f"solving {given.name}")
-        began = monotonic()
+        work.step(f"solving {program.name}")
+        start = monotonic()
         interrupted = False
-        found: Any = None
         try:
-            found = lb.solve_binary(
-                given.c,
-                given.A,
-                given.b,
+            solution: Any = lb.solve_binary(
+                program.c,
+                program.A,
+                program.b,
                 method=method,
                 time_limit=time_limit,
-                progress=lambda so_far: work.say(_so_far(given, so_far)),
+                progress=lambda best: work.say(_progress(program, best)),
                 **options,
             )
         except KeyboardInterrupt as error:
-            found, interrupted = getattr(error, "solution", None), True
-            if found is None:
+            solution, interrupted = getattr(error, "solution", None), True
+            if solution is None:
                 raise
-        seconds = monotonic() - began
-    document = _document(given, found, seconds)
+        seconds = monotonic() - start
+    document = _document(program, solution, seconds)
     if as_json:
         click.echo(in_json(document), nl=False)
     else:
         output().print("\n".join(_lines(document)), markup=False)
     if interrupted:
-        said = f"interrupted; best so far {_in_full(document['objective'])}, shown above"
-        click.echo(f"fastlb: {given.name}: {said}", err=True)
+        message = f"interrupted; best so far {_in_full(document['objective'])}, shown above"
+        click.echo(f"fastlb: {program.name}: {message}", err=True)
         raise click.Abort
-    if found.status != "optimal":
-        click.echo(f"fastlb: {given.name}: {_why(found, seconds, time_limit)}", err=True)
+    if solution.status != "optimal":
+        click.echo(f"fastlb: {program.name}: {_why(solution, seconds, time_limit)}", err=True)
         ctx.exit(1)
 
 
-def _so_far(given: ProgramFile, found: Any) -> str:
-    """Return what the progress bar says of a solution so far.
+def _progress(program: ProgramFile, best: Any) -> str:
+    """Return what the progress bar says of the best solution so far.
 
-    Of HiGHS it tells no bound and no nodes: it says nothing while it runs, and those of before
-    would stand still.
+    HiGHS reports nothing while it runs, so no bound and no nodes are shown for it: they would be
+    those from before it began.
     """
-    by_highs = found.method == "milp"
-    best, bound = given.value(found.objective), given.value(found.bound)
-    figures = ["HiGHS"] if by_highs else []
-    figures += [] if best is None else [f"best {_in_full(best)}"]
-    figures += [] if bound is None or by_highs else [f"bound {_in_full(bound)}"]
-    figures += [f"{found.nodes:,} nodes"] if found.nodes and not by_highs else []
-    return f"solving {given.name}: {', '.join(figures)}"
+    is_highs = best.method == "milp"
+    objective, bound = program.value(best.objective), program.value(best.bound)
+    figures = ["HiGHS"] if is_highs else []
+    figures += [] if objective is None else [f"best {_in_full(objective)}"]
+    figures += [] if bound is None or is_highs else [f"bound {_in_full(bound)}"]
+    figures += [f"{best.nodes:,} nodes"] if best.nodes and not is_highs else []
+    return f"solving {program.name}: {', '.join(figures)}"
 
 
-def _why(found: Any, seconds: float, time_limit: float | None) -> str:
+def _why(solution: Any, seconds: float, time_limit: float | None) -> str:
     """Return why there is no optimum."""
-    if found.status == "infeasible":
+    if solution.status == "infeasible":
         return "no solution exists"
     if time_limit is not None and seconds >= time_limit:
         return f"stopped at the time limit of {time_limit:g} s"
-    if found.method == "milp":
+    if solution.method == "milp":
         return (
             "not proven: HiGHS stopped at a node limit, or numbers are too long for its precision"
         )
     return "stopped at the node limit"
 
 
-def _document(given: ProgramFile, found: Any, seconds: float) -> dict[str, Any]:
+def _document(program: ProgramFile, solution: Any, seconds: float) -> dict[str, Any]:
     from .._version import __version__
 
-    objective, bound = given.value(found.objective), given.value(found.bound)
-    x = None if found.x is None else dict(zip(given.variables, found.x.tolist(), strict=True))
+    objective, bound = program.value(solution.objective), program.value(solution.bound)
+    x = None
+    if solution.x is not None:
+        x = dict(zip(program.variables, solution.x.tolist(), strict=True))
     return {
         "schema": SCHEMA,
         "version": SCHEMA_VERSION,
         "fastlb": __version__,
-        "problem": given.name,
-        "variables": len(given.variables),
-        "rows": given.rows,
-        "sense": "max" if given.maximise else "min",
-        "status": found.status,
+        "problem": program.name,
+        "variables": len(program.variables),
+        "rows": program.rows,
+        "sense": "max" if program.maximise else "min",
+        "status": solution.status,
         "objective": objective,
         "bound": bound,
-        "gap": found.gap,
-        "relative_gap": _relative(found.gap, objective),
-        "method": found.method,
-        "solver": "HiGHS" if found.method == "milp" else "fastlb",
-        "nodes": found.nodes,
+        "gap": solution.gap,
+        "relative_gap": _relative(solution.gap, objective),
+        "method": solution.method,
+        "solver": "HiGHS" if solution.method == "milp" else "fastlb",
+        "nodes": solution.nodes,
         "seconds": round(seconds, 3),
         "x": x,
     }
@@ -183,12 +184,12 @@ def _relative(gap: float | None, objective: float | None) -> float | None:
 
 
 def _percent(part: float) -> str:
-    """Return a part in %, a small one with two digits that are not 0."""
+    """Return a part in %: with two decimals, or two significant digits below 1 %."""
     return f"{100 * part:{'.2f' if part >= 0.01 else '.2g'}} %"
 
 
 def _in_full(number: float) -> str:
-    """Return the shortest text that is read back as this number, of whole ones all digits."""
+    """Return the shortest decimal of a number, and all digits of a whole one."""
     return str(int(number)) if float(number).is_integer() else repr(float(number))
 
 
@@ -201,21 +202,15 @@ def _method(document: dict[str, Any]) -> str:
 
 
 def _lines(document: dict[str, Any]) -> list[str]:
-    shown = [
-        (
-            "problem",
-            f"{document['problem']}, {document['variables']} variables, "
-            f"{document['rows']} rows, {document['sense']}",
-        ),
-        ("status", document["status"]),
-    ]
+    size = f"{document['variables']} variables, {document['rows']} rows, {document['sense']}"
+    facts = {"problem": f"{document['problem']}, {size}", "status": document["status"]}
     for name in ("objective", "bound", "gap"):
         if document[name] is not None:
-            shown += [(name, _in_full(document[name]))]
+            facts[name] = _in_full(document[name])
     if document["relative_gap"]:
-        shown[-1] = ("gap", f"{shown[-1][1]} ({_percent(document['relative_gap'])})")
-    shown += [("method", _method(document))]
+        facts["gap"] += f" ({_percent(document['relative_gap'])})"
+    facts["method"] = _method(document)
     if document["x"] is not None:
-        chosen = [name for name, value in document["x"].items() if value]
-        shown += [("at 1", " ".join(chosen) or "none")]
-    return [f"{name:<9}  {text}" for name, text in shown]
+        ones = [name for name, value in document["x"].items() if value]
+        facts["at 1"] = " ".join(ones) or "none"
+    return [f"{name:<9}  {text}" for name, text in facts.items()]

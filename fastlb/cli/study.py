@@ -220,6 +220,7 @@ def study(
         _list_studies(as_json)
         return
     from .. import studies
+    from ..display.numbers import counted
     from ..extras import extra
     from ..files.writing import as_json as in_json
     from ..files.writing import check_target
@@ -245,7 +246,8 @@ def study(
         extra("matplotlib")
     with _one_line_messages(store, no_rows, running), working() as work:
         if running:
-            work.step(f"{chosen.name}: {chosen.trials:,} trials x {len(chosen.cells)} combinations")
+            combinations = counted(len(chosen.cells), "combination")
+            work.step(f"{chosen.name}: {counted(chosen.trials, 'trial')} x {combinations}")
             storage: dict[str, Any] = {"rows": not no_rows, "store": store, "resume": resume}
             with _workers(dask, threads or processors()) as workers, _located(name):
                 results = run(

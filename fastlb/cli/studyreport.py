@@ -83,5 +83,5 @@ def _statement(statement: Statement) -> RenderableType:
     grid.add_column(width=8)
     grid.add_column()
     grid.add_row(verdict, Text(f'"{statement.sentence}"'))
-    grid.add_row("", Text(f"{statement.found} (tested: {statement.test})", style="dim"))
+    grid.add_row("", Text(f"{statement.evidence} (tested: {statement.test})", style="dim"))
     return grid

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import Progress, TaskID
 from rich.segment import Segment
 
-from ..reports.progress import columns, fields, is_terminal, tell
+from ..reports.progress import bar_columns, is_terminal, task_fields, update_bar
 from .controls import without_controls
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class Work:
         self._progress.below = None
         if self._task is not None:
             self._progress.remove_task(self._task)
-        self._task = self._progress.add_task(text, total=None, **fields())
+        self._task = self._progress.add_task(text, total=None, **task_fields())
 
     def say(self, text: str) -> None:
         """Replace the text of the step."""
@@ -82,7 +82,7 @@ class Work:
     def count(self, done: int, total: int) -> None:
         """Show how much of the step is done."""
         if self._task is not None:
-            tell(self._progress, self._task, done, total)
+            update_bar(self._progress, self._task, done, total)
 
     def summary(self, study: Study) -> Watch | None:
         """Show a study's means below the bar; return the function to call with new figures."""
@@ -100,7 +100,7 @@ def working() -> Iterator[Work]:
     """Show a progress bar on standard error inside the context, if that is a terminal."""
     console = Console(stderr=True)
     progress = _Bar(
-        *columns(),
+        *bar_columns(),
         console=console,
         transient=True,
         disable=not is_terminal(console),

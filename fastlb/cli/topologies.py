@@ -136,6 +136,7 @@ def _print_list(described: list[dict[str, Any]], spellings: dict[str, str]) -> N
 def _print_methods(as_json: bool) -> None:
     """Print the table of methods and kinds of topologies, with a remark on each method."""
     from ..topologies.kinds import KINDS, PLANNERS, REMARKS
+    from .tables import fitted_tables
     from .terminal import output
 
     if as_json:
@@ -165,8 +166,8 @@ def _print_methods(as_json: bool) -> None:
         rows.append([method, *marks])
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     margin = max(map(len, REMARKS))
-    lines = [
-        *("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows),
+    table = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+    notes = [
         "",
         *(f"{kind.name}: {kind.examples}" for kind in KINDS),
         "usual: what fastlb balance takes without --method",
@@ -176,8 +177,11 @@ def _print_methods(as_json: bool) -> None:
         "Methods registered in Python, lb.register_method, take any topology.",
     ]
     console = output()
-    for line in lines:
-        console.print(line, markup=False, soft_wrap=True)
+    if max(map(len, table)) > console.width:
+        console.print(*fitted_tables(rows, [False] * len(rows[0]), console.width))
+        table = []
+    for line in [*table, *notes]:
+        console.print(line, markup=False, highlight=False)
 
 
 def _lines(rows: list[list[str]]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""A result as a notebook shows it: a title, a table of facts, further tables and drawings."""
+"""The HTML of a result in a notebook: a title, a table of facts, further tables and drawings."""
 
 from __future__ import annotations
 
@@ -14,11 +14,22 @@ FLEX = "display: flex; flex-wrap: wrap; gap: 1.5em; align-items: flex-start"
 
 
 def card(title: str, facts: Mapping[str, Any], *parts: Markup, note: str = "") -> Markup:
-    """Return what is to be known of an object; values are shown as tables show them."""
+    """Return an object as HTML.
+
+    Parameters
+    ----------
+    title : str
+    facts : mapping
+        A row of a table each; values are formatted by :func:`shown`.
+    parts : Markup
+        Further tables and drawings beside the table.
+    note : str
+        Text after the title.
+    """
     rows = [[name, shown(value)] for name, value in facts.items()]
-    listed = [html_table(["", ""], rows, names=2)] if rows else []
+    tables = [html_table(["", ""], rows, names=2)] if rows else []
     head = tag("div", tag("strong", title), f" {note}" if note else "")
-    return tag("div", head, tag("div", *listed, *parts, style=FLEX))
+    return tag("div", head, tag("div", *tables, *parts, style=FLEX))
 
 
 class Displayed:

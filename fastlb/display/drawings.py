@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-# Larger networks and loads are not drawn: a picture of them is slow and tells nothing.
+# Larger networks and more loads are not drawn: pictures of them are slow and show nothing.
 MOST_NODES, MOST_LINKS, MOST_LOADS = 100, 1000, 1024
-# Loads drawn one by one; of more the frequencies are drawn.
+# Loads with a bar each; for more loads the bars show a histogram.
 MOST_BARS, BINS = 64, 32
-# Room for links that bend.
+# Pixels around the nodes, for links that bend.
 MARGIN = 24
-# Okabe and Ito's colours, told apart by all kinds of colour vision and in grey.
+# Okabe and Ito's colours, which all kinds of colour vision distinguish, and grey prints too.
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#E69F00", "#009E73", "#999999"
 # Ends and quarters of matplotlib's viridis.
 VIRIDIS = np.array([(68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37)])
@@ -31,7 +31,7 @@ AXES = np.array([(1, 0), (0, 1), (0.42, 0.3), (2.6, 0.25), (0.3, 2.7)])
 
 
 def loads_drawing(loads: NDArray[Any], shape: Sequence[int]) -> Markup:
-    """Draw the loads of one network: a map of a two-dimensional one, else bars from 0."""
+    """Draw the loads of one network: a map for a two-dimensional one, else bars from 0."""
     values = loads.reshape(-1).astype(np.float64)
     if len(shape) == 2 and min(shape) > 1 and values.size <= MOST_LOADS and max(shape) <= 64:
         return _map(values, shape[1])
@@ -68,15 +68,15 @@ def _bars(values: NDArray[np.float64], about: str, height: int = 80) -> Markup:
     largest = values.max(initial=0) or 1.0
     bars = []
     for i, value in enumerate(values.tolist()):
-        tall = round(height * value / largest, 1)
+        bar_height = round(height * value / largest, 1)
         bars.append(
             tag(
                 "rect",
                 tag("title", f"{value:.6g}"),
                 x=str(i * width),
-                y=f"{height - tall:g}",
+                y=f"{height - bar_height:g}",
                 width=str(width - 1),
-                height=f"{tall:g}",
+                height=f"{bar_height:g}",
                 fill=BLUE,
             )
         )
@@ -93,20 +93,33 @@ def network_drawing(
     flows: NDArray[np.float64] | None = None,
     tight: Sequence[int] = (),
 ) -> Markup:
-    """Draw nodes (N, 2) and links (L, 2); with flows (L,) links are as wide as these."""
+    """Draw a network.
+
+    Parameters
+    ----------
+    places : (N, 2)
+        Positions of the nodes, in any unit.
+    links : (L, 2) int64
+    about : str
+        The title, read aloud by screen readers.
+    names, colours : of the nodes
+    flows : (L,), optional
+        Widths of the links, which then bend.
+    tight : sequence of int
+        Links drawn in green.
+    """
     low = places.min(axis=0)
     span = np.maximum(places.max(axis=0) - low, 1e-9)
     scale = 240 / max(span.max(), 1.0) if span.max() > 1e-6 else 0.0
-    at = ((places - low) * min(scale, 90) + MARGIN).round(1)
-    width, height = (at.max(axis=0) + MARGIN).tolist()
+    pixels = ((places - low) * min(scale, 90) + MARGIN).round(1)
+    width, height = (pixels.max(axis=0) + MARGIN).tolist()
     widths = np.ones(len(links)) if flows is None else 1 + 4 * flows / (flows.max(initial=0) or 1)
     lines = []
     for i, (u, v) in enumerate(links.tolist()):
-        drawn = {"stroke": GREEN if i in tight else GREY, "stroke_width": f"{widths[i]:.2g}"}
+        stroke = {"stroke": GREEN if i in tight else GREY, "stroke_width": f"{widths[i]:.2g}"}
         amount = [] if flows is None else [tag("title", f"{names[u]} to {names[v]}: {flows[i]:g}")]
-        lines.append(
-            tag("path", *amount, d=_path(at, u, v, flows is not None), fill="none", **drawn)
-        )
+        path = _path(pixels, u, v, bent=flows is not None)
+        lines.append(tag("path", *amount, d=path, fill="none", **stroke))
     dots = [
         tag(
             "circle",
@@ -116,28 +129,30 @@ def network_drawing(
             r="4",
             fill=colours[i] if colours else BLUE,
         )
-        for i, (name, (x, y)) in enumerate(zip(names, at.tolist(), strict=True))
+        for i, (name, (x, y)) in enumerate(zip(names, pixels.tolist(), strict=True))
     ]
     return _svg(width, height, about, [*lines, *dots])
 
 
-def _path(at: NDArray[np.float64], u: int, v: int, bent: bool) -> str:
-    """Return the line between two nodes; links that pass over nodes, or go both ways, bend."""
-    (x, y), (x2, y2) = at[u].tolist(), at[v].tolist()
+def _path(pixels: NDArray[np.float64], u: int, v: int, *, bent: bool) -> str:
+    """Return the path between two nodes, which bends if it would pass over another node."""
+    (x, y), (x2, y2) = pixels[u].tolist(), pixels[v].tolist()
     dx, dy = x2 - x, y2 - y
     length = math.hypot(dx, dy) or 1.0
-    others = at - at[u]
-    along = (others @ (dx, dy)) / length**2
-    apart = np.abs(others @ (-dy, dx)) / length
-    passed = ((along > 0.01) & (along < 0.99) & (apart < 3)).any()
-    bow = 0.18 if passed else 0.08 if bent else 0.0
-    if not bow:
+    # Every node's place along the line, from 0 to 1, and its distance from it.
+    offsets = pixels - pixels[u]
+    along = (offsets @ (dx, dy)) / length**2
+    distance = np.abs(offsets @ (-dy, dx)) / length
+    passes_node = ((along > 0.01) & (along < 0.99) & (distance < 3)).any()
+    bend = 0.18 if passes_node else 0.08 if bent else 0.0
+    if not bend:
         return f"M{x:g} {y:g}L{x2:g} {y2:g}"
-    return f"M{x:g} {y:g}Q{(x + x2) / 2 - bow * dy:.1f} {(y + y2) / 2 + bow * dx:.1f} {x2:g} {y2:g}"
+    middle = (x + x2) / 2 - bend * dy, (y + y2) / 2 + bend * dx
+    return f"M{x:g} {y:g}Q{middle[0]:.1f} {middle[1]:.1f} {x2:g} {y2:g}"
 
 
 def grid_places(shape: Sequence[int]) -> NDArray[np.float64] | None:
-    """Return where the nodes of a grid or hypercube are drawn (N, 2); None beyond five axes."""
+    """Return positions (N, 2) of the nodes of a grid or hypercube; None beyond five axes."""
     if len(shape) > len(AXES):
         return None
     size = math.prod(shape)
@@ -147,13 +162,13 @@ def grid_places(shape: Sequence[int]) -> NDArray[np.float64] | None:
 
 
 def ring_places(size: int) -> NDArray[np.float64]:
-    """Return places (N, 2) on a circle, from the top on."""
+    """Return positions (N, 2) on a circle, the first at the top."""
     angles = 2 * math.pi * np.arange(size) / size
     return max(1.0, size / 6) * np.stack([np.sin(angles), -np.cos(angles)], axis=1)
 
 
 def network_places(size: int, links: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return places (N, 2) by networkx' springs, or on a circle where it is not installed."""
+    """Return positions (N, 2) by networkx's spring layout, without networkx on a circle."""
     try:
         networkx = extra("networkx")
     except MissingExtraError:
@@ -161,15 +176,16 @@ def network_places(size: int, links: NDArray[np.int64]) -> NDArray[np.float64]:
     graph = networkx.Graph()
     graph.add_nodes_from(range(size))
     graph.add_edges_from(links.tolist())
-    placed = networkx.spring_layout(graph, seed=1)
-    return max(2.0, math.sqrt(size)) * np.array([placed[i] for i in range(size)])
+    layout = networkx.spring_layout(graph, seed=1)
+    return max(2.0, math.sqrt(size)) * np.array([layout[i] for i in range(size)])
 
 
 def _colour(part: float) -> str:
+    """Return the colour between the ends of viridis, at a part from 0 to 1."""
     place = part * (len(VIRIDIS) - 1)
     below = min(int(place), len(VIRIDIS) - 2)
-    mixed = VIRIDIS[below] + (place - below) * (VIRIDIS[below + 1] - VIRIDIS[below])
-    return "#" + "".join(f"{round(c):02x}" for c in mixed.tolist())
+    colour = VIRIDIS[below] + (place - below) * (VIRIDIS[below + 1] - VIRIDIS[below])
+    return "#" + "".join(f"{round(c):02x}" for c in colour.tolist())
 
 
 def _svg(width: float, height: float, about: str, shapes: Sequence[Markup]) -> Markup:

@@ -13,17 +13,18 @@ class Markup(str):
 
 def tag(name: str, /, *children: str, **attributes: str) -> Markup:
     """Return an element; ``class_`` and ``http_equiv`` become ``class`` and ``http-equiv``."""
-    listed = "".join(
+    text = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{escape(value)}"'
         for key, value in attributes.items()
     )
-    inside = joined(*children)
-    return Markup(f"<{name}{listed}>" if name in _VOID else f"<{name}{listed}>{inside}</{name}>")
+    content = joined(*children)
+    return Markup(f"<{name}{text}>" if name in _VOID else f"<{name}{text}>{content}</{name}>")
 
 
 def joined(*children: str) -> Markup:
-    """Return children one after another, escaped unless they are HTML already."""
+    """Return children joined, escaped unless they are HTML already."""
     return Markup("".join(c if isinstance(c, Markup) else escape(c) for c in children))
 
 
+# Elements without an end tag.
 _VOID = ("meta", "img")

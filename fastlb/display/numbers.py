@@ -1,4 +1,4 @@
-"""Numbers as people read them, in tables and in one line."""
+"""Numbers and other values as short texts, for tables and lines."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import numpy as np
 
 from ..arguments import written
 
-# Of longer arrays the shape is shown in place of the values.
+# Longer arrays are shown by their shape.
 MOST_VALUES = 8
-# Longer integers are not written out, from thousands of digits on Python refuses it.
+# Longer integers are shown by their size: Python refuses to write thousands of digits.
 MOST_BITS = 200
 # Decimal places at most.
 MOST_PLACES = 12
 
 
 def shown(value: Any) -> str:
-    """Return a value as a table shows it; an array by its values or, if it is long, its shape.
+    """Return a value as text for a table; an array as its values or, if it is long, its shape.
 
     Examples
     --------
@@ -48,6 +48,17 @@ def shown(value: Any) -> str:
     return str(value)
 
 
+def counted(number: int, noun: str) -> str:
+    """Return how many of something there are.
+
+    Examples
+    --------
+    >>> counted(1, "link"), counted(1200, "link")
+    ('1 link', '1,200 links')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def _part(value: Any) -> str:
     return f"({shown(value)})" if isinstance(value, list | tuple) else shown(value)
 
@@ -63,8 +74,7 @@ def _real(value: float) -> str:
 def _array(values: Any) -> str:
     if values.size > MOST_VALUES or values.ndim > 1:
         return f"{'x'.join(map(str, values.shape))} {values.dtype}"
-    listed = values.tolist()
-    return " ".join("-" if value is None else shown(value) for value in listed)
+    return " ".join("-" if value is None else shown(value) for value in values.tolist())
 
 
 def percent(part: float) -> str:
@@ -73,7 +83,7 @@ def percent(part: float) -> str:
 
 
 def with_error(mean: float, error: float) -> tuple[str, str]:
-    """Return a mean and its standard error, with as many decimals as show two digits of it.
+    """Return a mean and its standard error, with the decimals that show two digits of the error.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Tables of text: as lines of equal columns, and as HTML."""
+"""Tables of texts, as aligned lines and as HTML."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Row = Sequence[str]
 
 
 def text_table(headings: Row, rows: Sequence[Row], *, names: int) -> str:
-    """Return a table as lines; the first ``names`` columns begin, the others end in one place."""
+    """Return a table as lines; the first ``names`` columns are left-aligned, the others right."""
     lines = [headings, *rows]
     widths = [max(len(line[i]) for line in lines) for i in range(len(headings))]
     return "\n".join(
@@ -24,26 +24,26 @@ def text_table(headings: Row, rows: Sequence[Row], *, names: int) -> str:
 
 
 def html_table(headings: Row, rows: Sequence[Row], *, names: int) -> Markup:
-    """Return the same as an HTML table, without headings where all of them are empty."""
-    head = [tag("th", text, style=_aligned(i < names)) for i, text in enumerate(headings)]
-    body = [
-        tag("tr", *(tag("td", text, style=_aligned(i < names)) for i, text in enumerate(row)))
-        for row in rows
-    ]
-    top = [tag("thead", tag("tr", *head))] if any(headings) else []
-    return tag("table", *top, tag("tbody", *body))
+    """Return a table as HTML, aligned likewise, without a head if all headings are empty."""
+    styles = [f"text-align: {'left' if i < names else 'right'}" for i in range(len(headings))]
 
+    def row(name: str, texts: Row) -> Markup:
+        cells = zip(texts, styles, strict=True)
+        return tag("tr", *(tag(name, text, style=style) for text, style in cells))
 
-def _aligned(is_name: bool) -> str:
-    return f"text-align: {'left' if is_name else 'right'}"
+    head = [tag("thead", row("th", headings))] if any(headings) else []
+    return tag("table", *head, tag("tbody", *(row("td", texts) for texts in rows)))
 
 
 def without_repeats(rows: Sequence[Row], names: int) -> list[list[str]]:
-    """Leave out, of the first columns, what is the same as in the row above."""
-    first = [list(row) for row in rows[:1]]
+    """Return rows in which names are empty where they repeat those of the row above.
+
+    The first ``names`` columns are names; one is emptied only if all before it are.
+    """
+    result = [list(row) for row in rows[:1]]
     for above, row in pairwise(rows):
         same = 0
         while same < names and row[same] == above[same]:
             same += 1
-        first.append(["" if i < same else cell for i, cell in enumerate(row)])
-    return first
+        result.append(["" if i < same else cell for i, cell in enumerate(row)])
+    return result

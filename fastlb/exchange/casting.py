@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..accelerate import kernels
+from ..pages import copy_into
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -99,4 +100,4 @@ def source_for(rows: NDArray[Any], target: NDArray[Any]) -> NDArray[Any]:
 def copy_back(work: NDArray[Any], rows: NDArray[Any]) -> None:
     """Copy the result into the loads' own dtype, unless both are the same memory."""
     if work is not rows and not np.may_share_memory(work, rows):
-        np.copyto(rows, work, casting="unsafe")
+        copy_into(rows, work)

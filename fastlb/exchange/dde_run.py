@@ -1,4 +1,4 @@
-"""The use of DDE's kernels: the plan of a topology, and the choice of a kernel for rows.
+"""The use of DDE's kernels: the plan of a topology, and the kernel that balances rows.
 
 ======================================  ========================================================
 rows                                    kernel
@@ -11,6 +11,8 @@ fill registers                          side
 
 All of them give the same results. Kernels are compiled for int32, int64 and float64; other dtypes
 are converted, so that a new dtype compiles nothing.
+
+Legend: ``B`` networks, ``N`` nodes, ``S`` axes in the order balanced.
 """
 
 from __future__ import annotations
@@ -23,23 +25,27 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..accelerate import kernels
+from ..pages import copied, copy_into, empty, empty_like
 from .casting import INT64_MAX, least_dtype, units_dtype
-from .scratch import handed_out
+from .scratch import result_bytes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+# Nodes that are balanced between two looks for an interrupt, in lines, a multiple of all lanes.
+NODES_AT_ONCE, MOST_LANES = 2**22, 64
 # Lanes of the widest registers.
 LANES = 16
-# Rows of figures before those of the axes: see ``kernels/dde/networks.py``.
-AXES = 6
+# Rows of figures, as in ``kernels/dde/networks.py``: units that never left, least and largest load;
+# three rows for total, least and largest load before; from AXES on those of the axes.
+LOCAL, LEAST, MOST, BEFORE, AXES = 0, 1, 2, 3, 6
 # Up to this many nodes in all, one line after the other is about as fast as registers of lines,
 # and the kernel compiles in a third of the time.
 FEW_NODES = 2**9
-# A trial in each lane is fastest for networks of up to this many nodes: a register of them, with
-# least loads and flows, about fits the L2 cache. It is no faster if lines fill registers.
-LARGE_NETWORK = 2**13
-FEWEST_TRIALS = 4
+# A trial in each lane is fastest for at least so many networks of at most so many nodes: a register
+# of them, with least loads and flows, about fits the L2 cache. It is no faster if lines fill
+# registers.
+FEWEST_TRIALS, MOST_TRIAL_NODES = 4, 2**13
 # The allocator itself reuses smaller blocks of memory.
 SMALL_RESULT_BYTES = 2**18
 # Larger flows and stages are written past the caches, which saves reading the cache lines that they
@@ -71,35 +77,55 @@ class DdePlan:
     information: int
 
 
-class Way(NamedTuple):
+class KernelChoice(NamedTuple):
     """The kernel for B networks: see the table above.
 
     Attributes
     ----------
     balance : callable
         The kernel.
-    few : whether it is the one for few nodes, which computes integers in int64
+    for_few_nodes : whether it is the one for few nodes, which computes integers in int64
     columns : columns of its figures, B or B rounded up to whole registers
-    room : number of elements of its workspace
+    workspace_size : number of elements of its workspace
     """
 
     balance: Any
-    few: bool
+    for_few_nodes: bool
     columns: int
-    room: int
+    workspace_size: int
 
 
-class Counted(NamedTuple):
+class DdeCall(NamedTuple):
+    """The arguments of a kernel, other than the loads.
+
+    Attributes
+    ----------
+    kernel : KernelChoice
+    plan : DdePlan
+    dtype : dtype of the workspace
+    record, exchange : as in :func:`dde`
+    top : the largest load that the kernel accepts, None if loads have been checked
+    """
+
+    kernel: KernelChoice
+    plan: DdePlan
+    dtype: Any
+    record: str
+    exchange: str
+    top: int | None
+
+
+class Recorded(NamedTuple):
     """Figures and flows of B networks; all None if only loads are recorded.
 
     Attributes
     ----------
-    columns : (6 + 2 S, B or more), a network in each column, rows as in ``kernels/dde/networks.py``
-    moved, rounds : (S, B), views of them, of each axis in the order balanced
+    figures : (6 + 2 S, B or more), a network in each column, rows as named above
+    moved, rounds : (S, B), views of its rows for the axes
     flows, stages : (B, S, N), (S, B, N), or None unless recorded
     """
 
-    columns: NDArray[Any]
+    figures: NDArray[Any]
     moved: NDArray[Any]
     rounds: NDArray[Any]
     flows: NDArray[Any] | None
@@ -110,7 +136,7 @@ class Counted(NamedTuple):
 def plan_of(
     shape: tuple[int, ...], wrap: tuple[bool, ...], order: tuple[int, ...] | None
 ) -> DdePlan:
-    """Return the plan of a grid whose axes are balanced in this order, None for 0, 1, .."""
+    """Return the plan of a grid whose axes are balanced in this order; None stands for 0, 1, .."""
     N, last = math.prod(shape), shape[-1] if shape else 1
     axes, comparators = plan_axes(shape, wrap, tuple(range(len(shape))) if order is None else order)
     fills_registers = last % LANES == 0 and N // last % LANES == 0
@@ -131,7 +157,9 @@ def plan_axes(
         first = len(pairs)
         if ring and k <= medians.LONGEST_SORTED:
             pairs += medians.median_comparators(k)
-        rows.append((axis, k, math.prod(shape[axis + 1 :]), ring, first, len(pairs)))
+        stride = math.prod(shape[axis + 1 :])
+        lines = max(1, NODES_AT_ONCE // k // MOST_LANES) * MOST_LANES
+        rows.append((axis, k, stride, ring, first, len(pairs), lines, max(1, lines // stride)))
     columns = kernels("dde.networks").COLUMNS
     axes = np.array(rows, dtype=np.int64).reshape(-1, columns)
     any_ring = any(row[3] for row in rows)
@@ -144,56 +172,53 @@ def steps_of(shape: tuple[int, ...], wrap: tuple[bool, ...]) -> int:
     return sum(k + k // 2 if wrapped else 2 * k for k, wrapped in lines)
 
 
-def way_of(plan: DdePlan, B: int, record: str) -> Way:
+def choose_kernel(plan: DdePlan, B: int, record: str) -> KernelChoice:
     """Return the kernel for B networks."""
     # Final loads need only the totals of lines; for one axis these are sums along each line.
     networks = kernels("dde.networks")
     if B * plan.N <= FEW_NODES or (record == "loads" and len(plan.axes) <= 1):
-        return Way(networks.balance, True, B, int(networks.room(plan.N, plan.longest, 1)))
+        size = int(networks.room(plan.N, plan.longest, 1))
+        return KernelChoice(networks.balance, True, B, size)
     columns = -(-B // LANES) * LANES
-    if FEWEST_TRIALS <= B and 1 < plan.N <= LARGE_NETWORK and not plan.fills_registers:
+    if FEWEST_TRIALS <= B and 1 < plan.N <= MOST_TRIAL_NODES and not plan.fills_registers:
         trials = kernels("dde.trials")
-        return Way(trials.balance, False, columns, int(trials.room(plan.N, plan.longest, LANES)))
-    room = int(networks.room(plan.N, plan.longest, LANES))
-    return Way(networks.balance_wide, False, columns, room)
+        size = int(trials.room(plan.N, plan.longest, LANES))
+        return KernelChoice(trials.balance, False, columns, size)
+    size = int(networks.room(plan.N, plan.longest, LANES))
+    return KernelChoice(networks.balance_wide, False, columns, size)
 
 
-def run_kernel(
-    source: NDArray[Any], target: NDArray[Any], way: Way, plan: DdePlan, dtype: Any, record: str,
-    exchange: str, top: int | None,
-) -> tuple[int, Counted]:  # fmt: skip
-    """Balance networks; return the kernel's status, and the figures and flows.
-
-    ``dtype`` is that of the workspace, ``top`` the largest load that the kernel accepts, or None;
-    see ``networks.balance``.
-    """
+def run_kernel(source: NDArray[Any], target: NDArray[Any], call: DdeCall) -> tuple[int, Recorded]:
+    """Balance networks; return the kernel's status, and the figures and flows."""
+    kernel, plan, dtype, record, exchange, top = call
     B, S = source.size // plan.N, len(plan.axes)
-    workspace: NDArray[Any] = np.empty(way.room, dtype)
+    workspace: NDArray[Any] = empty(kernel.workspace_size, dtype)
     figures: Any = None
     moved: Any = None
     rounds: Any = None
-    recorded = flows = stages = sbr_workspace = None
+    flow_arrays = flows = stages = sbr_workspace = None
     if record != "loads":
         unit = units_dtype(source)
-        figures = np.empty((AXES + 2 * S, way.columns), unit)
+        figures = np.empty((AXES + 2 * S, kernel.columns), unit)
         moved, rounds = figures[AXES : AXES + S, :B], figures[AXES + S :, :B]
         if exchange == "sbr":
             sbr_workspace = np.empty(3 * plan.longest, np.int64)
         if record == "flows":
             flows, stages, streamed = _empty_stages(B, S, plan.N, unit, source.dtype)
-            stream = streamed and plan.fills_registers
-            recorded = flows.reshape(-1), stages.reshape(-1), stream
-    status = way.balance(
-        source.reshape(-1), target.reshape(-1), figures, recorded, workspace, plan.axes,
+            flow_arrays = (
+                flows.reshape(-1), stages.reshape(-1), streamed and plan.fills_registers
+            )  # fmt: skip
+    status = kernel.balance(
+        source.reshape(-1), target.reshape(-1), figures, flow_arrays, workspace, plan.axes,
         plan.comparators, top, sbr_workspace,
     )  # fmt: skip
-    return status, Counted(figures, moved, rounds, flows, stages)
+    return status, Recorded(figures, moved, rounds, flows, stages)
 
 
 def balance_rows(
     rows: NDArray[Any], out: NDArray[Any], plan: DdePlan, record: str, exchange: str,
     largest: float,
-) -> Counted:  # fmt: skip
+) -> Recorded:  # fmt: skip
     """Balance loads that have been checked, rows (B, N), into ``out``, which may be the same array.
 
     ``largest`` is a bound on the totals of lines and, unless only loads are recorded, on the units
@@ -205,27 +230,29 @@ def balance_rows(
         If the units that move on an axis do not fit int64; then nothing is written.
     """
     B, S = len(rows), len(plan.axes)
-    way = way_of(plan, B, record)
+    kernel = choose_kernel(plan, B, record)
     exact = rows.dtype.kind != "f"
-    dtype: Any = np.int64 if way.few and exact else least_dtype(rows.dtype, largest)
-    direct = rows.dtype == dtype or (rows.dtype == np.int64 and dtype == np.int32)
-    source = rows if direct else rows.astype(dtype)
+    dtype: Any = np.int64 if kernel.for_few_nodes and exact else least_dtype(rows.dtype, largest)
+    # Kernels read int64 loads into an int32 workspace themselves.
+    is_read_directly = rows.dtype == dtype or (rows.dtype == np.int64 and dtype == np.int32)
+    source = rows if is_read_directly else copied(rows, dtype)
     # If units may not fit, ``out`` must stay unchanged when OverflowError is raised.
     fits = record == "loads" or largest * max(1, S) <= INT64_MAX
-    in_place = source.dtype == out.dtype and fits
-    target = out if in_place else np.empty_like(source)
-    _, counted = run_kernel(source, target, way, plan, dtype, record, exchange, None)
+    is_written_directly = source.dtype == out.dtype and fits
+    target = out if is_written_directly else empty_like(source)
+    call = DdeCall(kernel, plan, dtype, record, exchange, None)
+    _, recorded = run_kernel(source, target, call)
     if record != "loads":
-        _refuse_units(counted.moved)
-    if counted.stages is not None and counted.stages.dtype != rows.dtype:
-        counted = counted._replace(stages=counted.stages.astype(rows.dtype))
+        _check_units(recorded.moved)
+    if recorded.stages is not None and recorded.stages.dtype != rows.dtype:
+        recorded = recorded._replace(stages=recorded.stages.astype(rows.dtype))
     if target is not out:
-        np.copyto(out, target, casting="unsafe")
-    return counted
+        copy_into(out, target)
+    return recorded
 
 
-def _refuse_units(moved: NDArray[Any]) -> None:
-    """Raise ``OverflowError`` if the units (S, B) of a row are -1, beyond int64."""
+def _check_units(moved: NDArray[Any]) -> None:
+    """Raise ``OverflowError`` if the units (S, B) of a row are -1, that is beyond int64."""
     if moved.min(initial=0) < 0:
         row = int(np.flatnonzero((moved < 0).any(axis=0))[0])
         raise OverflowError(f"moved must fit int64, got more units in row {row}")
@@ -242,10 +269,7 @@ def _empty_stages(
     nbytes = split + B * S * N * dtype.itemsize
     if nbytes <= SMALL_RESULT_BYTES:
         return np.empty((B, S, N), units), np.empty((S, B, N), dtype), False
-    block = handed_out(nbytes)
-    flows: NDArray[Any]
-    flows, stages = (
-        block[:split].view(units).reshape(B, S, N),
-        block[split:].view(dtype).reshape(S, B, N),
-    )
+    block = result_bytes(nbytes)
+    flows: NDArray[Any] = block[:split].view(units).reshape(B, S, N)
+    stages: NDArray[Any] = block[split:].view(dtype).reshape(S, B, N)
     return flows, stages, nbytes > STREAMED_BYTES

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..accelerate import kernels
+from ..pages import copied, copy_into
 from ..topologies.hypercube import Hypercube
 from ..topologies.kinds import topology_for
 from ..topologies.topology import Topology
@@ -63,20 +64,20 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-# Nodes in all up to which specialised kernels are not worth compiling.
+# Loads up to which specialised kernels are not worth compiling.
 SMALL = 2**11
-# Nodes from which on it pays to look at a sample of the loads first.
+# Loads from which on it pays to look at a sample of them first.
 SAMPLED = 2**16
-PLAIN = frozenset(np.dtype(f"{kind}{width}") for kind in "iu" for width in (1, 2, 4, 8)) | {
+LOAD_DTYPES = frozenset(np.dtype(f"{kind}{width}") for kind in "iu" for width in (1, 2, 4, 8)) | {
     np.dtype(np.float32),
     np.dtype(np.float64),
 }
-# Float lanes as wide as integers: for loads that fit their significand, less its leading bit.
-FLOATS: dict[np.dtype[Any], Any] = {
+# Float lanes as wide as integers: for loads that fit their significand without its leading bit.
+FLOAT_LANES: dict[np.dtype[Any], Any] = {
     np.dtype(np.int32): np.dtype(np.float32),
     np.dtype(np.int64): np.dtype(np.float64),
 }
-# Lanes of 16 bits for wider loads.
+# Empty arrays whose dtype tells a kernel its lanes: 16 bits for wider loads, 32 for 16-bit loads.
 NARROW_LANES: NDArray[np.int16] = np.empty(0, np.int16)
 WIDE_LANES: NDArray[np.int32] = np.empty(0, np.int32)
 # Batches are balanced in tiles if they have at least this many networks of at most this many nodes.
@@ -124,7 +125,7 @@ def dem(
     TypeError, ValueError
         On loads, topology, ``dims``, ``record`` or ``out`` that do not fit.
     OverflowError
-        If a total, or what is moved, does not fit int64 (not with ``record="loads"``).
+        If a total, or the units moved, do not fit int64 (not with ``record="loads"``).
 
     Notes
     -----
@@ -153,13 +154,13 @@ def dem(
     bits = np.array(order, dtype=np.int64)
     if record == "loads":
         check_values(inputs.rows)
-        work = inputs.rows.astype(row_dtype(inputs.rows))
-        _run_measured(work, work.copy(), bits, topology)
+        work = copied(inputs.rows, row_dtype(inputs.rows))
+        _run_measured(work, copied(work), bits, topology)
         copy_back(work, rows)
         return Balance("dem", topology, record, {"loads": finished(result, rows)})
     before = survey(inputs.rows)
     fields: dict[str, Any] = {}
-    # Whether the units moved in all dimensions might not fit.
+    # Whether the units moved in all dimensions are sure to fit.
     is_safe = before.total.max(initial=0) <= INT64_MAX // max(1, topology.n)
     if record == "metrics" and is_safe and _fit_tiles(inputs.rows):
         moved, local, after = _run_in_tiles(inputs.rows, rows, bits, topology, before)
@@ -168,13 +169,13 @@ def dem(
         # ``rows`` is written only once all figures are known to fit.
         T = row_dtype(inputs.rows)
         if is_safe and rows.dtype == T:
-            np.copyto(rows, inputs.rows)
+            copy_into(rows, inputs.rows)
             work = rows
         else:
-            work = inputs.rows.astype(T)
-        local = work.copy()
+            work = copied(inputs.rows, T)
+        local = copied(work)
         if record == "flows":
-            moved = _run_in_stages(work, local, bits, topology, inputs, fields)
+            moved, fields = _run_in_stages(work, local, bits, topology, inputs)
         elif ascending and is_safe and _fit_registers(work):
             moved = np.empty(len(work), np.int64)
             kernel = kernels("dem.measured").balance_integers
@@ -198,7 +199,7 @@ def _prepare(
     """
     if type(topology) is not Hypercube or topology.faults or record != "loads":
         return None
-    if dtype not in PLAIN or not fits(shape, topology):
+    if dtype not in LOAD_DTYPES or not fits(shape, topology):
         return None
     name, n = _kernel_name(dtype, math.prod(shape), topology.n), topology.n
     if name == "dem.integers":
@@ -233,7 +234,7 @@ def _final_loads(source: NDArray[Any], rows: NDArray[Any], n: int) -> None:
     work: NDArray[Any]
     if T.kind != "f":
         if T.itemsize == 1 and source.size > SMALL:
-            work = source.astype(INT16)
+            work = copied(source, INT16)
             if _balance_flat(work, work, n, 0.0):
                 check_values(source)
             copy_back(work, rows)
@@ -243,7 +244,7 @@ def _final_loads(source: NDArray[Any], rows: NDArray[Any], n: int) -> None:
     if _balance_flat(source, rows, n, _largest_legal(T, n)):
         # Loads beyond this bound may still have a finite total.
         check_values(source)
-        work = source.astype(row_dtype(source))
+        work = copied(source, row_dtype(source))
         _balance_flat(work, work, n, float(np.finfo(work.dtype).max))
         copy_back(work, rows)
 
@@ -270,14 +271,15 @@ def _balance_integers(source: NDArray[Any], target: NDArray[Any], n: int) -> int
     """
     kernel, size = kernels("dem.integers"), source.size
     source, target = as_signed(source), as_signed(target)
-    # A sample of the loads rules out lanes that are too narrow, which then are not compiled.
+    # A sample of the loads rules out lanes that are too narrow, for which no kernel is compiled
+    # then.
     status = int(np.bitwise_or.reduce(source[:: size // 64])) if size >= SAMPLED else 0
     if status <= kernel.SMALL_TOP:
         lanes = target if target.dtype == INT16 else NARROW_LANES
         status = _run_lanes(source, target, lanes, n, kernel.SMALL_TOP)
         if status <= 0:
             return status
-    floats = FLOATS.get(target.dtype)
+    floats = FLOAT_LANES.get(target.dtype)
     if floats is not None and kernel.FUSED:
         largest = 2 ** np.finfo(floats).nmant - 1
         if 0 < status <= largest:
@@ -310,7 +312,7 @@ def _fit_registers(rows: NDArray[Any]) -> bool:
 
 
 def _fit_tiles(rows: NDArray[Any]) -> bool:
-    """Return whether rows are integers, many enough of cubes small enough, to go by tiles."""
+    """Return whether rows are integers, and many and small enough to be balanced in tiles."""
     B, N = rows.shape
     many = B >= FEWEST_IN_TILES and rows.size > SMALL
     return rows.dtype.kind != "f" and many and N <= LARGEST_IN_TILES
@@ -328,9 +330,9 @@ def _run_in_tiles(
     (B, N), layout, kernel = rows.shape, kernels("layout.tiles"), kernels("dem.tiles")
     largest, summed = before.largest.max(), before.total.max() * max(1, len(bits))
     T = lane_dtype(kernel, int(largest), int(summed))
-    assert T is not None  # the caller has seen that the units moved fit int64
+    assert T is not None, "the caller has checked that the units moved fit int64"
     sums_T = least_dtype(T, summed)
-    # 16-bit lanes fill a register by twos of what others do.
+    # A register has twice as many 16-bit lanes as 32-bit lanes.
     vector = 32 if T == INT16 else 16
     fitting = min(TILE_WIDTH, TILE_BYTES // (N * T.itemsize), -(-B // vector) * vector)
     W = vector * max(1, fitting // vector)
@@ -370,9 +372,8 @@ def _run_in_stages(
     bits: NDArray[np.int64],
     topology: Hypercube,
     inputs: LoadRows,
-    fields: dict[str, Any],
-) -> NDArray[Any]:
-    """Do as ``_run_measured`` one dimension at a time, and put stages and flows into ``fields``."""
+) -> tuple[NDArray[Any], dict[str, Any]]:
+    """Do as ``_run_measured`` one dimension at a time; return the units, and stages and flows."""
     B, N, S = len(rows), topology.size, len(bits)
     moved: NDArray[Any] = np.empty((B, S), units_dtype(rows))
     stages = np.empty((S, B, N), inputs.rows.dtype)
@@ -384,7 +385,8 @@ def _run_in_stages(
         moved[:, s] = _run_measured(rows, resident_min, bits[s : s + 1], topology)[:, 0]
         flows[:, S - 1 - bit, lower] = before - rows[:, lower].astype(moved.dtype)
         stages[s] = rows
-    fields["stages"] = stages.reshape(S, *inputs.shape)
-    fields["moved_per_stage"] = moved.T.reshape(S, *inputs.batch)
-    fields["flows"] = flows.reshape(*inputs.batch, S, *topology.shape)
-    return moved
+    return moved, {
+        "stages": stages.reshape(S, *inputs.shape),
+        "moved_per_stage": moved.T.reshape(S, *inputs.batch),
+        "flows": flows.reshape(*inputs.batch, S, *topology.shape),
+    }

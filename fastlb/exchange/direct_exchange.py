@@ -10,14 +10,29 @@ import numpy as np
 
 from ..accelerate import kernels
 from ..arguments import one_of
+from ..pages import copy_into, empty_like
 from ..topologies.grids import Grid
 from ..topologies.kinds import topology_for
 from ..topologies.topology import Topology
-from .casting import INT32_MAX, INT64_MAX
-from .dde_run import Counted, DdePlan, balance_rows, plan_of, run_kernel, way_of
+from .casting import INT32, INT32_MAX, INT64, INT64_MAX
+from .dde_run import (
+    AXES,
+    BEFORE,
+    LEAST,
+    LOCAL,
+    MOST,
+    DdeCall,
+    DdePlan,
+    Recorded,
+    balance_rows,
+    choose_kernel,
+    plan_of,
+    run_kernel,
+)
 from .figures import empty_figures, figures, figures_of_one, per_batch, sum_moved
 from .loads import (
     RECORDS,
+    LoadRows,
     Survey,
     all_within,
     batch_shape,
@@ -38,14 +53,14 @@ if TYPE_CHECKING:
 
 EXCHANGES = ("rbs", "sbr")
 # Dtypes of integer loads that kernels read without conversion.
-PLAIN = np.dtype(np.int64), np.dtype(np.int32)
+KERNEL_DTYPES = INT64, INT32
 # Figures of integer loads: the rows of ``whole`` and ``real`` in ``kernels/dde/figures.py``.
-WHOLE = (
+WHOLE_FIGURES = (
     "initial_difference", "difference", "moved", "local",
     "sweeps", "steps", "rounds", "simulated_steps",
 )  # fmt: skip
-REAL = "initial_imbalance", "imbalance", "cost", "locality"
-MOVED = WHOLE.index("moved")
+REAL_FIGURES = "initial_imbalance", "imbalance", "cost", "locality"
+MOVED = WHOLE_FIGURES.index("moved")
 
 
 def dde(
@@ -91,7 +106,7 @@ def dde(
     TypeError, ValueError
         On arguments that do not fit.
     OverflowError
-        If a total, or what is moved, does not fit int64.
+        If a total, or the units moved, do not fit int64.
 
     Notes
     -----
@@ -114,90 +129,91 @@ def dde(
     check_record(record)
     one_of("exchange", exchange, EXCHANGES)
     order = None if axes is None else check_order("axes", axes, topology.ndim)
-    source = read_loads(loads, topology)
+    inputs = read_loads(loads, topology)
     plan = plan_of(topology.shape, wrap, order)
     if record == "loads":
-        small = source.rows.dtype.kind != "f" and all_within(source.rows, INT32_MAX // plan.longest)
+        small = inputs.rows.dtype.kind != "f" and all_within(inputs.rows, INT32_MAX // plan.longest)
         if not small:
-            check_values(source.rows, limit=INT64_MAX // topology.size)
-        result, rows = output_rows(out, loads, source)
-        balance_rows(source.rows, rows, plan, record, exchange, 0 if small else math.inf)
+            check_values(inputs.rows, limit=INT64_MAX // topology.size)
+        result, rows = output_rows(out, loads, inputs)
+        balance_rows(inputs.rows, rows, plan, record, exchange, 0 if small else math.inf)
         return Balance("dde", topology, record, {"loads": finished(result, rows)})
-    before = survey(source.rows)
-    result, rows = output_rows(out, loads, source)
+    before = survey(inputs.rows)
+    result, rows = output_rows(out, loads, inputs)
     # The units that move on a line are at most its length times its total.
     total = before.total.max(initial=0).item()
     # If the units of all axes may not fit, balance into another array: ``out`` must stay unchanged
     # when OverflowError is raised.
     limit = INT64_MAX if rows.dtype.kind != "f" else np.finfo(np.float64).max
-    balanced = rows if total <= limit // (topology.size + 1) else np.empty_like(rows)
+    balanced = rows if total <= limit // (topology.size + 1) else empty_like(rows)
     largest = total * plan.longest
-    counted = balance_rows(source.rows, balanced, plan, record, exchange, largest)
-    fields = _fields(plan, before, counted, source.batch, source.shape, rows.dtype)
+    recorded = balance_rows(inputs.rows, balanced, plan, record, exchange, largest)
+    fields = _fields(plan, inputs, before, recorded)
     if balanced is not rows:
-        np.copyto(rows, balanced)
+        copy_into(rows, balanced)
     return Balance("dde", topology, record, {"loads": finished(result, rows), **fields})
 
 
-def _fields(
-    plan: DdePlan, before: Survey, counted: Counted, batch: tuple[int, ...],
-    shape: tuple[int, ...], dtype: np.dtype[Any],
-) -> dict[str, Any]:  # fmt: skip
+def _fields(plan: DdePlan, inputs: LoadRows, before: Survey, recorded: Recorded) -> dict[str, Any]:
     """Return the figures and, if recorded, the flows and stages, in the loads' shape."""
-    B, columns, rounds = len(before.total), counted.columns, counted.rounds
-    if columns.dtype.kind == "f":
+    B, counted = len(before.total), recorded.figures
+    if counted.dtype.kind == "f":
         # Final loads are rounded to the dtype of the loads, and so are their extremes.
-        least, most = columns[1:3, :B].astype(dtype).astype(columns.dtype)
+        extremes = counted[LEAST : MOST + 1, :B].astype(inputs.rows.dtype).astype(counted.dtype)
         # In C order: NumPy's order of addition, and with it the bits of sums, depends on strides.
-        units = sum_moved(np.ascontiguousarray(counted.moved.T))
-        shared = figures(before, Survey(before.total, least, most), plan.N, units, columns[0, :B])
-        all_rounds = rounds.sum(axis=0).astype(np.int64)
+        units = sum_moved(np.ascontiguousarray(recorded.moved.T))
+        after = Survey(before.total, *extremes)
+        shared = figures(before, after, plan.N, units, counted[LOCAL, :B])
+        rounds = recorded.rounds.sum(axis=0).astype(np.int64)
         shared["steps"] = np.full(B, plan.steps)
-        shared["rounds"], shared["simulated_steps"] = all_rounds, all_rounds + plan.information
-        fields = per_batch(shared, batch)
+        shared["rounds"], shared["simulated_steps"] = rounds, rounds + plan.information
+        fields = per_batch(shared, inputs.batch)
     else:
-        columns[3:6, :B] = before.total, before.smallest, before.largest
-        fields = _fields_of_integers(plan, batch, B, columns)
-    if counted.flows is not None and counted.stages is not None:
-        fields |= _flows(plan, batch, shape, counted)
+        counted[BEFORE:AXES, :B] = before.total, before.smallest, before.largest
+        fields = _integer_fields(plan, inputs.batch, B, counted)
+    if recorded.flows is not None:
+        fields |= _flows(plan, inputs.batch, inputs.shape, recorded)
     return fields
 
 
 def _flows(
-    plan: DdePlan, batch: tuple[int, ...], shape: tuple[int, ...], counted: Any
+    plan: DdePlan, batch: tuple[int, ...], shape: tuple[int, ...], recorded: Any
 ) -> dict[str, Any]:
     """Return flows, stages, and the units and rounds of each axis, in the loads' shape."""
     S = len(plan.axes)
     return {
-        "stages": counted.stages.reshape(S, *shape),
-        "moved_per_stage": counted.moved.reshape(S, *batch),
-        "rounds_per_stage": counted.rounds.reshape(S, *batch).astype(np.int64, copy=False),
-        "flows": counted.flows.reshape(*batch, S, *plan.shape),
+        "stages": recorded.stages.reshape(S, *shape),
+        "moved_per_stage": recorded.moved.reshape(S, *batch),
+        "rounds_per_stage": recorded.rounds.reshape(S, *batch).astype(np.int64, copy=False),
+        "flows": recorded.flows.reshape(*batch, S, *plan.shape),
     }
 
 
-def _fields_of_integers(
-    plan: DdePlan, batch: tuple[int, ...], B: int, columns: NDArray[np.int64]
+def _integer_fields(
+    plan: DdePlan, batch: tuple[int, ...], B: int, counted: NDArray[np.int64]
 ) -> dict[str, Any]:
-    """Return the figures of B networks from the kernels' columns; without a batch, numbers."""
+    """Return the figures of B networks of integers; without a batch, numbers.
+
+    ``counted`` : (6 + 2 S, B or more), see :class:`Recorded`.
+    """
     S = len(plan.axes)
     if B == 1:
-        local, least, most, total, least_before, most_before, *of_axes = columns[:, 0].tolist()
+        local, least, most, total, least_before, most_before, *of_axes = counted[:, 0].tolist()
         moved, rounds = sum(of_axes[:S]), sum(of_axes[S:])
         if moved > INT64_MAX:
-            sum_moved(columns[6 : 6 + S, :1].T)
+            sum_moved(counted[AXES : AXES + S, :1].T)  # raises OverflowError
         fields = figures_of_one(
             total, (least_before, most_before), (least, most), plan.N, moved, local
         )
         fields["steps"], fields["rounds"] = plan.steps, rounds
         fields["simulated_steps"] = rounds + plan.information
         return per_batch(fields, batch) if batch else fields
-    whole, real = empty_figures(B, len(WHOLE))
-    kernels("dde.figures").figures(columns, plan.N, plan.steps, plan.information, whole, real)
+    whole, real = empty_figures(B, len(WHOLE_FIGURES))
+    kernels("dde.figures").figures(counted, plan.N, plan.steps, plan.information, whole, real)
     if whole[MOVED].min(initial=0) < 0:
-        sum_moved(np.ascontiguousarray(columns[6 : 6 + S, :B].T))
+        sum_moved(np.ascontiguousarray(counted[AXES : AXES + S, :B].T))  # raises OverflowError
     values = *whole.reshape(len(whole), *batch), *real.reshape(len(real), *batch)
-    return dict(zip(WHOLE + REAL, values, strict=True))
+    return dict(zip(WHOLE_FIGURES + REAL_FIGURES, values, strict=True))
 
 
 @lru_cache(maxsize=256)
@@ -207,7 +223,7 @@ def _prepare(
     """Return the prepared call for integers whose sums fit the kernel's workspace, or None."""
     if (
         not isinstance(topology, Grid)
-        or dtype not in PLAIN
+        or dtype not in KERNEL_DTYPES
         or record not in RECORDS
         or exchange not in EXCHANGES
     ):
@@ -220,25 +236,25 @@ def _prepare(
     if B == 0:
         return None
     plan = plan_of(topology.shape, topology.wrap, None)
-    way = way_of(plan, B, record)
-    workspace_dtype: Any = np.int64 if way.few else np.int32
+    kernel = choose_kernel(plan, B, record)
+    workspace_dtype: Any = np.int64 if kernel.for_few_nodes else np.int32
     # Totals of lines and, if recorded, units of an axis fit it; the units of all axes fit int64.
-    times = plan.longest * (1 if record == "loads" else plan.N)
+    multiple = plan.longest * (1 if record == "loads" else plan.N)
     limit = min(int(np.iinfo(workspace_dtype).max), INT64_MAX // max(1, topology.ndim))
-    top = min(limit // times, int(np.iinfo(dtype).max))
-    constants = way, plan, workspace_dtype, record, exchange, top
+    top = min(limit // multiple, int(np.iinfo(dtype).max))
+    call = DdeCall(kernel, plan, workspace_dtype, record, exchange, top)
     if record == "loads":
-        return PreparedCall(_balance_loads, constants)
+        return PreparedCall(_balance_loads, (call,))
 
-    def fields(counted: Counted) -> dict[str, Any]:
-        values = _fields_of_integers(plan, batch, B, counted.columns)
-        if counted.flows is not None:
-            values |= _flows(plan, batch, shape, counted)
+    def fields(recorded: Recorded) -> dict[str, Any]:
+        values = _integer_fields(plan, batch, B, recorded.figures)
+        if recorded.flows is not None:
+            values |= _flows(plan, batch, shape, recorded)
         return values
 
-    return PreparedCall(run_kernel, constants, fields)
+    return PreparedCall(run_kernel, (call,), fields)
 
 
-def _balance_loads(*arguments: Any) -> int:
+def _balance_loads(source: NDArray[Any], target: NDArray[Any], call: DdeCall) -> int:
     """Balance networks and return the kernel's status, as :class:`PreparedCall` needs it."""
-    return run_kernel(*arguments)[0]
+    return run_kernel(source, target, call)[0]

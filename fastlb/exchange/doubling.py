@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..aside import aside_if_large
 from ..display.cards import Displayed
-from .lines import ROUNDING, dde_line
+from .lines import ROUNDING, DdeLine, dde_line
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -58,6 +59,11 @@ def recursive_doubling(loads: ArrayLike) -> Doubling:
     9
     """
     line = dde_line(loads)
+    doubling: Doubling = aside_if_large(len(line.quotas), _of_line, line)
+    return doubling
+
+
+def _of_line(line: DdeLine) -> Doubling:
     k = len(line.quotas)
     nodes = np.arange(k)
     ends = np.minimum(nodes + (nodes & -nodes), k)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..accelerate import kernels
 from ..memory import require_memory
+from ..pages import copied
+from .fault_rows import Result
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,51 +18,33 @@ if TYPE_CHECKING:
     from .fault_tree import FaultTree
 
 
-@dataclass(frozen=True)
-class LinkByLink:
-    """Units and flows of rows (B, N) balanced link by link in ``S`` stages.
-
-    Attributes
-    ----------
-    largest : int or float
-        Largest load after a repair.
-    moved : (S, B) int64 or float64
-        Units that each stage moves; -1 if they do not fit int64.
-    local : (B,) int64 or float64
-        Units that never left.
-    flows, stages : (B, n, N) and (S, B, N), or None
-        Net flow over each link from its lower end; the loads after each stage.
-    """
-
-    largest: Any
-    moved: NDArray[Any]
-    local: NDArray[Any]
-    flows: NDArray[Any] | None
-    stages: NDArray[Any] | None
-
-
 def link_by_link(
     plan: FaultSchedule | None,
     tree: FaultTree | None,
     rows: NDArray[Any],
     units_dtype: np.dtype[Any],
     *,
-    recorded: bool,
-) -> LinkByLink:
-    """Balance rows (B, N) in place by a plan, a tree, or both; ``recorded`` asks for flows."""
+    with_flows: bool,
+) -> Result:
+    """Balance rows (B, N) in place by a plan, a tree, or first the plan and then the tree.
+
+    Units that do not fit int64 are -1.
+    """
     B, N = rows.shape
     n = N.bit_length() - 1
     S = 2 * (plan is not None) + (tree is not None)
-    require_memory(recorded * B * N * (8 * n + S * rows.itemsize), "the flows")
-    flows = np.zeros((B, n, N), units_dtype) if recorded else None
-    stages = np.empty((S, B, N), rows.dtype) if recorded else None
+    flows: NDArray[Any] | None = None
+    stages: NDArray[Any] | None = None
+    if with_flows:
+        require_memory(B * N * (8 * n + S * rows.itemsize), "the flows")
+        flows, stages = np.zeros((B, n, N), units_dtype), np.empty((S, B, N), rows.dtype)
     moved = np.zeros((S, B), units_dtype)
-    resident_min = rows.copy()
+    resident_min = copied(rows)
     largest = units_dtype.type(0)
     if plan is not None:
-        after = None if stages is None else stages[:2]
+        plan_stages = None if stages is None else stages[:2]
         largest = kernels("faults.single").balance_links(
-            rows, resident_min, flows, after, plan.program, plan.order == "lowest", moved[:2]
+            rows, resident_min, flows, plan_stages, plan.program, plan.order == "lowest", moved[:2]
         )
     if tree is not None:
         branches = tree.order, tree.parent, tree.component, tree.starts
@@ -71,11 +54,11 @@ def link_by_link(
         if stages is not None:
             stages[-1] = rows
     if rows.dtype.kind == "f":
-        # All methods add loads up in the order of the nodes. Adding 0.0 makes 0.0 of -0.0.
+        # All kernels add loads in the order of the nodes. Adding 0.0 turns -0.0 into 0.0.
         local = np.add.accumulate(resident_min, axis=1)[:, -1] + 0.0
     else:
         local = resident_min.sum(axis=1, dtype=units_dtype)
-    return LinkByLink(largest, moved, local, flows, stages)
+    return Result(largest, moved.T, local, None, flows, stages)
 
 
 def ranks(rows: NDArray[Any], tree: FaultTree) -> NDArray[np.int64]:

@@ -1,8 +1,8 @@
 """The plan of fault-tolerant DEM as few passes over tiles.
 
-If all parts of a subcube continue with the same dimension, whether they have faults or not, one
-pass balances both dimensions, and up to three in this way. On the 10-cube with 9 faults there are
-120 passes instead of 208, which take two thirds of the time.
+A pass balances up to three dimensions: that of a subcube, and the next one of its parts, with
+faults or without, if it is the same for all of them. On the 10-cube with 9 faults there are 120
+passes instead of 208, which take two thirds of the time.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 EXCHANGE, LEVEL = 0, 1
 # Dimensions balanced in one pass at most.
 GROUPED = 3
-# Nodes of a block, as bits: it stays in cache while all its own dimensions are balanced.
+# Bits of a block: its 2**8 nodes stay in cache while all its own dimensions are balanced.
 BLOCK = 8
-# Nodes of nested blocks, as bits, outermost first, where a pass balances a single dimension.
-SINGLY = 12, 5
+# Bits of nested blocks, outermost first, if a pass balances a single dimension.
+SINGLE_BLOCKS = 12, 5
 
 
 @dataclass(frozen=True)
@@ -51,11 +51,15 @@ class _Part:
 
 
 class _Passes:
-    """Builds the rows of passes; ``order`` has all bits as fault-free subcubes balance them."""
+    """Builds the rows of passes.
+
+    ``order`` has all bits in the order in which fault-free subcubes balance them; ``singly``
+    balances one bit a pass.
+    """
 
     def __init__(self, program: NDArray[np.int64], order: tuple[int, ...], singly: bool) -> None:
         self.order = order
-        self.outwards = list(order) == sorted(order)
+        self.is_ascending = list(order) == sorted(order)
         self.grouped = 1 if singly else GROUPED
         self.singly = singly
         self.rows: list[tuple[int, ...]] = []
@@ -69,7 +73,8 @@ class _Passes:
     def _part(self, remaining: list[list[int]], base: int, free: int) -> _Part:
         """Pop the rows of a subcube and all its parts, which are in depth-first order."""
         if not remaining or remaining[-1][1:3] != [base, free]:
-            return _Part(base, free, ())  # Stuck.
+            # A stuck subcube has no row.
+            return _Part(base, free, ())
         kind, _, _, bit = remaining.pop()
         if kind == WHOLE:
             return _Part(base, 0, tuple(b for b in self.order if free >> b & 1))
@@ -92,23 +97,26 @@ class _Passes:
 
     def _whole(self, base: int, others: int, bits: tuple[int, ...]) -> None:
         nodes = others | _mask(bits)
-        ends: tuple[int, ...] = (BLOCK,) if nodes.bit_count() > BLOCK else ()
+        block_bits: tuple[int, ...] = (BLOCK,) if nodes.bit_count() > BLOCK else ()
         if self.singly:
-            gap = (~nodes & nodes + 1).bit_length() - 1
-            ends = (gap, *SINGLY)
-        self._blocks(base, nodes, bits, ends)
+            # The outermost blocks are the bits below the first that does not vary.
+            first_gap = (~nodes & nodes + 1).bit_length() - 1
+            block_bits = (first_gap, *SINGLE_BLOCKS)
+        self._blocks(base, nodes, bits, block_bits)
 
-    def _blocks(self, base: int, nodes: int, bits: tuple[int, ...], ends: tuple[int, ...]) -> None:
-        """Balance bits; bits below the first of ``ends`` block by block."""
-        block_mask = (1 << ends[0]) - 1 if ends else 0
+    def _blocks(
+        self, base: int, nodes: int, bits: tuple[int, ...], block_bits: tuple[int, ...]
+    ) -> None:
+        """Balance bits: those below the first of ``block_bits`` in a block after the other."""
+        block_mask = (1 << block_bits[0]) - 1 if block_bits else 0
         near = tuple(b for b in bits if block_mask >> b & 1)
         far = tuple(b for b in bits if b not in near)
-        if not self.outwards:
+        if not self.is_ascending:
             self._groups(base, nodes, far)
         if near:
             for block in _subsets(nodes & ~block_mask):
-                self._blocks(base | block, nodes & block_mask, near, ends[1:])
-        if self.outwards:
+                self._blocks(base | block, nodes & block_mask, near, block_bits[1:])
+        if self.is_ascending:
             self._groups(base, nodes, far)
 
     def _groups(self, base: int, nodes: int, bits: tuple[int, ...]) -> None:
@@ -128,7 +136,7 @@ def plan_passes(
 ) -> NDArray[np.int64]:
     """Return a plan as passes over nodes, or over positions (``kernels/faults/positions.py``).
 
-    ``singly`` balances one dimension a pass, in a fixed order, because sums of floats depend on it.
+    ``singly`` balances one dimension a pass, in a fixed order on which sums of floats depend.
 
     Returns
     -------
@@ -152,7 +160,7 @@ def _mask(bits: tuple[int, ...]) -> int:
 
 
 def _subsets(mask: int) -> Iterator[int]:
-    """Return all numbers with bits of a mask alone, ascending."""
+    """Yield all numbers whose bits are in a mask, ascending."""
     sub = 0
     while True:
         yield sub

@@ -1,4 +1,4 @@
-"""Making the schedule of fault-tolerant DEM from the faulty links alone (More-Wu section 2.2)."""
+"""Schedules of fault-tolerant DEM, computed from the faulty links (More-Wu section 2.2)."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ from .fault_schedule import REPAIR, SPLIT, WHOLE, FaultSchedule, Repair, Split, 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from ..topologies.topology import Topology
+
 ORDERS = ("lowest", "highest")
 DONORS = ("latest", "earliest")
 
 
-def fault_schedule(topology: Hypercube, *, order: str, donor: str) -> FaultSchedule:
+def fault_schedule(topology: Topology, *, order: str, donor: str) -> FaultSchedule:
     """Return the schedule of a faulty cube; parameters and errors as for ``fault_plan``."""
     if not isinstance(topology, Hypercube):
         raise TypeError(f"topology must be a Hypercube, got {topology!r}")
@@ -71,25 +73,26 @@ def _repairs(
     stuck: list[tuple[Subcube, tuple[int, ...]]],
     donor: str,
 ) -> tuple[Repair, ...]:
-    """Give each stuck subcube its donor, or raise ``FaultError`` for the first without one."""
+    """Return the repairs, or raise ``FaultError`` for the first stuck subcube without a donor."""
     bases = np.array([subcube.base for subcube, _ in stuck], dtype=np.int64)
     frees = np.array([subcube.free for subcube, _ in stuck], dtype=np.int64)
     repairs = []
     for i, (subcube, path) in enumerate(stuck):
         candidates = path[::-1] if donor == "latest" else path
+        # Bits across which the neighbour is fault-free.
         whole = [bit for bit in candidates if not _has_fault(links, subcube.neighbour(bit))]
         if not whole:
-            tried = "it was never split" if not path else "every neighbour subcube has one too"
+            reason = "it was never split" if not path else "every neighbour subcube has one too"
             raise FaultError(
                 f"faults of {brief(topology)} leave no plan: nodes {_nodes_text(subcube)} have a "
-                f"faulty link in every dimension, and {tried}"
+                f"faulty link in every dimension, and {reason}"
             )
-        apart = (
+        without_overlap = (
             bit
             for bit in whole
             if not _overlaps(subcube.neighbour(bit), bases[i + 1 :], frees[i + 1 :])
         )
-        bit = next(apart, whole[0])
+        bit = next(without_overlap, whole[0])
         repairs.append(Repair(subcube, subcube.neighbour(bit), bit))
     return tuple(repairs)
 
@@ -99,7 +102,7 @@ def _has_fault(links: NDArray[np.int64], subcube: Subcube) -> bool:
 
 
 def _overlaps(subcube: Subcube, bases: NDArray[np.int64], frees: NDArray[np.int64]) -> bool:
-    """Tell whether a subcube shares a node with any of the others."""
+    """Return whether a subcube shares a node with any of the others."""
     return bool((((bases ^ subcube.base) & ~frees & ~subcube.free) == 0).any())
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..display.cards import card
 from ..display.tables import html_table
-from ..topologies.kinds import topology_for
+from ..topologies.parse import read_topology
 from .fault_planning import fault_schedule
 from .fault_schedule import FaultSchedule, Subcube, brief
 from .fault_tolerance import apply_schedule
@@ -36,7 +36,7 @@ class FaultPlan(FaultSchedule):
     splits : tuple of Split
         Subcubes with faults and the bit each is split along, a subcube before its halves.
     whole : tuple of Subcube
-        Fault-free subcubes that are left, each balanced along all its bits in ``order``.
+        Fault-free subcubes that remain, each balanced along all its bits in ``order``.
     repairs : tuple of Repair
         Stuck subcubes with their donors, in the order of their repair.
     program : (M, 4) int64
@@ -105,8 +105,8 @@ def fault_plan(
     order : {"lowest", "highest"}
         Which fault-free dimension of a subcube is split first.
     donor : {"latest", "earliest"}
-        Which donor a stuck subcube takes: the one across the dimension it was split along most
-        recently, or first. Donors that overlap no stuck subcube still waiting go before others.
+        Which donor repairs a stuck subcube: the one across the dimension it was split along most
+        recently, or first. Donors that overlap no subcube still to be repaired come before others.
 
     Raises
     ------
@@ -123,8 +123,7 @@ def fault_plan(
     >>> fault_plan(lb.Hypercube(2, faults=[(0, 1)])).stuck
     (Subcube(base=0, free=1),)
     """
-    cube = topology_for("fault_tolerant_dem", topology)
-    return _plan_of(fault_schedule(cube, order=order, donor=donor))
+    return _plan_of(fault_schedule(read_topology(topology), order=order, donor=donor))
 
 
 @lru_cache(maxsize=256)

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-# Nodes up to which a network is balanced link by link, as another kernel would not pay, and up to
-# which calls are prepared.
+# Nodes up to which a network alone is balanced link by link, as other kernels are no faster, and up
+# to which calls are prepared.
 LINK_BY_LINK, PREPARED = 2**6, 2**11
 
 
@@ -52,21 +52,18 @@ def prepare_call(
     largest = int(np.iinfo(dtype).max) // times
     if topology.size <= LINK_BY_LINK:
         top = min(largest, INT64_MAX // (topology.size * max(1, plan.steps)))
-        constants = plan.program, lowest, all_bits_set(top)
-        return PreparedCall(kernels("faults.single").balance_small, constants, fields)
-    # In a pass a lane of 32 bits counts twelve halves of loads.
-    options = (
-        not lowest,
-        largest_stuck(plan),
-        all_bits_set(min(largest, INT32_MAX // max(times, 6))),
-    )
+        return PreparedCall(
+            kernels("faults.single").balance_small,
+            (plan.program, lowest, all_bits_set(top)),
+            fields,
+        )
+    # In a pass a lane of 32 bits counts at most twelve halves of loads.
+    top = all_bits_set(min(largest, INT32_MAX // max(times, 6)))
+    settings = not lowest, largest_stuck(plan), top
     # Unsigned, so that numba does not look for negative indices.
-    place = positions_of_nodes(topology.n, lowest).astype(np.uint32)
-    return PreparedCall(
-        kernels("faults.steps").balance_one,
-        (place, steps_of(plan), plan.positions, options, measured),
-        fields,
-    )
+    positions = positions_of_nodes(topology.n, lowest).astype(np.uint32)
+    constants = positions, steps_of(plan), plan.positions, settings, measured
+    return PreparedCall(kernels("faults.steps").balance_one, constants, fields)
 
 
 @lru_cache(maxsize=64)
@@ -85,18 +82,18 @@ def steps_of(plan: FaultSchedule) -> NDArray[np.int64]:
     segments: list[NDArray[np.int64]] = []
     for turn in bits:
         for bit in range(n):
-            chosen = (turn == bit).reshape(-1, L) @ (1 << np.arange(L))
-            rows = np.flatnonzero(chosen)
-            # Of two rows the lower one stands for both.
+            lanes = (turn == bit).reshape(-1, L) @ (1 << np.arange(L))
+            rows = np.flatnonzero(lanes)
+            # Of two rows that exchange, the step names the lower one.
             rows = rows[(rows * L & 1 << bit) == 0]
             if rows.size:
-                steps = rows * L | chosen[rows] << kernel.LANES_FROM
+                steps = rows * L | lanes[rows] << kernel.LANES_FROM
                 segments.append(np.array([1 << bit, rows.size, *steps]))
     return np.concatenate(segments)
 
 
 def _metrics(steps: int) -> Callable[..., dict[str, Any]]:
-    # Written out, it takes a third of the time of zipping names and numbers.
+    # A dict display takes a third of the time of zipping names and numbers.
     def fields(
         initial_difference: int, difference: int, moved: int, local: int,
         initial_imbalance: float, imbalance: float, cost: float, locality: float,

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
+from ..aside import aside_if_large
 from ..errors import FaultError
+from ..pages import copied, copy_into, empty_like
 from ..topologies.kinds import topology_for
-from .casting import INT32_MAX, INT64_MAX, units_dtype
+from .casting import FLOAT64, INT32, INT32_MAX, INT64, INT64_MAX, units_dtype
 from .fault_batches import (
-    PlanResult,
     dtype_max,
     fit_side_by_side,
     one_by_one,
@@ -18,13 +21,14 @@ from .fault_batches import (
     side_by_side_int16,
     times_moved,
 )
-from .fault_links import LinkByLink, link_by_link
+from .fault_links import link_by_link
 from .fault_planning import fault_schedule
+from .fault_rows import Checks, Result
 from .fault_schedule import FaultSchedule
-from .fault_single import prepare_call
+from .fault_single import LINK_BY_LINK, prepare_call
 from .fault_tree import FaultTree, fault_tree
 from .figures import figures, per_batch
-from .loads import Survey, all_within, check_record, check_values, read_loads, survey, survey_after
+from .loads import all_within, check_record, check_values, read_loads, survey, survey_after
 from .outputs import finished, output_rows
 from .prepared import run_prepared
 from .result import Balance
@@ -36,8 +40,6 @@ if TYPE_CHECKING:
 
 FLOAT64_MAX = float(np.finfo(np.float64).max)
 METHOD: Final = "fault_tolerant_dem"
-# Nodes of networks that are balanced link by link where they are few.
-LINK_BY_LINK = 2**6
 
 
 def fault_tolerant_dem(
@@ -53,12 +55,12 @@ def fault_tolerant_dem(
 ) -> Balance:
     """Balance a hypercube with faulty links by dimension exchange (More-Wu section 2.2).
 
-    Every subcube is balanced along a fault-free dimension and halved there; a subcube with a
-    fault in each of its dimensions hands its pegs (load above its neighbour's) and holes (load
-    below) to a fault-free neighbour, which levels them. Load is conserved, never negative, and
-    uses no faulty link. With at most ``n - 1`` faults loads of floats end equal; with more they
-    need not, even where a plan exists. Integer loads do not always end within 1, and may differ
-    by more than ``n``.
+    Every subcube is balanced along a fault-free dimension and halved there. A subcube with a
+    fault in each of its dimensions is stuck: it sends its pegs (load above its neighbour's) and
+    registers its holes (load below) with a fault-free neighbour, its donor, which levels them.
+    Load is conserved, never negative, and uses no faulty link. With at most ``n - 1`` faults float
+    loads end equal; with more they need not, even where a plan exists. Integer loads do not always
+    end within 1, and may differ by more than ``n``.
 
     Parameters
     ----------
@@ -69,7 +71,7 @@ def fault_tolerant_dem(
     order : {"lowest", "highest"}
         Which fault-free dimension of a subcube is split first.
     donor : {"latest", "earliest"}
-        Which donor a stuck subcube takes first, by when the two were split.
+        Which donor of a stuck subcube comes first, by when the two were split.
     fallback : {None, "tree"}
         What to do when there is no plan: raise, or send exact quotas along a breadth-first tree
         of each connected component (difference at most 1 within each).
@@ -94,7 +96,7 @@ def fault_tolerant_dem(
     ValueError
         If an argument is none of those named, or loads are negative, NaN or infinite.
     OverflowError
-        If a total does not fit int64, or a node would hold more than the dtype takes.
+        If a total does not fit int64, or the load of a node its dtype.
 
     Notes
     -----
@@ -164,125 +166,139 @@ def _balance(
     record: str,
     out: NDArray[Any] | None,
 ) -> Balance:
+    """Balance loads by a plan, by a tree, or first by the plan and then by the tree."""
     check_record(record)
     inputs = read_loads(loads, topology)
-    result, rows = output_rows(out, loads, inputs)
-    exact = record != "loads" or tree is not None or (plan is not None and bool(plan.repairs))
+    target, rows = output_rows(out, loads, inputs)
     measured = record != "loads"
-    fields: dict[str, Any]
-    plan_only = plan if tree is None and record != "flows" else None
-    side_by_side_fit = fit_side_by_side(inputs.rows)
-    if plan_only is not None and side_by_side_fit:
-        plan_result = side_by_side_int16(plan_only, inputs.rows, rows, measured)
-        if plan_result is not None:
-            fields = {"loads": finished(result, rows)}
-            if plan_result.figures is not None:
-                fields |= _with_steps(plan_result.figures, plan_only.steps, inputs.batch)
-            return Balance(METHOD, topology, record, fields)
-    # Few large networks are surveyed directly.
-    small = (not measured or side_by_side_fit) and _all_small(plan_only, inputs.rows)
-    before = survey(inputs.rows) if exact and not small else None
-    if not (exact or small):
-        check_values(inputs.rows)
     steps = (plan.steps if plan else 0) + (tree.steps if tree else 0)
-    # A unit is sent at most once a step; beyond this limit every addition is checked.
-    whole = rows.dtype.kind in "iu"
-    largest_total = 0 if before is None else before.total.max(initial=0)
-    limit = INT64_MAX // max(1, steps) if whole else FLOAT64_MAX / max(1, steps)
-    checked_sums = measured and largest_total > limit
-    # If something may be too large, ``out`` is written last.
-    if out is not None and (checked_sums or _may_overflow(plan, before, rows.dtype)):
-        rows = np.empty_like(rows)
-    linkwise: LinkByLink | None = None
-    plan_result = None
-    if plan_only is None or checked_sums or _few_links(plan_only, inputs.rows, measured):
-        dtype = np.dtype(units_dtype(rows))
-        # Unsigned loads without a survey may exceed int64. Narrow dtypes are cast to save kernels.
-        wide = inputs.rows.astype(rows.dtype if _beyond_int64(rows, before, small) else dtype)
-        linkwise = link_by_link(plan, tree, wide, dtype, recorded=record == "flows")
-        moved, local, largest = linkwise.moved.T, linkwise.local, linkwise.largest
-        if checked_sums and not (np.isfinite(moved).all() and (moved >= 0).all()):
+    # Trees and flows are computed link by link.
+    plan_alone = plan if tree is None and record != "flows" else None
+    result = None
+    if plan_alone is not None and fit_side_by_side(inputs.rows):
+        result = side_by_side_int16(plan_alone, inputs.rows, rows, measured=measured)
+    if result is None:
+        checks = _check(plan, tree, inputs.rows, record)
+        check_units = measured and _units_may_overflow(checks, steps, rows.dtype)
+        # ``out`` must stay unchanged when OverflowError is raised.
+        if out is not None and (check_units or _loads_may_overflow(plan, checks, rows.dtype)):
+            rows = empty_like(rows)
+        if plan_alone is None or check_units or _few_links(plan_alone, inputs.rows, measured):
+            result = _run_links(plan, tree, inputs.rows, rows, checks, with_flows=record == "flows")
+        else:
+            result = _run_plan(plan_alone, inputs.rows, rows, checks, measured=measured)
+        if check_units and not (np.isfinite(result.moved) & (result.moved >= 0)).all():
+            dtype = units_dtype(rows)
             raise OverflowError(f"moved must fit {dtype}, got more units times links")
-        rows[...] = wide
-    else:
-        plan_result = _by_plan(plan_only, inputs.rows, rows, measured, before, small)
-        moved, local, largest = plan_result.moved, plan_result.local, plan_result.largest
-    if largest > dtype_max(rows.dtype):
-        raise OverflowError(
-            f"loads must leave room in {rows.dtype} for what a donor holds, which is {largest}"
-        )
-    shared = None if plan_result is None else plan_result.figures
-    if shared is None and before is not None and measured:
-        shared = figures(before, survey_after(before, rows), topology.size, moved, local)
-    fields = {"loads": finished(result, rows)}
-    if shared is not None:
-        fields |= _with_steps(shared, steps, inputs.batch)
-    if linkwise is not None and linkwise.flows is not None and linkwise.stages is not None:
-        flows = linkwise.flows
-        stages = linkwise.stages.astype(rows.dtype, copy=False)
-        fields["flows"] = flows.reshape(*inputs.batch, topology.ndim, *topology.shape)
+        if result.largest > dtype_max(rows.dtype):
+            raise OverflowError(
+                f"loads must leave room in {rows.dtype} for what a donor holds, which is "
+                f"{result.largest}"
+            )
+        if measured and result.figures is None and checks.survey is not None:
+            before, after = checks.survey, survey_after(checks.survey, rows)
+            computed = figures(before, after, topology.size, result.moved, result.local)
+            result = replace(result, figures=computed)
+    fields: dict[str, Any] = {"loads": finished(target, rows)}
+    if result.figures is not None:
+        same_for_all = {"sweeps": np.ones(len(rows), np.int64), "steps": np.full(len(rows), steps)}
+        fields |= per_batch(result.figures | same_for_all, inputs.batch)
+    if result.flows is not None and result.stages is not None:
+        stages = result.stages.astype(rows.dtype, copy=False)
+        fields["flows"] = result.flows.reshape(*inputs.batch, topology.ndim, *topology.shape)
         fields["stages"] = stages.reshape(len(stages), *inputs.shape)
-        fields["moved_per_stage"] = linkwise.moved.reshape(len(stages), *inputs.batch)
+        fields["moved_per_stage"] = result.moved.T.reshape(len(stages), *inputs.batch)
     return Balance(METHOD, topology, record, fields)
 
 
-def _with_steps(computed: dict[str, Any], steps: int, batch: tuple[int, ...]) -> dict[str, Any]:
-    """Return the figures with sweeps and steps, in the batch's shape."""
-    B = int(np.prod(batch, dtype=np.int64))
-    same = {"sweeps": np.ones(B, np.int64), "steps": np.full(B, steps)}
-    return per_batch(computed | same, batch)
+def _check(
+    plan: FaultSchedule | None, tree: FaultTree | None, rows: NDArray[Any], record: str
+) -> Checks:
+    """Check the values of the rows as far as the computation needs it, and raise as ``survey``."""
+    plan_alone = plan if tree is None and record != "flows" else None
+    # The figures of few large networks need a survey anyway.
+    needs_no_survey = record == "loads" or fit_side_by_side(rows)
+    if plan_alone is not None and needs_no_survey and _are_small(plan_alone, rows):
+        return Checks(None, are_small=True)
+    if record != "loads" or tree is not None or (plan is not None and plan.repairs):
+        return Checks(survey(rows), are_small=False)
+    check_values(rows)
+    return Checks(None, are_small=False)
+
+
+def _are_small(plan: FaultSchedule, rows: NDArray[Any]) -> bool:
+    """Return whether integer loads are legal and so small that nothing overflows, in one pass."""
+    if rows.dtype.kind == "f":
+        return False
+    fits_dtype = int(np.iinfo(rows.dtype).max) >> len(plan.repairs)
+    return all_within(rows, min(fits_dtype, INT32_MAX // (rows.shape[1] * times_moved(plan))))
+
+
+def _units_may_overflow(checks: Checks, steps: int, dtype: np.dtype[Any]) -> bool:
+    """Return whether the units moved may not fit: each is sent at most once a step."""
+    steps = max(1, steps)
+    limit = INT64_MAX // steps if dtype.kind in "iu" else FLOAT64_MAX / steps
+    return bool(checks.largest_total > limit)
+
+
+def _loads_may_overflow(plan: FaultSchedule | None, checks: Checks, dtype: np.dtype[Any]) -> bool:
+    """Return whether a donor may hold more than the dtype does."""
+    largest = checks.largest_load
+    if plan is None or largest is None or not plan.repairs or dtype.kind == "f":
+        return False
+    return largest << len(plan.repairs) > np.iinfo(dtype).max
 
 
 def _few_links(plan: FaultSchedule, rows: NDArray[Any], measured: bool) -> bool:
     """Return whether networks are so few and small that they are balanced link by link.
 
-    Measured float loads are not, because other kernels add up units in another order.
+    Measured float loads are not, because other kernels add units in another order.
     """
     real = measured and rows.dtype.kind == "f"
     return plan.topology.size <= LINK_BY_LINK and not real and not fit_side_by_side(rows)
 
 
-def _beyond_int64(rows: NDArray[Any], before: Survey | None, small: bool) -> bool:
-    """Return whether loads may exceed int64: uint64 loads that were not surveyed."""
-    return rows.dtype == np.uint64 and before is None and not small
+def _run_links(
+    plan: FaultSchedule | None,
+    tree: FaultTree | None,
+    rows: NDArray[Any],
+    out: NDArray[Any],
+    checks: Checks,
+    *,
+    with_flows: bool,
+) -> Result:
+    """Balance rows link by link into ``out``."""
+    # Other dtypes than uint64 loads beyond int64 are cast, so that fewer kernels are compiled.
+    units = units_dtype(rows)
+    work = copied(rows, rows.dtype if checks.may_exceed_int64(rows) else units)
+    balance_work = partial(link_by_link, plan, tree, work, units, with_flows=with_flows)
+    result = cast(Result, aside_if_large(work.size, balance_work))
+    copy_into(out, work)
+    return result
 
 
-def _by_plan(
+def _run_plan(
     plan: FaultSchedule,
     rows: NDArray[Any],
     out: NDArray[Any],
+    checks: Checks,
+    *,
     measured: bool,
-    before: Survey | None,
-    small: bool,
-) -> PlanResult:
-    """Leave the final loads in ``out``, which may be the rows."""
-    if _beyond_int64(rows, before, small):
-        return one_by_one(plan, rows, out, measured, rows.dtype)
+) -> Result:
+    """Balance rows by a plan alone into ``out``, which may be the rows."""
+    if checks.may_exceed_int64(rows):
+        return one_by_one(plan, rows, out, rows.dtype, measured=measured)
     if fit_side_by_side(rows):
-        return side_by_side(plan, rows, out, measured, before, small)
+        return side_by_side(plan, rows, out, checks, measured=measured)
     if rows.dtype.kind == "f":
-        return one_by_one(plan, rows, out, measured, np.dtype(np.float64))
-    fits = rows.dtype.itemsize < 4 or rows.dtype == np.int32
-    if measured and fits and before is not None:
+        return one_by_one(plan, rows, out, FLOAT64, measured=measured)
+    fits_int32 = rows.dtype.itemsize < 4 or rows.dtype == np.int32
+    if measured and fits_int32 and checks.largest_load is not None:
         # A lane counts twelve halves of loads.
-        fits = int(before.largest.max(initial=0)) <= 2**32 // 6
-    narrow = fits or small or (before is not None and before.total.max(initial=0) <= INT32_MAX)
-    return one_by_one(plan, rows, out, measured, np.dtype(np.int32 if narrow else np.int64))
-
-
-def _all_small(plan: FaultSchedule | None, rows: NDArray[Any]) -> bool:
-    """Tell in one fast pass whether loads are legal and so small that nothing can overflow."""
-    if plan is None or rows.dtype.kind == "f":
-        return False
-    fits = int(np.iinfo(rows.dtype).max) >> len(plan.repairs)
-    return all_within(rows, min(fits, INT32_MAX // (rows.shape[1] * times_moved(plan))))
-
-
-def _may_overflow(plan: FaultSchedule | None, before: Survey | None, dtype: np.dtype[Any]) -> bool:
-    """Tell whether a donor might hold more than the dtype takes."""
-    if plan is None or before is None or not plan.repairs or dtype.kind == "f":
-        return False
-    return int(before.largest.max(initial=0)) << len(plan.repairs) > np.iinfo(dtype).max
+        fits_int32 = checks.largest_load <= 2**32 // 6
+    if checks.are_small or (checks.survey is not None and checks.largest_total <= INT32_MAX):
+        fits_int32 = True
+    return one_by_one(plan, rows, out, INT32 if fits_int32 else INT64, measured=measured)
 
 
 def check_tree(name: str, value: Any) -> None:

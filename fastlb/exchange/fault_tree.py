@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..accelerate import kernels
+from ..aside import aside_if_large
 from ..memory import require_memory
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class FaultTree:
 
     @property
     def steps(self) -> int:
-        """Communication steps: sums go up, quotas come down, and load in at most twice as many."""
+        """Communication steps: the height for sums, the same for quotas, twice that for load."""
         return 4 * self.height
 
 
@@ -53,5 +54,7 @@ def fault_tree(topology: Hypercube) -> FaultTree:
     ends = np.array(topology.faults, dtype=np.int64).reshape(-1, 2)
     for side in (0, 1):
         np.bitwise_or.at(broken, ends[:, side], ends[:, 0] ^ ends[:, 1])
-    order, parent, component, starts, height = kernels("faults.tree").spanning(topology.n, broken)
+    spanning = kernels("faults.tree").spanning
+    trees = aside_if_large(topology.size, spanning, topology.n, broken)
+    order, parent, component, starts, height = trees
     return FaultTree(order, parent, component, starts, int(height))

@@ -1,4 +1,4 @@
-"""The share of a difference that GDE sends: its default, as given, and exactly on integers."""
+"""The share of a difference that GDE sends: the argument, its default, and exact products."""
 
 from __future__ import annotations
 
@@ -53,19 +53,19 @@ def optimal_lambda(topology: Topology | str) -> float:
 
 
 def read_share(lam: Any, topology: Topology) -> Fraction:
-    """Return the share as given, or the default on this topology."""
-    return default_share(topology) if lam is None else given_share(lam)
+    """Return the share that ``lam`` means; None means the default on this topology."""
+    return default_share(topology) if lam is None else parse_share(lam)
 
 
 @lru_cache(maxsize=16)
 def default_share(topology: Topology) -> Fraction:
-    """Return the best share, rounded to 3 decimals, or 1/2 where none is known."""
+    """Return the optimal share, rounded to 3 decimals, or 1/2 where none is known."""
     if not isinstance(topology, Hypercube | Grid):
         return Fraction(1, 2)
     return Fraction(f"{optimal_lambda(topology):.3f}")
 
 
-def given_share(lam: Any) -> Fraction:
+def parse_share(lam: Any) -> Fraction:
     """Return the rational meant by ``lam``, or raise ``TypeError`` or ``ValueError``."""
     share = read_rational("lam", lam)
     if not 0 < share < 1:
@@ -78,13 +78,15 @@ def integer_factor(
 ) -> tuple[tuple[np.generic, ...], type[np.generic]]:
     """Return how kernels multiply differences by the share, exactly, and in what dtype.
 
-    It is so for totals up to ``total`` and loads up to ``largest``. See ``kernels/shared/shares``.
+    Products are exact for totals up to ``total`` and loads up to ``largest``; for the numbers of a
+    factor see ``kernels/shared/shares.py``.
     """
-    equal = floor_share(share, largest)
-    narrow = multiply_shift(equal, largest, 32)
+    # A share with the same floors, whose numerator and denominator are smaller.
+    small_share = floor_share(share, largest)
+    narrow = multiply_shift(small_share, largest, 32)
     if narrow is not None and total < 2**31:
         return (np.uint32(narrow[0]), np.uint32(narrow[1])), np.int32
-    wide = multiply_shift(equal, largest, 64)
+    wide = multiply_shift(small_share, largest, 64)
     if wide is not None:
         return (np.uint64(wide[0]), np.uint64(wide[1])), np.int64
     return widest_factor(share), np.int64
@@ -92,6 +94,6 @@ def integer_factor(
 
 def widest_factor(share: Fraction) -> tuple[np.uint64, np.uint64, np.uint64]:
     """Return how kernels multiply any differences below 2**63 by the share, exactly."""
-    equal = floor_share(share, INT64_MAX)
-    m = -(-(equal.numerator << WIDEST_SHIFT) // equal.denominator)
+    small_share = floor_share(share, INT64_MAX)
+    m = -(-(small_share.numerator << WIDEST_SHIFT) // small_share.denominator)
     return np.uint64(m >> 64), np.uint64(m % 2**64), np.uint64(WIDEST_SHIFT)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..accelerate import kernels
 from ..arguments import integer
+from ..pages import empty
 from ..topologies.colouring import Colouring, colouring
 from ..topologies.grids import Grid
 from ..topologies.hypercube import Hypercube
@@ -31,10 +32,10 @@ if TYPE_CHECKING:
 
     from .loads import Survey
 
-# A tile of trials, and what they keep, should stay within the L2 cache.
+# A tile of trials, with its least loads if metrics are recorded, should fit the L2 cache.
 TILE_BYTES = 2**19
-# Nodes of a network that is balanced in one call.
-MOST_NODES = 2**13
+# Nodes of the largest network whose calls are prepared.
+MOST_PREPARED_NODES = 2**13
 
 
 def gde(
@@ -56,11 +57,11 @@ def gde(
     moves nothing also ends the balancing, with ``stalled`` set.
 
     Every exchange of whole loads lowers the sum of their squares, so that the balancing ends at
-    any ``lam``. A difference d shrinks to ``|1 - 2 lam| d``: near 0 and near 1, with ``e`` what
-    ``lam`` is apart from there, that takes about ``(1 + log(e d)) / (2 e)`` sweeps, in practice
-    for ever at ``lam = 1 - 1e-12``. There is no limit of sweeps but ``max_sweeps``, as any other
-    would change results unasked; Ctrl-C is heard. Float loads also end, stalled, once rounding
-    keeps their largest difference from falling.
+    any ``lam``. A difference d shrinks to ``|1 - 2 lam| d``. If ``lam`` is e above 0 or below 1,
+    this takes about ``(1 + log(e d)) / (2 e)`` sweeps, in practice for ever at
+    ``lam = 1 - 1e-12``. The only limit is ``max_sweeps``, because any other would change results;
+    Ctrl-C interrupts the balancing. Float loads also end, stalled, once rounding keeps their
+    largest difference from falling.
 
     Parameters
     ----------
@@ -91,15 +92,15 @@ def gde(
     -------
     Balance
         With ``sweeps``, ``stalled``, ``converged``, ``colours``; ``steps`` is three per colour
-        and sweep. ``converged`` tells that neighbours are balanced: parts of a graph that no
-        link joins keep their totals, and may differ by any number.
+        and sweep. ``converged`` means that neighbours are balanced. Parts of a graph that no link
+        connects keep their totals, so their loads may differ by any number.
 
     Raises
     ------
     TypeError, ValueError
         On arguments that do not fit.
     OverflowError
-        If a total, or what is moved, does not fit int64.
+        If a total, or the units moved, do not fit int64.
 
     Notes
     -----
@@ -114,7 +115,8 @@ def gde(
     (array([1011, 1010]), 8)
     """
     if tol is None:
-        # The parts of a pair apart, so that they are told apart by their types.
+        # A pair is passed as two arguments: the cache distinguishes types of arguments alone, and
+        # (1.0, 2), which is refused, equals (1, 2).
         parts = lam if type(lam) is tuple and len(lam) == 2 else (lam,)
         options = order, max_sweeps, *parts
         balanced = run_prepared("gde", _prepare, loads, topology, record, out, *options)
@@ -124,21 +126,21 @@ def gde(
     check_record(record)
     share = read_share(lam, topology)
     most = most_sweeps(max_sweeps)
-    given = read_loads(loads, topology)
+    inputs = read_loads(loads, topology)
     links = colouring(topology, order)
-    before = survey(given.rows)
-    tolerance = _tolerance(tol, given.rows, before)
-    result, rows = output_rows(out, loads, given)
+    before = survey(inputs.rows)
+    tolerance = _tolerance(tol, inputs.rows, before)
+    result, rows = output_rows(out, loads, inputs)
     flows: NDArray[Any] | None = None
     if record == "flows":
         flows = np.zeros((len(rows), len(links.u)), units_dtype(rows))
     if rows.dtype.kind == "f":
-        counts = _run_floats(given.rows, rows, links, float(share), tolerance, most, flows)
+        counts = _run_floats(inputs.rows, rows, links, float(share), tolerance, most, flows)
     else:
         bounds = (int(bound.max(initial=0)) for bound in (before.total, before.largest))
         factor, T = integer_factor(share, *bounds)
         with_metrics = record != "loads"
-        tiles = tiled(given.rows, T, tile_bytes=TILE_BYTES // (2 if with_metrics else 1))
+        tiles = tiled(inputs.rows, T, tile_bytes=TILE_BYTES // (2 if with_metrics else 1))
         counts = balance_tiles(
             tiles, len(rows), links, factor, most, flows, with_metrics=with_metrics
         )
@@ -147,17 +149,17 @@ def gde(
     if record == "loads":
         return Balance("gde", topology, record, fields)
     shared = gde_figures(before, survey_after(before, rows), topology.size, links, counts)
-    fields |= per_batch(shared, given.batch)
+    fields |= per_batch(shared, inputs.batch)
     fields["colours"] = links.count
     if flows is not None:
-        fields["flows"] = _placed(flows, links, given.batch, topology)
+        fields["flows"] = _flows_of_topology(flows, links, inputs.batch, topology)
     return Balance("gde", topology, record, fields)
 
 
 def gde_figures(
     before: Survey, after: Survey, size: int, links: Colouring, counts: NDArray[Any]
 ) -> dict[str, Any]:
-    """Return the figures of networks from what kernels count, see ``balance_tiles``, (4, B)."""
+    """Return the figures of networks from the kernels' counts (4, B); see ``balance_tiles``."""
     moved, local, sweeps, flags = counts
     return figures(before, after, size, moved, local) | gde_counts(links, sweeps, flags)
 
@@ -187,16 +189,16 @@ def balance_tiles(
 ) -> NDArray[np.int64]:
     """Balance ``B`` networks in tiles in place; return moved, local, sweeps and flags (4, B)."""
     _, N, W = tiles.shape
-    resident_min = np.empty(N * W, tiles.dtype) if with_metrics else None
+    resident_min = empty(N * W, tiles.dtype) if with_metrics else None
     counts = np.zeros((4, B), np.int64)
     kernel = kernels("gde.tiles")
     arrays = links.u, links.v, links.starts, links.lines, links.axes
     # Units that do not fit turn negative, of which plain Python would warn.
     with np.errstate(over="ignore"):
         kernel.gde(tiles, resident_min, flows, arrays, factor, most, counts)
-    over = counts[3] & kernel.OVER > 0
-    if with_metrics and over.any():
-        row = int(np.flatnonzero(over)[0])
+    overflowed = counts[3] & kernel.OVER > 0
+    if with_metrics and overflowed.any():
+        row = int(np.flatnonzero(overflowed)[0])
         raise OverflowError(f"moved must fit int64, got more units in row {row}")
     return counts
 
@@ -213,9 +215,9 @@ def _run_floats(
     tiles = tiled(rows, np.float64, tile_bytes=TILE_BYTES // 2)
     _, N, W = tiles.shape
     counts = np.zeros((4, len(rows)))
-    # A share too small for a float still is one: it moves nothing, and so stalls.
+    # A share that is 0 as a float becomes the smallest float: it moves nothing, and so stalls.
     share = max(lam, np.finfo(np.float64).smallest_subnormal)
-    arrays = tiles, np.empty(N * W), flows, (links.u, links.v)
+    arrays = tiles, empty(N * W, np.float64), flows, (links.u, links.v)
     # Units that do not fit become infinite, of which plain Python would warn.
     with np.errstate(over="ignore"):
         kernels("gde.real").gde(*arrays, share, tolerance, most, counts)
@@ -236,8 +238,10 @@ def _prepare(
     max_sweeps: int | None,
     *lam: Any,
 ) -> PreparedCall | None:
-    """Return how one small network of integers is balanced in one call, if it is."""
-    if not isinstance(topology, Topology) or topology.size > MOST_NODES or dtype.kind not in "iu":
+    """Return the prepared call for one network of integers, or None."""
+    if not isinstance(topology, Topology) or dtype.kind not in "iu":
+        return None
+    if topology.size > MOST_PREPARED_NODES:
         return None
     if shape not in (topology.shape, (topology.size,)) or record not in ("loads", "metrics"):
         return None
@@ -247,18 +251,15 @@ def _prepare(
     except (TypeError, ValueError):
         return None
     constants = links.u, links.v, widest_factor(share), links.count, most
-    return PreparedCall(
-        kernels("gde.single").balance,
-        constants,
-        partial(_fields if record == "metrics" else _no_figures, share, links.count),
-    )
+    fields = partial(_metrics if record == "metrics" else _no_metrics, share, links.count)
+    return PreparedCall(kernels("gde.single").balance, constants, fields)
 
 
-def _no_figures(lam: Fraction, *_numbers: Any) -> dict[str, Any]:
+def _no_metrics(lam: Fraction, *_numbers: Any) -> dict[str, Any]:
     return {"lam": lam}
 
 
-def _fields(
+def _metrics(
     lam: Fraction,
     colours: int,
     difference: int,
@@ -274,7 +275,7 @@ def _fields(
     stalled: bool,
     converged: bool,
 ) -> dict[str, Any]:
-    """Return the numbers of one network by their names."""
+    """Return the figures of one network, in the kernel's order, by name."""
     return {
         "difference": difference,
         "initial_difference": initial_difference,
@@ -293,18 +294,19 @@ def _fields(
     }
 
 
-def _placed(
+def _flows_of_topology(
     flows: NDArray[Any], links: Colouring, batch: tuple[int, ...], topology: Topology
 ) -> NDArray[Any]:
-    placed = np.zeros((len(flows), links.slots), flows.dtype)
-    placed[:, links.slot] = flows
+    """Return flows (B, L) in the order of colours as ``Balance.flows`` has them."""
+    result = np.zeros((len(flows), links.slots), flows.dtype)
+    result[:, links.slot] = flows
     on_axes = isinstance(topology, Grid | Hypercube)
     shape = (topology.ndim, *topology.shape) if on_axes else (links.slots,)
-    return placed.reshape(*batch, *shape)
+    return result.reshape(*batch, *shape)
 
 
 def most_sweeps(max_sweeps: int | None) -> int:
-    """Return the most sweeps, as many as int64 counts where none are given, or raise."""
+    """Return ``max_sweeps``, or the largest int64 for None and for larger numbers, or raise."""
     if max_sweeps is None:
         return INT64_MAX
     most = integer("max_sweeps", max_sweeps)

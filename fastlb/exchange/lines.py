@@ -9,6 +9,7 @@ import numpy as np
 
 from ..accelerate import kernels
 from ..arguments import as_array, one_of
+from ..aside import aside_if_large
 from ..display.cards import Displayed
 from ..errors import DeadlockError
 from ..topologies.grids import Chain
@@ -41,7 +42,7 @@ class DdeLine(Displayed):
     quotas: NDArray[Any]
     suffix_quotas: NDArray[Any]
     flows: NDArray[Any]
-    shift: Any
+    shift: int | float
 
 
 def dde_line(loads: ArrayLike, *, ring: bool = False) -> DdeLine:
@@ -72,6 +73,11 @@ def dde_line(loads: ArrayLike, *, ring: bool = False) -> DdeLine:
     array([ 4,  6,  5,  1,  0,  2, -1,  0])
     """
     row = _line(loads)
+    table: DdeLine = aside_if_large(len(row), _table, row, ring)
+    return table
+
+
+def _table(row: NDArray[Any], ring: bool) -> DdeLine:
     k = len(row)
     nodes = np.arange(k)
     suffix_sums = row[::-1].cumsum()[::-1]
@@ -122,14 +128,14 @@ def exchange_rounds(
     rounds : int
         Synchronous rounds; what arrives is usable in the next one.
     local : (k,)
-        Units that never left their node; foreign units are given away first.
+        Units that never left their node; nodes send units from other nodes first.
 
     Raises
     ------
     DeadlockError
         If senders wait for each other: flows around a ring, or ``"sbr-strict"``.
     ValueError
-        If a node would have to give more than it holds and receives, or on bad arguments.
+        If a node would have to send more than it holds and receives, or on bad arguments.
 
     Examples
     --------
@@ -145,6 +151,22 @@ def exchange_rounds(
         )
     if not np.isfinite(numbers).all():
         raise ValueError("flows must be finite")
+    rows = aside_if_large(len(row), _checked, row, numbers, ring)
+    row, pending, local, slack = rows
+    rounds = kernels("dde.rounds").exchange(
+        row, local, pending, mode == "rbs", mode == "sbr-strict", slack
+    )
+    if pending.any():
+        links = np.flatnonzero(pending).tolist()
+        shown = ", ".join(map(str, links[:8])) + (", .." if len(links) > 8 else "")
+        raise DeadlockError(f"{mode} exchange is deadlocked: flows on links {shown} wait for ever")
+    return rounds, np.maximum(local, 0)
+
+
+def _checked(
+    row: NDArray[Any], numbers: NDArray[Any], ring: bool
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], Any]:
+    """Return loads, flows and loads again, as the kernel takes them, and how far off floats are."""
     exact = row.dtype.kind == "i" and numbers.dtype.kind in "iu"
     if exact and numbers.max(initial=0) > INT64_MAX:
         raise OverflowError(f"flows must fit int64, got {numbers.max()}")
@@ -154,20 +176,14 @@ def exchange_rounds(
         line = f"ring of {len(row)}" if ring else "chain"
         raise ValueError(f"flows must be 0 on the wrap link of a {line}, got {numbers[-1]}")
     slack = np.int64(0) if exact else row.sum() * len(row) * ROUNDING
-    # Python integers, as flows that are refused here may exceed int64.
-    after = row.astype(object) + np.roll(pending, 1).astype(object) - pending.astype(object)
+    # Python integers where sums of flows that are refused here may exceed int64.
+    bounds = int(row.max()), int(pending.max()), -int(pending.min())
+    T = pending.dtype if sum(map(abs, bounds)) <= INT64_MAX or not exact else np.dtype(object)
+    after = row.astype(T) + np.roll(pending, 1).astype(T) - pending.astype(T)
     node = int(np.argmin(after))
     if after[node] < -slack:
         raise ValueError(f"flows must leave no node below 0, got {after[node]} at node {node}")
-    local = row.copy()
-    rounds = kernels("dde.rounds").exchange(
-        row, local, pending, mode == "rbs", mode == "sbr-strict", slack
-    )
-    if pending.any():
-        links = np.flatnonzero(pending).tolist()
-        shown = ", ".join(map(str, links[:8])) + (", .." if len(links) > 8 else "")
-        raise DeadlockError(f"{mode} exchange is deadlocked: flows on links {shown} wait for ever")
-    return rounds, np.maximum(local, 0)
+    return row, pending, row.copy(), slack
 
 
 def _numbers(name: str, values: ArrayLike) -> NDArray[Any]:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..pages import copy_into, empty_like
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
@@ -26,7 +28,7 @@ def output_rows(
         If ``out`` is no writable array of the loads' shape and dtype.
     """
     if out is None:
-        rows = np.empty_like(inputs.rows)
+        rows = empty_like(inputs.rows)
         return rows.reshape(inputs.shape), rows
     if not isinstance(out, np.ndarray) or isinstance(out, np.ma.MaskedArray):
         raise TypeError(f"out must be an array, got {type(out).__name__}")
@@ -41,11 +43,11 @@ def output_rows(
     if is_direct and (out is loads or not np.may_share_memory(out, inputs.rows)):
         # np.asarray, because a np.matrix stays two-dimensional when it is reshaped.
         return out, np.asarray(out).reshape(inputs.rows.shape)
-    return out, np.empty_like(inputs.rows)
+    return out, empty_like(inputs.rows)
 
 
 def finished(result: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:
     """Return the result of :func:`output_rows`, after copying the rows to it if they are apart."""
     if not np.may_share_memory(result, rows):
-        np.copyto(result, rows.reshape(result.shape))
+        copy_into(result, rows.reshape(result.shape))
     return result

@@ -33,6 +33,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..arguments import as_array
+from ..pages import empty_like
 from ..topologies.parse import read_topology
 from .result import Balance
 
@@ -56,7 +57,7 @@ class PreparedCall(NamedTuple):
         ``kernel(source, target, *constants)`` balances ``source`` (N,) into ``target`` (N,), which
         may be the same array. It returns a status, or a tuple of the status and figures. The
         status is 0 if the loads are balanced. Otherwise nothing was written (a load is not
-        legal, the arrays overlap, or a sum might not fit), and the general path is taken.
+        legal, the arrays overlap, or a sum might not fit), and the general path follows.
     constants : tuple
         The kernel's other arguments: tables, numbers.
     fields : callable, optional
@@ -80,7 +81,7 @@ def run_prepared(
     """Balance one network of plain loads by a prepared kernel, or return None.
 
     ``options`` are hashable. Plain arrays are of the type ``numpy.ndarray``, in C order, aligned
-    and writable. A list becomes one, so that what people try first compiles no more than this.
+    and writable. A list becomes one, so that a first small call compiles this kernel only.
     """
     if isinstance(loads, list):
         try:
@@ -101,7 +102,7 @@ def run_prepared(
     kernel, constants, name_figures = call
     if out is None:
         # For a few loads a copy is faster than np.empty_like.
-        result = loads.copy() if loads.nbytes <= FEW_BYTES else np.empty_like(loads)
+        result = loads.copy() if loads.nbytes <= FEW_BYTES else empty_like(loads)
     elif out is loads or _is_plain_like(out, loads):
         result = out
     else:

@@ -16,6 +16,7 @@ from .loads import RECORDS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from ..figuretypes import Flag, Real, Units, Whole
     from ..topologies.topology import Topology
 
 # The least ``record`` that has each attribute, in the order of ``to_dict`` and of printed tables.
@@ -52,7 +53,8 @@ class Balance:
 
     Legend: ``batch`` the leading axes of the input, ``S`` stages (dimensions, axes or phases),
     ``E`` links. Without a batch, figures are plain Python scalars. Figures counted in units are
-    int64 for integer loads (the type given below) and float64 for float loads.
+    int64 for integer loads (the type given below) and float64 for float loads. Type checkers,
+    which do not know the number of axes, see either: ``np.mean(b.cost)`` is right for both.
 
     Attributes
     ----------
@@ -102,23 +104,23 @@ class Balance:
     topology: Topology
     record: str
     loads: NDArray[Any]
-    difference: Any
-    initial_difference: Any
-    imbalance: Any
-    initial_imbalance: Any
-    moved: Any
-    cost: Any
-    local: Any
-    locality: Any
-    sweeps: Any
-    steps: Any
-    rounds: Any
-    simulated_steps: Any
-    stalled: Any
-    converged: Any
+    difference: Units
+    initial_difference: Units
+    imbalance: Real
+    initial_imbalance: Real
+    moved: Units
+    cost: Real
+    local: Units
+    locality: Real
+    sweeps: Whole
+    steps: Whole
+    rounds: Whole
+    simulated_steps: Whole
+    stalled: Flag
+    converged: Flag
     colours: int
     lam: Fraction
-    counts: dict[str, Any]
+    counts: dict[str, Units]
     stages: NDArray[Any]
     moved_per_stage: NDArray[Any]
     rounds_per_stage: NDArray[Any]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..accelerate import kernels
+from ..pages import copied, copy_into
 from .casting import signed, source_for
 
 if TYPE_CHECKING:
@@ -36,12 +37,12 @@ def tiled(rows: NDArray[Any], T: type[np.generic], *, tile_bytes: int) -> NDArra
 
 def single(rows: NDArray[Any], T: type[np.generic]) -> NDArray[Any]:
     """Return rows (B, N) as tiles of one lane."""
-    return rows.astype(T)[:, :, None]
+    return copied(rows, T)[:, :, None]
 
 
 def untiled(tiles: NDArray[Any], rows: NDArray[Any]) -> None:
     """Copy tiles back to rows (B, N) of any dtype that the loads fit."""
     if tiles.shape[2] == 1:
-        np.copyto(rows, tiles[:, :, 0], casting="unsafe")
+        copy_into(rows, tiles[:, :, 0])
     else:
         kernels("layout.tiles").store(tiles, signed(rows), np.arange(rows.shape[1]))

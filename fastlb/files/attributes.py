@@ -42,6 +42,15 @@ def unread(labels: Iterable[str], used: Iterable[str | None], ignored: Iterable[
     return [label for label in listed if label not in accounted and label.lower() not in _HARMLESS]
 
 
+def check_ignored(ignored: Iterable[str], labels: Iterable[str], source: str) -> None:
+    """Raise ``ValueError`` if what is to be left out is none of the labels that were read."""
+    known = list(dict.fromkeys(labels))
+    for name in ignored:
+        if name not in known:
+            there = f"there are {', '.join(map(repr, known))}" if known else "there are none"
+            refuse(source, f"no column or attribute to ignore is called {name!r}; {there}")
+
+
 def refuse_links(place: str, labels: Sequence[str], *, capacity: bool) -> NoReturn:
     """Refuse attributes of links that nothing uses, and say how each could be used.
 

@@ -7,6 +7,7 @@ import sys
 from fractions import Fraction
 from typing import Any
 
+from ..arguments import written
 from ..quantities import Number, read_number
 from .textfiles import refuse
 
@@ -23,15 +24,15 @@ def file_number(
     try:
         number = read_number(what, value)
     except (ValueError, TypeError):
-        refuse(place, f"{what} must be a number such as 12 or 41/7, got {_short(value)}")
+        refuse(place, f"{what} must be a number such as 12 or 41/7, got {written(value)}")
     if isinstance(number, int) and abs(number) > LARGEST:
-        refuse(place, f"{what} must be less than 1.8e308, got {_short(value)}")
+        refuse(place, f"{what} must be less than 1.8e308, got {written(value)}")
     if isinstance(value, str) and isinstance(number, Fraction) and "/" not in value:
         number = float(number)
     if number != number or (number in (math.inf, -math.inf) and not (limit and number > 0)):
-        refuse(place, f"{what} must be a finite number, got {_short(value)}")
+        refuse(place, f"{what} must be a finite number, got {written(value)}")
     if number < 0 and not signed:
-        refuse(place, f"{what} must not be negative, got {_short(value)}")
+        refuse(place, f"{what} must not be negative, got {written(value)}")
     return int(number) if isinstance(number, float) and number.is_integer() else number
 
 
@@ -42,9 +43,3 @@ def is_number(text: Any) -> bool:
     except (ValueError, TypeError):
         return False
     return True
-
-
-def _short(value: Any) -> str:
-    """Return a value's text, cut where it would fill a screen."""
-    text = repr(value) if not isinstance(value, int) or abs(value) <= LARGEST else hex(value)
-    return text if len(text) <= 60 else f"{text[:40]}.. ({len(text)} characters)"

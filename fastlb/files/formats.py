@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..arguments import written
 from ..topologies.topology import Topology
+from .attributes import check_ignored
 from .lbdata import folder_files
 from .namednetwork import NamedNetwork, named_topology
 from .nodeloads import json_list, loads_in_order
@@ -117,8 +119,9 @@ def read_load_file(
     label = str(paths[0]) if len(paths) == 1 else many
     result = _read_table(files, network, column, ignore) if len(files) == 1 else None
     if result is None:
-        if column is not None:
-            raise ValueError(f"column is for loads by node alone, got {column!r} for {label}")
+        for option, value in (("column", column), ("ignore", next(iter(ignore), None))):
+            if value is not None:
+                raise ValueError(f"{option} is for loads by node alone, got {value!r} for {label}")
         result = _read(files, label, progress)
     if phase is not None:
         result = _one_phase(result, phase)
@@ -202,11 +205,13 @@ def _read_table(
         path or Path(source), column=column, ignore=ignore, nodes=nodes, text=text
     )
     if table is not None:
+        check_ignored(ignore, table.labels, source)
         named = named_topology(network, network.spec) if isinstance(network, Topology) else network
         numbers = loads_in_order(table, named)
         return LoadFile(_number_array(numbers, source), source, table.kind, by_node=True)
     if column is not None:
         refuse(source, f"has no column {column!r}: it does not name its nodes")
+    check_ignored(ignore, (), source)
     if text is not None:
         return LoadFile(read_csv(io.StringIO(text), source), source, "csv")
     assert path is not None
@@ -316,7 +321,7 @@ def _numbers(cells: list[str], source: str, line: int) -> tuple[list[int] | list
                 pass
     bad = next(cell for cell in cells if not _is_load(cell))
     raise ValueError(
-        f"{source} line {line} must hold finite numbers of at least 0, got {_short(bad.strip())!r}"
+        f"{source} line {line} must hold finite numbers of at least 0, got {written(bad.strip())}"
     )
 
 
@@ -327,10 +332,6 @@ def _is_load(cell: str) -> bool:
         return False
 
 
-def _short(cell: str) -> str:
-    return cell if len(cell) <= 40 else f"{cell[:37]}..."
-
-
 def _as_array(rows: list[list[int] | list[float]], whole: bool, source: str) -> NDArray[Any]:
     largest = max(max(row) for row in rows)
     if not whole:
@@ -338,10 +339,10 @@ def _as_array(rows: list[list[int] | list[float]], whole: bool, source: str) -> 
             return np.array(rows, dtype=np.float64)
         except OverflowError:
             raise OverflowError(
-                f"{source} must hold numbers that fit float64, got {_short(str(largest))}"
+                f"{source} must hold numbers that fit float64, got {written(largest)}"
             ) from None
     if largest >= 2**64:
-        raise OverflowError(f"{source} must hold integers below 2**64, got {_short(str(largest))}")
+        raise OverflowError(f"{source} must hold integers below 2**64, got {written(largest)}")
     return np.array(rows, dtype=np.int64 if largest < 2**63 else np.uint64)
 
 

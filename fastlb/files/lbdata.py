@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from ..arguments import written
 from ..errors import MissingExtraError
 from ..extras import extra
 
@@ -126,17 +127,17 @@ def phases_of(path: Path, content: dict[str, Any]) -> dict[int, dict[str, Any]]:
     """Return the phases of a document by their ids; each has a list of tasks."""
     phases = content.get("phases")
     if not isinstance(phases, list) or not phases:
-        raise ValueError(f"{path} must have a list of phases, got {excerpt(phases)}")
+        raise ValueError(f"{path} must have a list of phases, got {written(phases)}")
     result: dict[int, dict[str, Any]] = {}
     for phase in phases:
         number = phase.get("id") if isinstance(phase, dict) else None
         if not isinstance(number, int) or isinstance(number, bool):
-            raise ValueError(f"{path} must give every phase an integer id, got {excerpt(phase)}")
+            raise ValueError(f"{path} must give every phase an integer id, got {written(phase)}")
         if number in result:
             raise ValueError(f"{path} must have every phase once, got phase {number} twice")
         tasks = phase.get("tasks")
         if not isinstance(tasks, list):
-            raise ValueError(f"{path} must list the tasks of phase {number}, got {excerpt(tasks)}")
+            raise ValueError(f"{path} must list the tasks of phase {number}, got {written(tasks)}")
         result[number] = phase
     return result
 
@@ -146,14 +147,6 @@ def listed(numbers: Iterable[int]) -> str:
     ordered = sorted(numbers)
     shown = ", ".join(map(str, ordered[:6]))
     return shown + (f" and {len(ordered) - 6} more" if len(ordered) > 6 else "")
-
-
-def excerpt(value: object) -> str:
-    """Return a JSON value for a message, cut to 40 characters."""
-    if value is None:
-        return "none"
-    text = json.dumps(value)
-    return text if len(text) <= 40 else text[:37] + "..."
 
 
 def _utf8(data: bytes) -> str | None:

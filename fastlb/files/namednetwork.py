@@ -12,7 +12,7 @@ import numpy as np
 from ..quantities import Number
 from ..topologies.network import Network
 from ..topologies.topology import Topology
-from .attributes import LOAD_NAMES, find_label, refuse_links, refuse_nodes, unread
+from .attributes import LOAD_NAMES, check_ignored, find_label, refuse_links, refuse_nodes, unread
 from .filegraph import FileGraph, FileLink
 from .filenumbers import file_number, is_number
 from .graphfiles import read_graph_file
@@ -44,6 +44,8 @@ class NamedNetwork:
         Load of every node, if the file has it.
     positions : tuple or None
         (x, y) of every node or None; None if the file has no positions.
+    labels : tuple of str
+        All attributes of links and nodes.
     unread : tuple of str
         With ``links_only``, attributes of links that were ignored but may matter.
     excess : tuple or None
@@ -60,6 +62,7 @@ class NamedNetwork:
     once: bool = False
     loads: tuple[Number, ...] | None = None
     positions: tuple[Position | None, ...] | None = None
+    labels: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
     excess: tuple[Number, ...] | None = None
 
@@ -195,6 +198,7 @@ def read_network_file(
         and _has_no_return_links(edges),
         loads=_node_numbers(graph, load) if load is not None and with_loads else None,
         positions=read_positions([node.attributes for node in graph.nodes]),
+        labels=(*of_links, *of_nodes),
         unread=tuple(unread(of_links, (), ())) if links_only else (),
         excess=_terminals(graph, capacities),
     )
@@ -237,7 +241,8 @@ def read_network(
     OSError
         If the file cannot be read.
     """
-    return read_network_file(
+    ignore = tuple(ignore)
+    named = read_network_file(
         str(path),
         capacity=capacity,
         traffic=traffic,
@@ -246,7 +251,9 @@ def read_network(
         parallel=parallel,
         ignore=ignore,
         with_loads=False,
-    ).network
+    )
+    check_ignored(ignore, named.labels, named.source)
+    return named.network
 
 
 def _for_all(what: str, requested: str | None) -> Number | None:

@@ -24,11 +24,13 @@ class NodeLoads:
     """A number for every node of a network, with positions of nodes if the file has them.
 
     ``by_node`` says whether the file names the nodes; else its numbers are in their order.
+    ``labels`` are the columns or attributes of a file that names them.
     """
 
     numbers: list[Number]
     by_node: bool
     positions: tuple[Position | None, ...] | None = None
+    labels: tuple[str, ...] = ()
 
 
 def read_node_loads(
@@ -67,7 +69,7 @@ def read_node_loads(
             numbers = loads_in_order(table, network, complete=complete)
             by_number = {network.ids[name]: at for name, at in table.positions.items()}
             positions = tuple(by_number.get(i) for i in range(len(numbers))) if by_number else None
-            return NodeLoads(numbers, True, positions)
+            return NodeLoads(numbers, True, positions, table.labels)
     if column is not None:
         refuse(str(path), f"has no column {column!r}: it does not name its nodes")
     return NodeLoads(_in_file_order(where, network, signed=not complete), False)

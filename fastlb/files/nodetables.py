@@ -36,12 +36,15 @@ class NodeTable:
         In the order of the file; a value as the file writes it.
     positions : dict
         Where the file places nodes, by name.
+    labels : tuple of str
+        All columns or attributes other than the nodes.
     """
 
     source: str
     kind: str
     loads: list[tuple[str, Any, str]]
     positions: dict[str, tuple[float, float]] = field(default_factory=dict)
+    labels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -224,7 +227,7 @@ class _Choice:
             if position is not None
         }
         loads = [(line.node, line.values[load], line.place) for line in lines]
-        return NodeTable(self.source, kind, loads, positions)
+        return NodeTable(self.source, kind, loads, positions, tuple(labels))
 
     def _label(self, labels: list[str], place: str) -> str:
         label = find_label(self.column, self.usual, labels)

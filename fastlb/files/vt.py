@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .lbdata import by_rank, excerpt, listed, phases_of, read_document
+from ..arguments import written
+from .lbdata import by_rank, listed, phases_of, read_document
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,6 @@ def _time(path: Path, phase: int, position: int, task: Any) -> float:
     if not number or not 0 <= time <= sys.float_info.max:
         raise ValueError(
             f"{path} must have finite task times of at least 0, "
-            f"got {excerpt(time)} in phase {phase}, task {position}"
+            f"got {written(time)} in phase {phase}, task {position}"
         )
     return float(time)

@@ -20,10 +20,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arguments import written
 from ..extras import extra
 from ..quantities import Number
 from ..tasks.memory import TaskMemory
-from .lbdata import by_rank, excerpt, listed, phases_of, read_document
+from .lbdata import by_rank, listed, phases_of, read_document
 from .taskset import TaskSet, number_column
 
 # brotli's best compression, its default, takes ten times as long for a few percent.
@@ -116,7 +117,7 @@ class VtRun:
             if not number or not 0 < alpha <= sys.float_info.max:
                 raise ValueError(
                     f"{path} must have a rank_alpha above 0 to compute a speed from, got "
-                    f"{excerpt(alpha)}: give --ignore rank_alpha to take all ranks as equal"
+                    f"{written(alpha)}: give --ignore rank_alpha to take all ranks as equal"
                 )
             speeds.append(1 / Fraction(str(alpha)))
         return None if len(set(speeds)) == 1 else speeds
@@ -232,15 +233,15 @@ class _PhaseReader:
         identity = _identity(entity)
         if entity is None or identity is None:
             raise ValueError(
-                f"{place} must have an entity with an integer id or seq_id, got {excerpt(entity)}"
+                f"{place} must have an entity with an integer id or seq_id, got {written(entity)}"
             )
         if identity in self.position:
             raise ValueError(f"{place} must have an id of its own, got {_name(identity)} again")
         movable = entity.get("migratable")
         if not isinstance(movable, bool):
-            raise ValueError(f"{place} must say migratable, true or false, got {excerpt(movable)}")
+            raise ValueError(f"{place} must say migratable, true or false, got {written(movable)}")
         if task.get("node", rank) != rank:
-            raise ValueError(f"{place} must be on node {rank}, got {excerpt(task['node'])}")
+            raise ValueError(f"{place} must be on node {rank}, got {written(task['node'])}")
         self.position[identity] = len(self.owner)
         self.owner.append(rank)
         self.movable.append(movable)
@@ -269,7 +270,7 @@ class _PhaseReader:
         self.of_rank[rank] = max(self.of_rank[rank], sizes.get("rank_working_bytes", 0))
         shared = entries.get("shared_id", -1)
         if not isinstance(shared, int) or isinstance(shared, bool):
-            raise ValueError(f"{place} must have an integer shared_id, got {excerpt(shared)}")
+            raise ValueError(f"{place} must have an integer shared_id, got {written(shared)}")
         if shared < 0:
             self.blocks.append(-1)
             return
@@ -288,10 +289,10 @@ class _PhaseReader:
         for i, message in enumerate(messages):
             where = f"{place} communication {i}"
             if not isinstance(message, dict):
-                raise ValueError(f"{where} must be an object, got {excerpt(message)}")
+                raise ValueError(f"{where} must be an object, got {written(message)}")
             ends: list[Any] = [message.get("from"), message.get("to")]
             if not all(isinstance(end, dict) for end in ends):
-                raise ValueError(f"{where} must have objects from and to, got {excerpt(ends)}")
+                raise ValueError(f"{where} must have objects from and to, got {written(ends)}")
             if message.get("type") != "SendRecv":
                 continue
             tasks = [
@@ -351,7 +352,7 @@ def _name(identity: tuple[Any, ...]) -> str:
 def _number(place: str, what: str, value: Any) -> float:
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or not 0 <= value <= sys.float_info.max:
-        raise ValueError(f"{place} must have a finite {what} of at least 0, got {excerpt(value)}")
+        raise ValueError(f"{place} must have a finite {what} of at least 0, got {written(value)}")
     return float(value)
 
 

@@ -25,7 +25,7 @@ from ..memory import require_memory
 from ..topologies.network import Network
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from .formats import LoadFile
 
@@ -37,14 +37,20 @@ SUFFIXES = (".json", ".npz", ".csv")
 
 
 def check_target(
-    path: str | Path, *, force: bool = False, suffixes: tuple[str, ...] = SUFFIXES
+    path: str | Path,
+    *,
+    force: bool = False,
+    suffixes: tuple[str, ...] = SUFFIXES,
+    inputs: Iterable[str] = (),
 ) -> Path:
     """Check before any work that a path can be written to, and return it.
+
+    ``inputs`` are the files, folders and patterns that the command reads.
 
     Raises
     ------
     ValueError
-        If the suffix is unknown.
+        If the suffix is unknown, or the file is one of the inputs.
     OSError
         If the file exists and ``force`` is not set, if it is a folder, a device or a pipe, or if
         its folder does not exist or is not writable.
@@ -52,8 +58,17 @@ def check_target(
     target = Path(path)
     if target.suffix not in suffixes:
         raise ValueError(f"out must end in {', '.join(suffixes)}, got {str(path)!r}")
+    if target.exists() and any(_reads(name, target) for name in inputs):
+        raise ValueError(f"out must not be a file that is read, got {str(path)!r}; name another")
     _check_free(target, force)
     return target
+
+
+def _reads(name: str, target: Path) -> bool:
+    """Return whether an input, a file, folder or pattern, is or holds a file."""
+    paths = [name] if os.path.exists(name) else glob.glob(name, recursive=True)  # noqa: PTH110, PTH207
+    holders = (target, target.resolve().parent)
+    return any(Path(path).samefile(holder) for path in paths for holder in holders)
 
 
 @contextmanager

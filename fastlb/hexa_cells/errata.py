@@ -11,10 +11,10 @@ __all__ = ["Erratum", "hexa_cell_errata"]
 
 @cache
 def hexa_cell_errata() -> tuple[Erratum, ...]:
-    """Return the places where the Hexa-Cell paper is wrong, with examples found by running it.
+    """Return the places where the Hexa-Cell paper is wrong, each with the least example.
 
-    Every example is searched for over ever larger loads: it is of the least total, and among
-    these the first, loads of lower addresses being the largest.
+    Examples are searched by running the paper's algorithms on loads of larger and larger totals;
+    of equal totals, those with the larger loads at lower addresses come first.
 
     Examples
     --------

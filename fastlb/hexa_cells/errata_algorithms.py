@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..topologies.hexa_cell_topology import HyperHexaCell
-from .erratum import Erratum, each, least, least_d
+from .erratum import Erratum, least_dimension, least_loads, row_by_row
 from .hexa_cell_exchange import hexa_cell
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ CELL, TWO_CELLS = HyperHexaCell(1), HyperHexaCell(2)
 
 
 def errata() -> list[Erratum]:
-    """Return them, pseudo-code first."""
+    """Return the errata, those of pseudo-code first."""
     return [*_lines(), *_averages(), *_texts()]
 
 
@@ -34,8 +34,8 @@ def after_dimension(pairs: Any, algorithm: str, **options: Any) -> NDArray[Any]:
     return hexa_cell(cells, TWO_CELLS, algorithm, record="loads", **options).loads[..., ::6]
 
 
-def _told(loads: Any) -> tuple[int, ...]:
-    values: list[int] = np.asarray(loads).tolist()
+def _as_tuple(loads: NDArray[Any]) -> tuple[int, ...]:
+    values: list[int] = loads.tolist()
     return tuple(values)
 
 
@@ -71,24 +71,27 @@ def printed_dem_of_b(x: int, y: int) -> tuple[int, int]:
     return after[0], after[1]
 
 
-def printed_excess_of_c(loads: tuple[int, ...], looks: int) -> list[int]:
-    """Return MyExcessLoad of the first node with any, at first and after each peer looked at."""
+def printed_excess_of_c(loads: tuple[int, ...], steps: int) -> list[int]:
+    """Return MyExcessLoad of the first node with excess, at first and after each step.
+
+    A step compares with a peer's load, the two peers in turn.
+    """
     average = (sum(loads) + 2) // 3
     node = next(i for i, load in enumerate(loads) if load > average)
     peers = [load for i, load in enumerate(loads) if i != node]
     excess = [loads[node] - average]
-    for look in range(looks):
-        needed = peers[look % 2] - average
+    for step in range(steps):
+        needed = peers[step % 2] - average
         sent = needed if excess[-1] >= needed else excess[-1]
         excess.append(excess[-1] - sent if needed < 0 else excess[-1])
     return excess
 
 
 def printed_dem_in_words(x: int, y: int) -> tuple[int, int]:
-    """Return what step B of phase 2 makes of a pair: who is below the average sends."""
+    """Return what step B of phase 2 makes of a pair: the node below the average sends."""
     average = (x + y) // 2
-    by_x, by_y = max(average - x, 0), max(average - y, 0)
-    return x - by_x + by_y, y - by_y + by_x
+    sent_by_x, sent_by_y = max(average - x, 0), max(average - y, 0)
+    return x - sent_by_x + sent_by_y, y - sent_by_y + sent_by_x
 
 
 def printed_halves(first: int, left: int, right: int) -> tuple[Fraction, ...]:
@@ -104,68 +107,75 @@ def floored_pair(x: int, y: int) -> tuple[int, int]:
 
 
 def _lines() -> list[Erratum]:
-    a_pair = least(2, each(lambda x, y: sum(printed_pair(x, y)) != x + y))
-    made = printed_pair(*a_pair)
-    lost = least(2, each(lambda x, y: sum(printed_dem_of_a(x, y)) < x + y))
-    left = printed_dem_of_a(*lost)
-    b_pair = least(2, each(lambda x, y: (x + y) % 2 == 0 and min(printed_dem_of_b(x, y)) < 0))
-    above = least(3, lambda loads: loads.max(axis=1) > (loads.sum(axis=1) + 2) // 3)
-    growing = ", ".join(map(str, printed_excess_of_c(above, 3)))
+    a_pair = least_loads(2, row_by_row(lambda x, y: sum(printed_pair(x, y)) != x + y))
+    a_printed = printed_pair(*a_pair)
+    dem_pair = least_loads(2, row_by_row(lambda x, y: sum(printed_dem_of_a(x, y)) < x + y))
+    dem_printed = printed_dem_of_a(*dem_pair)
+    b_pair = least_loads(
+        2, row_by_row(lambda x, y: (x + y) % 2 == 0 and min(printed_dem_of_b(x, y)) < 0)
+    )
+    c_loads = least_loads(3, lambda loads: loads.max(axis=1) > (loads.sum(axis=1) + 2) // 3)
+    c_excess = ", ".join(map(str, printed_excess_of_c(c_loads, 3)))
     return [
         Erratum(
             "A, line 9",
             "the receiver ends with the average",
             "it receives what was sent, floor(diff/2)",
             a_pair,
-            f"printed {made}, {sum(made)} units from {sum(a_pair)}; "
-            f"right {_told(after_dimension(a_pair, 'A'))}",
+            f"printed {a_printed}, {sum(a_printed)} units from {sum(a_pair)}; "
+            f"right {_as_tuple(after_dimension(a_pair, 'A'))}",
         ),
         Erratum(
             "A, lines 39-43",
             "only a node below the (floored) average receives",
             "every node receives what is sent to it",
-            lost,
-            f"printed {left}, {sum(left)} units from {sum(lost)}; "
-            f"right {_told(after_dimension(lost, 'A'))}",
+            dem_pair,
+            f"printed {dem_printed}, {sum(dem_printed)} units from {sum(dem_pair)}; "
+            f"right {_as_tuple(after_dimension(dem_pair, 'A'))}",
         ),
         Erratum(
             "B, lines 20-23",
             "the average is compared with 0, and a receiver adds average - neighbour's load",
             "the average is compared with the own load; neighbour's load - average is received",
             b_pair,
-            f"printed {printed_dem_of_b(*b_pair)}; right {_told(after_dimension(b_pair, 'B'))}",
+            f"printed {printed_dem_of_b(*b_pair)}; right {_as_tuple(after_dimension(b_pair, 'B'))}",
         ),
         Erratum(
             "C, lines 10-16",
             "the need of a peer is its load - average, and is subtracted from the excess",
             "it is average - load; with the printed sign the excess never ends",
-            above,
-            f"printed excess {growing}, ..; right {_told(after_triangle(np.array(above), 'C'))}",
+            c_loads,
+            f"printed excess {c_excess}, ..; "
+            f"right {_as_tuple(after_triangle(np.array(c_loads), 'C'))}",
         ),
     ]
 
 
 def _averages() -> list[Erratum]:
-    """Return the places at odds about which average it is."""
+    """Return the errata about how averages are rounded."""
 
-    def never_ends(more: int) -> Any:
+    def never_ends(added: int) -> Any:
+        """Return whether a load exceeds floor((total + added) / 3) while none is below it."""
+
         def shows(*loads: int) -> bool:
-            average = (sum(loads) + more) // 3
+            average = (sum(loads) + added) // 3
             return max(loads) > average and min(loads) >= average
 
-        return each(shows)
+        return row_by_row(shows)
 
-    endless, floored = least(3, never_ends(1)), least(3, never_ends(0))
-    odd = least(2, each(lambda x, y: (x + y + 1) // 2 != (x + y) // 2))
-    swapped = least(2, lambda x: (after_dimension(x, "C") != each(floored_pair)(x)).any(axis=1))
+    endless, floored = least_loads(3, never_ends(1)), least_loads(3, never_ends(0))
+    odd = least_loads(2, row_by_row(lambda x, y: (x + y + 1) // 2 != (x + y) // 2))
+    swapped = least_loads(
+        2, lambda x: (after_dimension(x, "C") != row_by_row(floored_pair)(x)).any(axis=1)
+    )
     return [
         Erratum(
             "A, lines 32 and 38; B, lines 12 and 19",
             "pairs average by floor((x+y+1)/2) in the prism, by (x+y)/2 in DEM",
             "one rule, the higher keeps the odd unit; A's floor in DEM as odd_unit='lower'",
             odd,
-            f"printed {_told(after_dimension(odd, 'A', odd_unit='lower'))} in DEM, a swap; "
-            f"right {_told(after_dimension(odd, 'A'))}",
+            f"printed {_as_tuple(after_dimension(odd, 'A', odd_unit='lower'))} in DEM, a swap; "
+            f"right {_as_tuple(after_dimension(odd, 'A'))}",
         ),
         Erratum(
             "A, 2.1.2, parts 1 and 2; B, 2.2.2, part 2",
@@ -190,19 +200,25 @@ def _averages() -> list[Erratum]:
             "only at a difference of at least 2 (lines 3 and 4)",
             swapped,
             f"printed {floored_pair(*swapped)}, a swap; "
-            f"right {_told(after_dimension(swapped, 'C'))}",
+            f"right {_as_tuple(after_dimension(swapped, 'C'))}",
         ),
     ]
 
 
 def _texts() -> list[Erratum]:
-    # The text lets the node below the average report, the lines the right one if none received.
-    example = least(2, each(lambda x, y: x < (x + y + 1) // 2 and abs(x - y) <= 1))
-    upwards = least(2, each(lambda x, y: min(printed_dem_in_words(x, y)) < 0))
-    halved = least(3, each(lambda *x: any(load.denominator > 1 for load in printed_halves(*x))))
+    # In the text the node below the average reports, in the lines the right node if none received.
+    example = least_loads(2, row_by_row(lambda x, y: x < (x + y + 1) // 2 and abs(x - y) <= 1))
+    upwards = least_loads(2, row_by_row(lambda x, y: min(printed_dem_in_words(x, y)) < 0))
+    halved = least_loads(
+        3, row_by_row(lambda *x: any(load.denominator > 1 for load in printed_halves(*x)))
+    )
     halves = ", ".join(map(str, printed_halves(*halved)))
-    differing = least(2, lambda x: (after_dimension(x, "A") != after_dimension(x, "C")).any(axis=1))
-    sizes = {d: HyperHexaCell(d).size for d in (least_d(_has(96)), least_d(_has(768)))}
+    differing = least_loads(
+        2, lambda x: (after_dimension(x, "A") != after_dimension(x, "C")).any(axis=1)
+    )
+    sizes = {
+        d: HyperHexaCell(d).size for d in (least_dimension(_has(96)), least_dimension(_has(768)))
+    }
     small, large = sizes
     return [
         Erratum(
@@ -211,7 +227,7 @@ def _texts() -> list[Erratum]:
             "if it is less: the sign is reversed in all three",
             upwards,
             f"printed {printed_dem_in_words(*upwards)}; "
-            f"right {_told(after_dimension(upwards, 'A'))}",
+            f"right {_as_tuple(after_dimension(upwards, 'A'))}",
         ),
         Erratum(
             "A, 2.1.2 step 1 C",
@@ -226,15 +242,15 @@ def _texts() -> list[Erratum]:
             "the coordinator sends half of its excess to either node",
             "to one or both, according to their weights (line 20): the lighter first",
             halved,
-            f"printed ({halves}); right {_told(after_triangle(np.array(halved), 'A'))}",
+            f"printed ({halves}); right {_as_tuple(after_triangle(np.array(halved), 'A'))}",
         ),
         Erratum(
             "2 and 4",
             "A, B and C differ in the first phase alone",
             "C's prism and DEM send the larger half, and only at a difference of at least 2",
             differing,
-            f"printed the same; right {_told(after_dimension(differing, 'A'))} in A and B, "
-            f"{_told(after_dimension(differing, 'C'))} in C",
+            f"printed the same; right {_as_tuple(after_dimension(differing, 'A'))} in A and B, "
+            f"{_as_tuple(after_dimension(differing, 'C'))} in C",
         ),
         Erratum(
             "3.2.1",

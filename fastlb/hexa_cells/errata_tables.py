@@ -10,7 +10,7 @@ import numpy as np
 
 from ..topologies.hexa_cell_topology import HyperHexaCell
 from .errata_algorithms import CELL, TWO_CELLS, after_triangle
-from .erratum import Erratum, least, least_d
+from .erratum import Erratum, least_dimension, least_loads
 from .hexa_cell_costs import LINK_SPEED, hexa_cell_formulas
 from .hexa_cell_exchange import hexa_cell
 from .hexa_cell_run import ALGORITHMS
@@ -22,7 +22,7 @@ FOUR_CELLS = HyperHexaCell(3)
 
 
 def errata() -> list[Erratum]:
-    """Return them table by table."""
+    """Return the errata table by table."""
     return [*_errors(), *_times(), *_steps(), *_messages_of_c(), *_speeds()]
 
 
@@ -32,7 +32,7 @@ def count(loads: Any, algorithm: str, name: str) -> Any:
 
 
 def printed(name: str, algorithm: str, d: int = 1, M: Any = 0) -> Any:
-    """Return one of the formulas, of one cell unless told otherwise."""
+    """Return one of the formulas, by default of one cell."""
     return hexa_cell_formulas(d, M, algorithm)[name]
 
 
@@ -44,10 +44,10 @@ def _errors() -> list[Erratum]:
         """Return the difference left by DEM on four cells whose nodes have the same load each."""
         return hexa_cell(np.repeat(cells, 6, axis=-1), FOUR_CELLS, "B").difference
 
-    triangle = least(3, lambda x: spread(*(after_triangle(x, a) for a in ALGORITHMS)) > 1)
-    cell = least(6, lambda x: spread(*(hexa_cell(x, CELL, a).loads for a in ALGORITHMS)) > 2)
-    level = least(4, lambda x: after_dem(x) > 1)
-    beside = least(3, lambda x: (x[:, 0] == 0) & (after_triangle(x, "C") != x).any(axis=1))
+    triangle = least_loads(3, lambda x: spread(*(after_triangle(x, a) for a in ALGORITHMS)) > 1)
+    cell = least_loads(6, lambda x: spread(*(hexa_cell(x, CELL, a).loads for a in ALGORITHMS)) > 2)
+    level = least_loads(4, lambda x: after_dem(x) > 1)
+    beside = least_loads(3, lambda x: (x[:, 0] == 0) & (after_triangle(x, "C") != x).any(axis=1))
     return [
         Erratum(
             "Tables 2, 5, 8, step 1",
@@ -92,14 +92,14 @@ def _times() -> list[Erratum]:
         return shows
 
     def as_b(loads: NDArray[np.int64]) -> Any:
-        """Tell where one loaded node takes A just what is printed for B."""
+        """Return where one loaded node takes A exactly the time that is printed for B."""
         whole = printed("time", "B", M=1) * loads.max(axis=1)
         one = (loads > 0).sum(axis=1) == 1
         return (count(loads, "A", "time") == whole) & one
 
     times = []
     for algorithm, table in zip(ALGORITHMS, (1, 4, 7), strict=True):
-        loads = least(6, longer(algorithm))
+        loads = least_loads(6, longer(algorithm))
         times.append(
             Erratum(
                 f"Table {table}",
@@ -110,12 +110,12 @@ def _times() -> list[Erratum]:
                 f"right {count(loads, algorithm, 'time')}",
             )
         )
-    coordinator = least(6, as_b)
+    coordinator = least_loads(6, as_b)
     # The sum of the table, M/12 (1 + 1/2 + ..), and its line with the bracket one factor early.
     upwards = {d: Fraction(1, 6) * (1 - Fraction(1, 2 ** (d - 1))) for d in (1, 2, 3)}
     slipped = {d: Fraction(1, 12) * (2 - 2) * Fraction(1, 2 ** (d - 1)) for d in upwards}
-    d = least_d(lambda d: upwards[d] != slipped[d])
-    first = least_d(lambda d: HyperHexaCell(d).cells > 1)
+    d = least_dimension(lambda d: upwards[d] != slipped[d])
+    first = least_dimension(lambda d: HyperHexaCell(d).cells > 1)
     return [
         *times,
         Erratum(
@@ -145,9 +145,11 @@ def _times() -> list[Erratum]:
 
 def _steps() -> list[Erratum]:
     most = {a: printed("corrected_max_steps", a) for a in ALGORITHMS}
-    reached = least(6, lambda x: count(x, "A", "endpoint_max") == most["A"])
-    total = least(6, lambda x: count(x, "A", "endpoint_total") > printed("total_steps", "A"))
-    ordered = least(6, lambda x: count(x, "B", "endpoint_total") < count(x, "C", "endpoint_total"))
+    reached = least_loads(6, lambda x: count(x, "A", "endpoint_max") == most["A"])
+    total = least_loads(6, lambda x: count(x, "A", "endpoint_total") > printed("total_steps", "A"))
+    ordered = least_loads(
+        6, lambda x: count(x, "B", "endpoint_total") < count(x, "C", "endpoint_total")
+    )
     ends = {a: count(ordered, a, "endpoint_total") for a in "BC"}
     return [
         Erratum(
@@ -192,11 +194,11 @@ def _messages_of_c() -> list[Erratum]:
         return (hexa_cell(cells, TWO_CELLS, "C").counts["messages"] - inside) // 6
 
     limit = printed("total_steps", "C")
-    messages = least(6, lambda x: count(x, "C", "messages") > limit)
-    triangle = least(3, lambda x: in_triangle(x) == 6 + 2 + 2)
-    pair = least(2, lambda x: in_pair(x) == 2 + 1)
+    messages = least_loads(6, lambda x: count(x, "C", "messages") > limit)
+    triangle = least_loads(3, lambda x: in_triangle(x) == 6 + 2 + 2)
+    pair = least_loads(2, lambda x: in_pair(x) == 2 + 1)
     most = printed("corrected_max_steps", "C")
-    reached = least(6, lambda x: count(x, "C", "endpoint_max") == most)
+    reached = least_loads(6, lambda x: count(x, "C", "endpoint_max") == most)
     return [
         Erratum(
             "Table 9, total",
@@ -230,10 +232,12 @@ def _messages_of_c() -> list[Erratum]:
 
 
 def _speeds() -> list[Erratum]:
-    faster = least_d(lambda d: printed("speed", "A", d) > printed("speed", "B", d))
-    fastest = least_d(lambda d: printed("speed", "C", d) > printed("speed", "B", d))
+    faster = least_dimension(lambda d: printed("speed", "A", d) > printed("speed", "B", d))
+    fastest = least_dimension(lambda d: printed("speed", "C", d) > printed("speed", "B", d))
     alike = LINK_SPEED * printed("total_steps", "B", fastest)
-    apart = least_d(lambda d: printed("speed", "C", d) != printed("speed_as_printed", "C", d))
+    apart = least_dimension(
+        lambda d: printed("speed", "C", d) != printed("speed_as_printed", "C", d)
+    )
     return [
         Erratum(
             "2.1.3 D, 2.2.3 C, 2.3.3 C",

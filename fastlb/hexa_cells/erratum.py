@@ -27,10 +27,10 @@ class Erratum(Displayed):
     printed, right : str
         What it says, and what holds.
     example : tuple of int
-        Least loads that show it: of a pair, a triangle or a cell; or the least arguments ``(d,)``
-        or ``(d, M)``.
+        The least loads of a pair, a triangle or a cell that show it, or the least arguments
+        ``(d,)`` or ``(d, M)``.
     shown : str
-        What the printed text makes of the example, and what is right.
+        The result of the printed text for the example, and the right one.
     """
 
     place: str
@@ -40,31 +40,37 @@ class Erratum(Displayed):
     shown: str
 
 
-def least(nodes: int, shows: Callable[[NDArray[np.int64]], Any]) -> tuple[int, ...]:
-    """Return the first loads of so many nodes for which ``shows``, called with (n, nodes), holds.
+def least_loads(nodes: int, shows: Callable[[NDArray[np.int64]], Any]) -> tuple[int, ...]:
+    """Return the loads of least total that show an error.
 
-    They are of the least total, and among these loads of lower addresses are the largest.
+    Of equal totals, those with the larger loads at lower addresses come first.
+
+    Parameters
+    ----------
+    nodes : int
+    shows : callable
+        Of loads (n, nodes), a row each, returns the mask (n,) of those that show the error.
 
     Raises
     ------
     ValueError
-        If none of a total below ``TOTALS`` does.
+        If no loads of a total below ``TOTALS`` do.
     """
     for total in range(TOTALS):
         loads = np.array(list(_compositions(total, nodes)), dtype=np.int64)
-        hits = np.flatnonzero(shows(loads))
-        if len(hits):
-            return tuple(loads[hits[0]].tolist())
+        matches = np.flatnonzero(shows(loads))
+        if len(matches):
+            return tuple(loads[matches[0]].tolist())
     raise ValueError(f"shows must hold for a total below {TOTALS}, got none")
 
 
-def each(rule: Callable[..., Any]) -> Callable[[NDArray[np.int64]], Any]:
-    """Return a rule of single loads as one of rows of loads."""
+def row_by_row(rule: Callable[..., Any]) -> Callable[[NDArray[np.int64]], Any]:
+    """Return a function of rows of loads that applies ``rule`` to each row."""
     return lambda loads: np.array([rule(*row) for row in loads.tolist()])
 
 
-def least_d(shows: Callable[[int], bool]) -> int:
-    """Return the first dimension for which ``shows`` holds."""
+def least_dimension(shows: Callable[[int], bool]) -> int:
+    """Return the least dimension for which ``shows`` returns True."""
     return next(d for d in range(1, TOTALS) if shows(d))
 
 

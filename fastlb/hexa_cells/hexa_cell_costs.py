@@ -33,9 +33,9 @@ def hexa_cell_formulas(d: int, M: Any, algorithm: str) -> dict[str, int | Fracti
         ``max_steps`` of C is not printed (None), and its ``total_steps`` counts messages.
         ``speed``, ``speed_as_printed`` : ``max_steps`` (C: ``total_steps``) times 250 Mb/s, which
         is no speed; ``speed_as_printed`` of C lacks the bracket around the total.
-        ``corrected_time`` : what no loads of at most ``M`` a node exceed.
-        ``corrected_error``, ``corrected_max_steps``, ``corrected_total_steps`` : reached for
-        every d; for C too, the steps are sends and receives.
+        ``corrected_time`` : upper bound for loads of at most ``M`` a node.
+        ``corrected_error``, ``corrected_max_steps``, ``corrected_total_steps`` : upper bounds,
+        reached for every d. Steps are sends and receives for C, too.
 
     Raises
     ------
@@ -50,16 +50,17 @@ def hexa_cell_formulas(d: int, M: Any, algorithm: str) -> dict[str, int | Fracti
 
     Of C the paper prints no maximum per node. In a triangle a node takes part in 4 polls. A node
     with excess polls again at most both peers and is polled again by at most one other node with
-    excess: with two takers that makes 2 polls and 2 load messages, with one taker 3 polls and 1
-    load message. A taker is polled again and sent to by at most two nodes, 4 again. So 8 in the
-    triangle, then 3 a pair: ``3d + 8``, reached by one loaded node. In all, a triangle has 6 polls
-    and most beside them when two nodes with excess stand before their taker: each polls the
-    other and the taker again and sends once, 6 messages more. With 9 messages in the prism and 9
-    a dimension a cell has at most ``2*12 + 9 d`` messages, ``18 d + 48`` sends and receives.
+    excess: with two receivers that makes 2 polls and 2 load messages, with one receiver 3 polls
+    and 1 load message. A receiver is polled again by and receives from at most two nodes, 4 again.
+    So 8 in the triangle, then 3 a pair: ``3d + 8``, reached by one loaded node. In all, a triangle
+    has 6 polls. It has most messages beside them when two nodes with excess come before their
+    receiver: each polls the other and the receiver again and sends once, 6 messages more. With 9
+    messages in the prism and 9 a dimension a cell has at most ``2*12 + 9 d`` messages,
+    ``18 d + 48`` sends and receives.
 
-    The time of a triangle is at most ``2 M / 3``, that of one of two full nodes, in A
-    ``5 M / 6``: it is convex in the loads, so largest where they are 0 or ``M``. Each of the d
-    pairs of a node sends at most half of ``M``, in C half of ``M + 1``.
+    The time of a triangle is at most ``2 M / 3``, that of two nodes with load ``M``; in A it is at
+    most ``5 M / 6``. It is convex in the loads, so it is largest where they are 0 or ``M``. Each
+    of the d pairs of a node sends at most half of ``M``, in C half of ``M + 1``.
 
     Examples
     --------
@@ -76,27 +77,28 @@ def hexa_cell_formulas(d: int, M: Any, algorithm: str) -> dict[str, int | Fracti
         raise ValueError(f"M must not be negative, got {M!r}")
     one_of("algorithm", algorithm, ALGORITHMS)
     cells = 2 ** (dimensions - 1)
-    upwards = largest / 6 * (1 - Fraction(1, cells))
+    # Times: as printed in a cell and then in dimensions, and the most in a triangle and a pair.
+    in_dimensions = largest / 6 * (1 - Fraction(1, cells))
     max_steps: int | None
     if algorithm == "A":
         in_cell, in_triangle, in_pair = largest, largest * 5 / 6, largest / 2
         max_steps = 3 * dimensions + 8
         total_steps = cells * (18 * dimensions + 29)
-        most, most_in_all = 3 * dimensions + 6, cells * (18 * dimensions + 32)
+        corrected_max, corrected_total = 3 * dimensions + 6, cells * (18 * dimensions + 32)
     elif algorithm == "B":
         in_cell, in_triangle, in_pair = largest * 5 / 6, largest * 2 / 3, largest / 2
         max_steps = 3 * dimensions + 6
         total_steps = cells * (18 * dimensions + 24)
-        most, most_in_all = max_steps, total_steps
+        corrected_max, corrected_total = max_steps, total_steps
     else:
         in_cell, in_triangle, in_pair = largest * 5 / 6, largest * 2 / 3, (largest + 1) / 2
         max_steps = None
         total_steps = cells * (29 + 12 * (dimensions - 1))
-        most, most_in_all = 3 * dimensions + 8, cells * (18 * dimensions + 48)
+        corrected_max, corrected_total = 3 * dimensions + 8, cells * (18 * dimensions + 48)
     speed = LINK_SPEED * (total_steps if max_steps is None else max_steps)
     without_bracket = 29 * cells + LINK_SPEED * 12 * (dimensions - 1) * cells
     return {
-        "time": _whole(in_cell + upwards),
+        "time": _whole(in_cell + in_dimensions),
         "error": dimensions + 1,
         "max_steps": max_steps,
         "total_steps": total_steps,
@@ -104,8 +106,8 @@ def hexa_cell_formulas(d: int, M: Any, algorithm: str) -> dict[str, int | Fracti
         "speed_as_printed": without_bracket if algorithm == "C" else speed,
         "corrected_time": _whole(in_triangle + dimensions * in_pair),
         "corrected_error": dimensions + 2,
-        "corrected_max_steps": most,
-        "corrected_total_steps": most_in_all,
+        "corrected_max_steps": corrected_max,
+        "corrected_total_steps": corrected_total,
     }
 
 

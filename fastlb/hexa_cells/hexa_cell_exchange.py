@@ -24,17 +24,18 @@ from ..exchange.loads import (
 from ..exchange.outputs import finished, output_rows
 from ..exchange.prepared import PreparedCall, run_prepared
 from ..exchange.result import Balance, FrozenDict
+from ..pages import copied, copy_into, empty_like
 from ..topologies.hexa_cell_topology import HyperHexaCell
 from ..topologies.kinds import topology_for
-from .hexa_cell_run import STEPS, Count, Run, are_side_by_side, counters, run_of
+from .hexa_cell_run import STEPS, CountedRun, Run, are_side_by_side, counters, run_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from ..topologies.topology import Topology
 
-# Up to so many loads are balanced by one call of a kernel.
-SMALL = 2**14
+# Loads up to which calls are prepared.
+MOST_PREPARED = 2**14
 
 
 def hexa_cell(
@@ -70,8 +71,8 @@ def hexa_cell(
         Or its spelling, ``"hhc:5"``.
     algorithm : {"B", "A", "C"}
     share : {"fair", "greedy"}
-        How one node's excess goes to two takers in A and B: unit by unit to the lighter, ties to
-        the lower address, or in address order up to ``avg``. C always does the latter.
+        How A and B divide one node's excess among two receivers: unit by unit to the lighter,
+        ties to the lower address, or in address order up to ``avg``. C always does the latter.
     odd_unit : {"higher", "lower"}, optional
         A and B: who keeps the odd unit of a pair in the DEM phase; ``"higher"`` by default.
         ``"lower"`` is A's printed floor average, where a difference of 1 swaps; the final loads
@@ -84,8 +85,8 @@ def hexa_cell(
     Returns
     -------
     Balance
-        ``steps`` is what the paper prints as the most of a node, A ``3d + 8`` and B ``3d + 6``;
-        for C, where it prints none, the most there can be, ``3d + 8``. ``counts`` holds
+        ``steps`` is the most of a node as the paper prints it, A ``3d + 8`` and B ``3d + 6``; it
+        prints none for C, where the largest number possible is ``3d + 8``. ``counts`` holds
         ``messages``, ``information``, ``load``, ``endpoint_max``, ``endpoint_total`` (sends plus
         receives of a node) and ``time``, the units on the critical path. Stages are triangles,
         prism and each dimension.
@@ -95,7 +96,7 @@ def hexa_cell(
     TypeError, ValueError
         On arguments that do not fit, among them ``odd_unit`` with C.
     OverflowError
-        If a network's total, or what is moved in it, does not fit int64.
+        If the total of a network, or the units moved in it, do not fit int64.
 
     Notes
     -----
@@ -128,11 +129,11 @@ def hexa_cell(
     before = survey(inputs.rows)
     source, work = _working_rows(inputs.rows, rows)
     if before.total.max(initial=0) > INT64_MAX // run.stages:
-        # The units moved may turn out not to fit: then nothing is to have been written.
-        work = source.copy()
-    np.copyto(work, source)
+        # ``out`` must stay unchanged if the units moved do not fit.
+        work = empty_like(source)
+    copy_into(work, source)
     fields: dict[str, Any] = {}
-    if record == "metrics" and _is_for_tiles(run, work, before):
+    if record == "metrics" and _fit_tiles(run, work, before):
         moved, local, time, load, polled, ends, least, largest = run.count_side_by_side(
             work, int(before.total.max())
         )
@@ -140,14 +141,14 @@ def hexa_cell(
         counts = counters(topology, algorithm, load, polled, ends, time)
         shared = figures(before, after, topology.size, moved, local)
     else:
-        count = Count(run, topology, work)
+        counted = CountedRun(run, topology, work)
         if record == "flows":
-            fields = count.by_stage(inputs)
+            fields = counted.run_with_flows(inputs)
         else:
-            count.do(0, run.stages)
+            counted.run_stages(0, run.stages)
         after = survey_after(before, work)
-        shared = figures(before, after, topology.size, count.moved, count.resident_min)
-        counts = count.counts()
+        shared = figures(before, after, topology.size, counted.moved, counted.resident_min)
+        counts = counted.counts()
     shared["steps"] = np.full(len(rows), 3 * topology.d + STEPS[algorithm])
     fields |= per_batch(shared, inputs.batch)
     fields["counts"] = FrozenDict(per_batch(counts, inputs.batch))
@@ -155,8 +156,8 @@ def hexa_cell(
     return Balance("hexa_cell", topology, record, {"loads": finished(result, rows), **fields})
 
 
-def _is_for_tiles(run: Run, rows: NDArray[Any], before: Survey) -> bool:
-    """Tell whether the rows are many networks of integers of which int64 holds what is moved."""
+def _fit_tiles(run: Run, rows: NDArray[Any], before: Survey) -> bool:
+    """Return whether rows are many networks of integers whose units moved fit int64."""
     B, N = rows.shape
     if rows.dtype.kind == "f" or not are_side_by_side(B, N, counted=True):
         return False
@@ -167,7 +168,7 @@ def _is_for_tiles(run: Run, rows: NDArray[Any], before: Survey) -> bool:
 def _prepare(
     topology: Topology, dtype: np.dtype[Any], shape: tuple[int, ...], record: str, *options: Any
 ) -> PreparedCall | None:
-    """Prepare the final loads of few int32 or int64, of one network or a small batch."""
+    """Return the prepared call for final loads of one network or a small batch, or None."""
     if type(topology) is not HyperHexaCell or record != "loads" or dtype not in (INT32, INT64):
         return None
     try:
@@ -176,7 +177,7 @@ def _prepare(
     except (TypeError, ValueError):
         return None
     side_by_side = are_side_by_side(networks, topology.size, counted=False)
-    if side_by_side or networks * topology.size > SMALL:
+    if side_by_side or networks * topology.size > MOST_PREPARED:
         return None
     averaging, greedy, _, prism, dims = run.rules
     kernel = kernels("hexa_cells.final_loads").balance_few
@@ -184,7 +185,7 @@ def _prepare(
 
 
 def check_narrow(rows: NDArray[Any]) -> bool:
-    """Check the values of the rows, and return whether tiles of 32 bits hold them."""
+    """Check the values of the rows, and return whether int32 holds all sums."""
     if rows.dtype.kind == "f":
         check_values(rows)
         return False
@@ -197,12 +198,12 @@ def check_narrow(rows: NDArray[Any]) -> bool:
 
 
 def _working_rows(source: NDArray[Any], target: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return both in a dtype that kernels are compiled for; a copy serves as both.
+    """Return both in a dtype that kernels are compiled for: themselves, or one copy as both.
 
-    Totals fit int64, so that unsigned 64-bit loads are read as signed.
+    Totals fit int64, so unsigned 64-bit loads can be viewed as signed.
     """
     dtype = row_dtype(source)
     if dtype == source.dtype:
         return as_signed(source), as_signed(target)
-    work = source.astype(dtype)
+    work = copied(source, dtype)
     return work, work

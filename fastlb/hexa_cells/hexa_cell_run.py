@@ -1,4 +1,7 @@
-"""How the kernels of algorithms A, B and C are run: rules, tiles, and stages that are counted."""
+"""The use of the kernels of algorithms A, B and C: their rules, tiles, and counted stages.
+
+Legend: ``B`` networks, ``N`` nodes, ``S`` stages, ``W`` networks side by side in a tile.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,10 @@ import numpy as np
 
 from ..accelerate import kernels
 from ..arguments import one_of
+from ..aside import LARGE
 from ..exchange.casting import INT16, INT32, INT64, least_dtype, units_dtype
 from ..exchange.scratch import scratch, with_own_scratch
+from ..pages import copied
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,16 +30,16 @@ SHARES = ("fair", "greedy")
 ODD_UNITS = ("higher", "lower")
 # Messages about weights in a triangle; a pair has 2.
 TRIANGLE_MESSAGES = {"A": 5, "B": 4, "C": 6}
-# Steps of a node less 3d: as printed, and for C, where nothing is, the most there can be.
+# Steps of a node less 3d: as printed for A and B, the largest number possible for C.
 STEPS = {"A": 8, "B": 6, "C": 8}
 
 # Lanes of a tile, and bytes of the tiles that are copied and balanced at a time.
 LANES, TILES_BYTES = 64, 2**18
-# From so many networks on, and so many loads, they lie side by side in tiles: fewer are done with
-# sooner by kernels that take one after the other, or not so late that more compiling pays.
+# At least so many networks with so many loads in all are balanced side by side in tiles. Fewer are
+# faster one after the other, or gain too little for one more compilation.
 FEWEST, FEWEST_LOADS = 8, 2**12
-# The final loads alone of larger networks take no longer one after the other, nor does counting
-# where 16 lanes with all that is counted do not fit the L3 cache's share of a core.
+# Nodes of the largest networks balanced side by side: for final loads alone, larger ones take no
+# longer one after the other; with counters, 16 lanes of them exceed a core's share of the L3 cache.
 LARGEST_SIDE_BY_SIDE, LARGEST_COUNTED = 6 << 5, 6 << 13
 
 Rules = tuple[int | None, int | None, int | None, int | None, int | None]
@@ -43,18 +48,19 @@ Rules = tuple[int | None, int | None, int | None, int | None, int | None]
 def rules_of(algorithm: str, share: str, odd_unit: str | None) -> Rules:
     """Return the kernels' ``rules`` (see ``kernels/shared/hexa_cell.py``)."""
 
-    def rule(chosen: bool) -> int | None:
+    def flag(chosen: bool) -> int | None:
+        # Kernels test rules for None, which is decided when they are compiled.
         return 1 if chosen else None
 
     polling = algorithm == "C"
-    # In C the larger half of an odd difference crosses from 3 on, in prism and dimensions.
-    prism = rule(polling)
+    # In C pairs send the larger half of an odd difference from 3 on, in prism and dimensions.
+    prism = flag(polling)
     dims = 0 if odd_unit == "lower" else prism
-    return rule(algorithm == "A"), rule(share == "greedy" or polling), prism, prism, dims
+    return flag(algorithm == "A"), flag(share == "greedy" or polling), prism, prism, dims
 
 
 class Run:
-    """What kernels take of a call: the algorithm, and the rules that it follows.
+    """An algorithm with its rules on networks of one size, and the kernels that carry it out.
 
     Attributes
     ----------
@@ -62,8 +68,8 @@ class Run:
         Triangles, prism, and each dimension.
     rules : tuple
         The kernels' ``rules``.
-    known_ends : int
-        Messages that all nodes send and receive in their triangles before any load.
+    loadless_ends : int
+        Sends and receives of messages about weights in all triangles, which depend on no load.
     """
 
     def __init__(self, d: int, algorithm: str, share: str, odd_unit: str | None) -> None:
@@ -71,10 +77,13 @@ class Run:
         self.algorithm = algorithm
         self.stages = d + 1
         self.rules = rules_of(algorithm, share, odd_unit)
-        self.known_ends = 2 * TRIANGLE_MESSAGES[algorithm] * 2**d
+        self.loadless_ends = 2 * TRIANGLE_MESSAGES[algorithm] * 2**d
 
     def balance(self, source: NDArray[Any], target: NDArray[Any], *, narrow: bool) -> None:
-        """Balance the rows of ``source`` into ``target``, which may be the same."""
+        """Balance the rows of ``source`` into ``target``, which may be the same array.
+
+        ``narrow`` means that int32 holds all sums.
+        """
         B, N = source.shape
         dtype = source.dtype if source.dtype.kind == "f" else INT32 if narrow else INT64
         if are_side_by_side(B, N, counted=False):
@@ -96,9 +105,9 @@ class Run:
 
     @with_own_scratch
     def count_side_by_side(self, rows: NDArray[Any], total: int) -> NDArray[np.int64]:
-        """Balance integers in place, and return what is counted, (8, B), as ``count_tiles`` does.
+        """Balance integers in place; return the counts, the same (8, B) as of ``count_tiles``.
 
-        ``total`` is the largest of a network.
+        ``total`` is the largest total of a network.
         """
         dtype = least_dtype(rows.dtype, self.summed(total, rows.shape[1]))
         copies, nodes = kernels("layout.tiles"), np.arange(rows.shape[1])
@@ -112,7 +121,12 @@ class Run:
     def count_tiles(
         self, tiles: NDArray[Any], B: int, *, with_loads: bool = False
     ) -> NDArray[np.int64]:
-        """Balance tiles (K, N, W) of B trials, and return what the kernel counts, (8, B)."""
+        """Balance tiles (K, N, W) of B networks in place.
+
+        Return (8, B): units moved, local, and on the critical path; messages with load, polls
+        again, most sends and receives of a node; least and largest load. Final loads are written
+        only if ``with_loads`` is set.
+        """
         dtype, (_, N, W) = tiles.dtype, tiles.shape
         summed_as = INT32 if dtype == INT16 else dtype
         workspace = (
@@ -121,17 +135,17 @@ class Run:
         )  # fmt: skip
         counts = np.empty((8, B), np.int64)
         kernels("hexa_cells.tiles").count(
-            tiles, workspace, self.d, self.known_ends, self.rules, with_loads, counts
+            tiles, workspace, self.d, self.loadless_ends, self.rules, with_loads, counts
         )
         return counts
 
     def summed(self, total: int, N: int) -> int:
-        """Return the most that sums come to: all stages move a total each; messages are bytes."""
+        """Return a bound on all sums: each stage moves at most the total; messages are bytes."""
         return max(int(total) * self.stages, 255 * N)
 
 
 def are_side_by_side(B: int, N: int, *, counted: bool) -> bool:
-    """Tell whether networks lie side by side, to be counted or for their final loads alone."""
+    """Return whether networks are balanced side by side, with counters or without."""
     largest = LARGEST_COUNTED if counted else LARGEST_SIDE_BY_SIDE
     return B >= FEWEST and B * N >= FEWEST_LOADS and largest >= N
 
@@ -139,18 +153,18 @@ def are_side_by_side(B: int, N: int, *, counted: bool) -> bool:
 def parts_in_tiles(
     rows: NDArray[Any], dtype: np.dtype[Any]
 ) -> Iterator[tuple[slice, NDArray[Any]]]:
-    """Divide rows (B, N) into parts, and return for each the same room as tiles (K, N, W)."""
+    """Divide rows (B, N) into parts; yield each with tiles (K, N, W) for it, in the same memory."""
     B, N = rows.shape
-    lanes = max(16, min(LANES, TILES_BYTES // (N * dtype.itemsize) // 16 * 16, -(-B // 16) * 16))
-    at_once = max(1, TILES_BYTES // (N * lanes * dtype.itemsize)) * lanes
-    room = scratch("tiles", (-(-min(B, at_once) // lanes), N, lanes), dtype)
-    for first in range(0, B, at_once):
-        part = slice(first, min(first + at_once, B))
-        yield part, room[: -(-(part.stop - first) // lanes)]
+    W = max(16, min(LANES, TILES_BYTES // (N * dtype.itemsize) // 16 * 16, -(-B // 16) * 16))
+    part_size = max(1, TILES_BYTES // (N * W * dtype.itemsize)) * W
+    tiles = scratch("tiles", (-(-min(B, part_size) // W), N, W), dtype)
+    for first in range(0, B, part_size):
+        part = slice(first, min(first + part_size, B))
+        yield part, tiles[: -(-(part.stop - first) // W)]
 
 
-class Count:
-    """A balancing stage by stage, with everything that is counted on the way.
+class CountedRun:
+    """A balancing stage by stage, one network after the other, with all counters.
 
     Attributes
     ----------
@@ -164,29 +178,31 @@ class Count:
         self.run = run
         self.topology = topology
         self.rows = rows
-        self.resident_min = rows.copy()
+        self.resident_min = copied(rows)
         self._messages = np.zeros(rows.shape, np.uint8)
         shape = (len(rows), run.stages)
         self.moved: NDArray[Any] = np.zeros(shape, units_dtype(rows))
         self.longest: NDArray[Any] = np.zeros(shape, units_dtype(rows))
         self._transfers = np.zeros((len(rows), 2), np.int64)
 
-    def do(self, first: int, last: int) -> None:
-        """Do the stages ``first .. last-1``."""
+    def run_stages(self, first: int, last: int) -> None:
+        """Carry out the stages ``first .. last-1``."""
         kernel, rules = kernels("hexa_cells.counted"), self.run.rules
         nodes = self.rows, self.resident_min, self._messages
         figures = self.moved, self.longest, self._transfers
         part = min(self.rows.shape[1], kernel.PART)
-        # Stages within a part, whose last one exchanges its halves.
+        # The stages within a part; the last of them exchanges its halves.
         inside = (part // 3).bit_length()
         if first < inside:
             kernel.count_parts(nodes, part, first, min(last, inside), rules, figures)
-        if last > inside:
-            sums = np.zeros((3, kernel.PART), self.moved.dtype)
-            kernel.count_dimensions(nodes, max(first, inside), last, rules, sums, figures)
+        sums = np.zeros((3, kernel.PART), self.moved.dtype) if last > inside else None
+        # Signals are heard between two calls.
+        at_once = 1 if self.rows.size >= LARGE else self.run.stages
+        for s in range(max(first, inside), last, at_once):
+            kernel.count_dimensions(nodes, s, min(s + at_once, last), rules, sums, figures)
 
-    def by_stage(self, inputs: LoadRows) -> dict[str, Any]:
-        """Do all stages, and return the fields of ``record="flows"``."""
+    def run_with_flows(self, inputs: LoadRows) -> dict[str, Any]:
+        """Carry out all stages, and return the fields of ``record="flows"``."""
         topology, S = self.topology, self.run.stages
         stages = np.empty((S, *self.rows.shape), inputs.rows.dtype)
         flows = np.zeros((len(self.rows), topology.edge_count), self.moved.dtype)
@@ -201,12 +217,12 @@ class Count:
                 continue
             s = (offset // 3).bit_length()
             if offset == 3:
-                self.do(0, 1)
+                self.run_stages(0, 1)
                 stages[0] = self.rows
-            sent = self.rows[:, lower].astype(flows.dtype)
-            self.do(s, s + 1)
+            before = self.rows[:, lower].astype(flows.dtype)
+            self.run_stages(s, s + 1)
             stages[s] = self.rows
-            flows[:, place] = sent - self.rows[:, lower].astype(flows.dtype)
+            flows[:, place] = before - self.rows[:, lower].astype(flows.dtype)
         return {
             "stages": stages.reshape(S, *inputs.shape),
             "moved_per_stage": self.moved.T.reshape(S, *inputs.batch),
@@ -230,7 +246,10 @@ def counters(
     endpoint_max: NDArray[np.int64],
     time: NDArray[Any],
 ) -> dict[str, NDArray[Any]]:
-    """Return ``counts``, each of shape (B,), from what depends on the loads (see the kernel)."""
+    """Return ``counts`` by name, each (B,), from the counters that depend on the loads.
+
+    ``load`` are messages with load, ``polled`` those of polling again; see the kernel.
+    """
     pairs = 3 * topology.cells * topology.d
     known = 2 * topology.cells * TRIANGLE_MESSAGES[algorithm] + 2 * pairs
     information = known + polled
@@ -245,7 +264,7 @@ def counters(
 
 
 def run_of(topology: HyperHexaCell, algorithm: str, share: str, odd_unit: str | None) -> Run:
-    """Check the options of :func:`hexa_cell` and return what kernels take of them."""
+    """Check the options of :func:`hexa_cell`, and return the run for them."""
     one_of("algorithm", algorithm, ALGORITHMS)
     one_of("share", share, SHARES)
     if odd_unit is not None:

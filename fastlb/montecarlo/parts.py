@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._version import __version__
+from ..display.numbers import counted
 from ..extras import extra
 
 if TYPE_CHECKING:
@@ -214,7 +215,8 @@ def read_layout(entry: Mapping[str, Any], study: Study) -> Layout:
         numbers = entry["of_combinations"]
         return {cell: sets[number] for cell, number in zip(study.cells, numbers, strict=True)}
     except (AttributeError, LookupError, TypeError, ValueError):
-        raise ValueError(f"layout must be one of {len(study.cells)} combinations") from None
+        cells = counted(len(study.cells), "combination")
+        raise ValueError(f"layout must be one of {cells}") from None
 
 
 def _dictionary(texts: Sequence[str], counts: Sequence[int]) -> Any:

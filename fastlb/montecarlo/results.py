@@ -12,7 +12,7 @@ import numpy as np
 
 from .._version import __version__
 from ..display.cards import card
-from ..display.numbers import with_error
+from ..display.numbers import counted, with_error
 from ..display.tables import html_table
 from ..extras import extra
 from .collecting import Rows, Tallies
@@ -68,9 +68,9 @@ class Results:
         return sum(self.trials(cell) for cell in self.study.cells)
 
     def __repr__(self) -> str:
-        cells = f"{len(self.study.cells)} combinations"
+        cells = counted(len(self.study.cells), "combination")
         missing = f", {self.missing:,} rows to come" if self.missing else ""
-        return f"<Results of {self.study.name}: {cells}, {self.trials_text} trials each{missing}>"
+        return f"<Results of {self.study.name}: {cells}, {self._trials_each}{missing}>"
 
     def _repr_html_(self) -> str:
         figures = self.figures
@@ -80,7 +80,7 @@ class Results:
             for cell in self.study.cells[:MAX_ROWS]
         ]
         table = html_table([*KINDS, *names], rows, names=len(KINDS))
-        counts = f"{len(self.study.cells):,} combinations, {self.trials_text} trials each"
+        counts = f"{counted(len(self.study.cells), 'combination')}, {self._trials_each}"
         missing = f"; not complete, {self.missing:,} rows are to come" if self.missing else ""
         note = f"{counts}; mean, s.e.{missing}"
         return card(f"Results of {self.study.name}", {}, table, note=note)
@@ -101,6 +101,10 @@ class Results:
     def trials_text(self) -> str:
         """The number of trials of the combinations as text: ``1,000`` or ``256 to 1,000``."""
         return count_range(self.trials(cell) for cell in self.study.cells)
+
+    @property
+    def _trials_each(self) -> str:
+        return f"{self.trials_text} trial{'' if self.trials_text == '1' else 's'} each"
 
     @property
     def figures(self) -> tuple[str, ...]:

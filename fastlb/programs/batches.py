@@ -35,9 +35,9 @@ def enumerate_together(
 
 @lru_cache(64)
 def _tile_rows(m: int, n: int, columns: int, side: int) -> NDArray[np.int64]:
-    """Return the rows of a tile that the values of A, b and c go to, in this order.
+    """Return the row of a tile for each value of A, then of b, then of c.
 
-    Rows of padding follow each of the three; they share one row that nothing reads.
+    After each of the three come numbers for padding, all of one row that is never read.
     """
     padding = np.full(side, (columns + 1) * (m + 1))
     offsets = np.arange(n)[::-1] * (m + 1)

@@ -1,4 +1,4 @@
-"""Solutions of 0-1 programs, single ones and batches."""
+"""Solutions of 0-1 programs: of one, and of a batch."""
 
 from __future__ import annotations
 
@@ -15,21 +15,24 @@ from .outcome import STATUSES
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from ..figuretypes import Masked
+    from ..quantities import Number
+
 STATUS_NAMES = np.array(STATUSES)
 
 
 @dataclass(frozen=True, eq=False)
 class BinarySolution(Displayed):
-    """Solutions of 0-1 programs; for a batch every field has the batch's shape.
+    """The solution of a 0-1 program.
 
     Attributes
     ----------
-    x : (*batch, n) int8, or None where no solution is known (masked in a batch)
-    objective : int or float, or None (masked)
+    x : (n,) int8, or None where no solution is known
+    objective : int, float or Fraction, or None
         c.x, exact for integers; a float is the nearest one.
     status : str
         "optimal", "infeasible", or "limit": stopped before either was proven.
-    bound : int or float, or None (masked) if infeasible
+    bound : int, float or Fraction, or None if infeasible
         No solution costs less; equal to the objective where optimal.
     method : str
         The method that ended it: "enumeration", "search", or "milp" for HiGHS.
@@ -37,25 +40,63 @@ class BinarySolution(Displayed):
         Nodes of the depth-first search; those of HiGHS are not counted.
     """
 
-    x: Any
-    objective: Any
-    status: Any
-    bound: Any
-    method: Any
-    nodes: Any
+    x: NDArray[np.int8] | None
+    objective: Number | None
+    status: str
+    bound: Number | None
+    method: str
+    nodes: int
 
     @property
-    def gap(self) -> Any:
-        """Objective minus bound: 0 where optimal, None (masked) without both."""
+    def gap(self) -> Number | None:
+        """Objective minus bound: 0 where optimal, None without both."""
         if self.objective is None or self.bound is None:
             return None
         return self.objective - self.bound
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(_summary(self))})"
+        figures = [f"status={self.status!r}", f"objective={written(self.objective)}"]
+        if self.bound is not None and self.gap != 0:
+            figures += [f"bound={written(self.bound)}"]
+        figures += [f"method={self.method!r}", f"nodes={self.nodes}"]
+        if self.x is not None:
+            figures += [f"x with {int(self.x.sum())} of {len(self.x)} variables at 1"]
+        return f"{type(self).__name__}({', '.join(figures)})"
 
 
-class BinaryBatch(BinarySolution):
+@dataclass(frozen=True, eq=False)
+class BinaryBatch(Displayed):
+    """Solutions of a batch of 0-1 programs: the fields of :class:`BinarySolution` as arrays.
+
+    Attributes
+    ----------
+    x : (*batch, n) int8, masked where no solution is known
+    objective, bound : (*batch,), masked where there is none
+    status, method : (*batch,) str
+    nodes : (*batch,) int64
+    """
+
+    x: Masked
+    objective: Masked
+    status: NDArray[np.str_]
+    bound: Masked
+    method: NDArray[np.str_]
+    nodes: NDArray[np.int64]
+
+    @property
+    def gap(self) -> Masked:
+        """Objective minus bound: 0 where optimal, masked without both."""
+        gap: Masked = self.objective - self.bound
+        return gap
+
+    def __repr__(self) -> str:
+        names, counts = np.unique(self.status, return_counts=True)
+        programs = f"{self.status.size} programs of {self.x.shape[-1]} variables"
+        figures = [programs, *(f"{n} {name}" for name, n in zip(names, counts, strict=True))]
+        return f"BinaryBatch({', '.join(figures)})"
+
+
+class EnumeratedBatch(BinaryBatch):
     """Solutions by enumeration, whose fields are computed on first access.
 
     Making three masked arrays takes half as long as solving 2000 programs of 5 variables.
@@ -80,44 +121,30 @@ class BinaryBatch(BinarySolution):
         )
 
     @cached_property
-    def x(self) -> Any:
+    def x(self) -> Masked:
         return masked(sequences(self._pattern, self._n), self._unknown, self._batch)
 
     @cached_property
-    def objective(self) -> Any:
+    def objective(self) -> Masked:
         return masked(self._cost, self._unknown, self._batch)
 
     @cached_property
-    def bound(self) -> Any:
+    def bound(self) -> Masked:
         return masked(self._cost, self._unknown, self._batch)
 
     @cached_property
-    def status(self) -> Any:
+    def status(self) -> NDArray[np.str_]:
         if self._unknown is None:
             return _repeated(STATUS_NAMES[:1], self._batch)
         return STATUS_NAMES.take(self._unknown).reshape(self._batch)
 
     @cached_property
-    def method(self) -> Any:
+    def method(self) -> NDArray[np.str_]:
         return _repeated(np.array(["enumeration"]), self._batch)
 
     @cached_property
-    def nodes(self) -> Any:
+    def nodes(self) -> NDArray[np.int64]:
         return np.zeros(self._batch, dtype=np.int64)
-
-
-def _summary(s: BinarySolution) -> list[str]:
-    """Return what is to be known of a solution in one line, of a batch its counts."""
-    if not isinstance(s.status, str):
-        names, counts = np.unique(s.status, return_counts=True)
-        programs = f"{s.status.size} programs of {s.x.shape[-1]} variables"
-        return [programs, *(f"{n} {name}" for name, n in zip(names, counts, strict=True))]
-    figures = [f"status={s.status!r}", f"objective={written(s.objective)}"]
-    figures += [f"bound={written(s.bound)}"] if s.bound is not None and s.gap != 0 else []
-    figures += [f"method={s.method!r}", f"nodes={s.nodes}"]
-    if s.x is not None:
-        figures += [f"x with {int(s.x.sum())} of {len(s.x)} variables at 1"]
-    return figures
 
 
 def sequences(pattern: NDArray[Any], n: int) -> NDArray[np.int8]:
@@ -131,9 +158,7 @@ def _repeated(value: NDArray[Any], batch: tuple[int, ...]) -> NDArray[Any]:
     return np.ndarray(batch, value.dtype, value, 0, (0,) * len(batch))
 
 
-def masked(
-    values: NDArray[Any], hidden: NDArray[Any] | None, batch: tuple[int, ...]
-) -> np.ma.MaskedArray[Any, Any]:
+def masked(values: NDArray[Any], hidden: NDArray[Any] | None, batch: tuple[int, ...]) -> Masked:
     """Give values (B, ..) the batch's shape and hide those that do not exist."""
     shaped = values.reshape(batch + values.shape[1:])
     if hidden is None:

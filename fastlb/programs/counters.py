@@ -11,19 +11,22 @@ from ..accelerate import kernels
 from ..arguments import one_of
 from ..display.cards import Displayed
 from ..memory import require_memory
+from .binary_solution import sequences
 from .layout import read_programs
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from ..figuretypes import Optimum, Position, Whole
+
 PRUNINGS = (">=", ">")
-# 2**32 sequences take ten seconds and more, from row to row.
-LARGEST_N = 32
+# Variables at most: 2**32 sequences take ten seconds or more.
+MOST_COUNTED = 32
 
 
 @dataclass(frozen=True, eq=False)
 class Counters(Displayed):
-    """What the sequential search found and tested; with a batch every field has its shape.
+    """Result and tests of the sequential search; with a batch every field has its shape.
 
     Attributes
     ----------
@@ -31,17 +34,17 @@ class Counters(Displayed):
     argmin : int, or None (masked in a batch)
         Number of the first sequence that reaches the optimum; x_1 is its most significant bit.
     abandoned, violated, feasible : int
-        Sequences given up for their cost, given up at a row, and found feasible.
+        Sequences abandoned for their cost, those that violate a row, and feasible ones.
     rows : int
         Row tests made.
     """
 
-    optimum: Any
-    argmin: Any
-    abandoned: Any
-    violated: Any
-    feasible: Any
-    rows: Any
+    optimum: Optimum
+    argmin: Position
+    abandoned: Whole
+    violated: Whole
+    feasible: Whole
+    rows: Whole
 
 
 def count_tests(c: ArrayLike, A: ArrayLike, b: ArrayLike, *, prune: str = ">=") -> Counters:
@@ -49,13 +52,14 @@ def count_tests(c: ArrayLike, A: ArrayLike, b: ArrayLike, *, prune: str = ">=") 
 
     Sequences are tested in increasing order. One is abandoned when its cost reaches the
     incumbent, which only a lower cost replaces; the others' rows are tested in order until
-    the first that is violated. Rows that do not fit int64 hold within 1e-9 of their absolute sum.
+    the first that is violated. Rows that do not fit int64 are tested with a tolerance of 1e-9 of
+    their absolute sum.
 
     Parameters
     ----------
     c : array_like, shape (*batch, n)
-        Costs, of any sign; all n <= 32: that many take ten seconds to minutes, and 40
-        would take hours.
+        Costs, of any sign. n is at most 32, which takes ten seconds to minutes; 40 would take
+        hours.
     A : array_like, shape (*batch, m, n)
     b : array_like, shape (*batch, m)
     prune : ">=" or ">"
@@ -64,8 +68,8 @@ def count_tests(c: ArrayLike, A: ArrayLike, b: ArrayLike, *, prune: str = ">=") 
     Raises
     ------
     TypeError, ValueError, OverflowError
-        For numbers, shapes and sums that do not fit; see ``solve_binary``. Costs also where no
-        integers of int64 are found whose sums compare as theirs.
+        For numbers, shapes and sums that do not fit; see ``solve_binary``. Also for costs beyond
+        int64, if no costs in int64 order the sequences as they do.
 
     Examples
     --------
@@ -75,29 +79,27 @@ def count_tests(c: ArrayLike, A: ArrayLike, b: ArrayLike, *, prune: str = ">=") 
     (4, 5, 9, 6, 1, 10)
     """
     one_of("prune", prune, PRUNINGS)
-    given = read_programs(c, A, b)
-    n = given.c.shape[1]
-    if n > LARGEST_N:
-        raise ValueError(f"c must have at most {LARGEST_N} variables to count tests, got {n}")
-    m = given.A.shape[1]
+    programs = read_programs(c, A, b)
+    n = programs.c.shape[1]
+    if n > MOST_COUNTED:
+        raise ValueError(f"c must have at most {MOST_COUNTED} variables to count tests, got {n}")
+    m = programs.A.shape[1]
     require_memory(16 * (m + 1) * 2 ** ((n + 1) // 2), f"the sums of {n} variables, {m} rows")
-    B = len(given.c)
     tables = np.empty((2, m + 1, 2 ** ((n + 1) // 2)), dtype=np.int64)
-    counts = np.empty((B, 5), dtype=np.int64)
+    counts = np.empty((len(programs.c), 5), dtype=np.int64)
     count = kernels("programs.counters").count_tests
-    count(given.tests(), given.b, prune == ">", tables, counts)
+    count(programs.tests(), programs.b, prune == ">", tables, counts)
     argmin, abandoned, violated, feasible, rows = counts.T
-    none = argmin < 0
-    numbers = np.arange(n)[::-1]
-    x = np.where(none, 0, argmin)[:, None] >> numbers & 1
+    is_infeasible = argmin < 0
+    x = sequences(np.where(is_infeasible, 0, argmin), n)
     fields: dict[str, Any] = {
-        "optimum": np.ma.masked_array(given.objectives(given.costs(x)), none),
-        "argmin": np.ma.masked_array(argmin, none),
+        "optimum": np.ma.masked_array(programs.objectives(programs.costs(x)), is_infeasible),
+        "argmin": np.ma.masked_array(argmin, is_infeasible),
         "abandoned": abandoned,
         "violated": violated,
         "feasible": feasible,
         "rows": rows,
     }
-    if given.batch:
-        return Counters(**{name: v.reshape(given.batch) for name, v in fields.items()})
+    if programs.batch:
+        return Counters(**{name: v.reshape(programs.batch) for name, v in fields.items()})
     return Counters(**{name: v.tolist()[0] for name, v in fields.items()})

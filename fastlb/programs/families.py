@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from ..arguments import one_of, whole_number
+from ..aside import aside_if_large
 from ..memory import require_memory
 
 if TYPE_CHECKING:
@@ -14,9 +15,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    Row = np.ndarray[tuple[int], np.dtype[np.int64]]
+    Rows = np.ndarray[tuple[int, int], np.dtype[np.int64]]
     Arrays = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 
-_ALIKE = 3
+# Equal variables in a group of the symmetric family.
+_GROUP_SIZE = 3
 
 
 class _Words:
@@ -64,8 +68,8 @@ def _knapsack(words: _Words, m: int, n: int) -> Arrays:
 
 
 def _symmetric(words: _Words, m: int, n: int) -> Arrays:
-    groups = -(-n // _ALIKE)
-    A = np.repeat(words.integers(0, 2, m, groups), _ALIKE, axis=2)[:, :, :n].copy()
+    groups = -(-n // _GROUP_SIZE)
+    A = np.repeat(words.integers(0, 2, m, groups), _GROUP_SIZE, axis=2)[:, :, :n].copy()
     return np.ones((len(A), n), dtype=np.int64), A, A.sum(axis=2) // 2
 
 
@@ -78,9 +82,17 @@ FAMILIES: dict[str, Callable[[_Words, int, int], Arrays]] = {
 }
 
 
+@overload
+def random_binary(
+    family: str, m: int, n: int, *, seed: int, trials: None = None, start: int = 0
+) -> tuple[Row, Rows, Row]: ...
+@overload
+def random_binary(
+    family: str, m: int, n: int, *, seed: int, trials: int, start: int = 0
+) -> tuple[Rows, NDArray[np.int64], Rows]: ...
 def random_binary(
     family: str, m: int, n: int, *, seed: int, trials: int | None = None, start: int = 0
-) -> Arrays:
+) -> tuple[Any, Any, Any]:
     """Draw random 0-1 programs min c.x, A x >= b of m rows and n variables.
 
     Trial t depends on (seed, t) alone: its words are those of ``numpy.random.Philox`` with the
@@ -90,14 +102,14 @@ def random_binary(
     ----------
     family : str
         - ``"loose"``: c from 0..20, A from -6..10, b from -8..5; mostly feasible.
-        - ``"planted"``: c from 0..20, A from -10..10; b lets a hidden random x hold every row
-          with 0..3 to spare, so always feasible.
-        - ``"cover"``: c from 1..20; every row asks for one of a random quarter of the
-          variables and two more.
-        - ``"knapsack"``: what to leave out of knapsacks filled to half; weights 1..100, costs
-          the mean weight plus 0..20.
-        - ``"symmetric"``: all costs 1, variables alike in threes, A from 0..2, b half a row's
-          sum.
+        - ``"planted"``: c from 0..20, A from -10..10; b is 0..3 below the left side of a hidden
+          random x, so always feasible.
+        - ``"cover"``: c from 1..20; every row demands one of a random quarter of the variables
+          and two more.
+        - ``"knapsack"``: which items stay out of knapsacks that hold half of all; weights 1..100,
+          costs the mean weight plus 0..20.
+        - ``"symmetric"``: all costs 1, three equal variables in each group, A from 0..2, b half a
+          row's sum.
     m, n : int
         Rows and variables, both 0 or more.
     seed : int
@@ -133,9 +145,12 @@ def random_binary(
     width = m * n + 2 * n + 2 * m
     # Bytes of the words, the numbers and intermediate arrays.
     require_memory(32 * count * width, f"{count} programs of {m} rows and {n} variables")
-    # Every family draws at most A, the costs, the hidden x and two numbers a row.
-    rows = _draw(seed, start, count, width)
-    c, A, b = FAMILIES[family](_Words(rows), m, n)
+
+    def draw() -> Arrays:
+        # Every family draws at most A, the costs, the hidden x and two numbers a row.
+        return FAMILIES[family](_Words(_draw(seed, start, count, width)), m, n)
+
+    c, A, b = aside_if_large(count * width, draw)
     return (c[0], A[0], b[0]) if trials is None else (c, A, b)
 
 

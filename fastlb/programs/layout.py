@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from fractions import Fraction
 from math import isfinite, prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from ..memory import require_memory
 from ..rational import LONGEST_EXPONENT, has_long_exponent
 from .program import Programs, check_sums
 from .sparse_rows import is_sparse, sparse_or_dense, whole_sparse_rows
-from .whole_numbers import LARGEST, whole_costs, whole_rows
+from .whole_numbers import INT64_MAX, whole_costs, whole_rows
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -25,7 +25,7 @@ _EMPTY: NDArray[np.float64] = np.empty(0)
 
 
 def read_programs(c: ArrayLike, A: ArrayLike, b: ArrayLike) -> Programs:
-    """Lay programs out as :func:`lay_out` does and check that no sum exceeds int64.
+    """Lay programs out as :func:`lay_out` does, and check that no sum exceeds int64.
 
     Raises
     ------
@@ -33,12 +33,12 @@ def read_programs(c: ArrayLike, A: ArrayLike, b: ArrayLike) -> Programs:
         As :func:`lay_out`, and if sums of integers do not fit int64.
     """
     programs = lay_out(c, A, b)
-    _ = programs.bound
+    _ = programs.sum_bound
     return programs
 
 
-def lay_out(c: ArrayLike, A: ArrayLike, b: ArrayLike) -> Programs:
-    """Lay programs out as int64 arrays; ``Programs.bound`` checks the sums of integers.
+def lay_out(c: Any, A: Any, b: ArrayLike) -> Programs:
+    """Lay programs out as int64 arrays; ``Programs.sum_bound`` checks the sums of integers.
 
     Integers stay as they are. A float means its shortest decimal, and a row of floats is
     multiplied by a power of ten if its sums then fit int64. Fractions and Decimals are
@@ -89,24 +89,17 @@ def lay_out(c: ArrayLike, A: ArrayLike, b: ArrayLike) -> Programs:
     if kinds <= _INTEGERS:
         c_, A_, b_ = _int64("c", costs), _int64("A", rows), _int64("b", right)
         return Programs(c_, A_, b_, batch, "i", _EMPTY, {}, {}, {})
-    kind = costs.dtype.kind if costs.size else "f"
-    power, denominator, wide = _EMPTY, dict[int, Fraction](), dict[int, list[int]]()
-    if kind in "iu":
-        kind, c_ = "i", _int64("c", costs)
-        check_sums(c_, np.empty((0, 0, n), np.int64), np.empty((0, 0), np.int64))
-    else:
-        c_, power, denominator, wide = whole_costs(costs)
+    scaled = _scale_costs(costs)
+    if scaled.kind == "i":
+        check_sums(scaled.c, np.empty((0, 0, n), np.int64), np.empty((0, 0), np.int64))
     joined = np.concatenate([_joinable(rows, kinds), _joinable(right, kinds)[..., None]], axis=-1)
-    Ab, wider = whole_rows(joined.reshape(B * m, n + 1))
+    Ab, wide_by_number = whole_rows(joined.reshape(B * m, n + 1))
     Ab = Ab.reshape(B, m, n + 1)
     wide_rows: dict[int, dict[int, list[int]]] = {}
-    for r, values in wider.items():
-        wide_rows.setdefault(r // m, {})[r % m] = values
+    for number, values in wide_by_number.items():
+        wide_rows.setdefault(number // m, {})[number % m] = values
     A_, b_ = np.ascontiguousarray(Ab[:, :, :n]), np.ascontiguousarray(Ab[:, :, n])
-    programs = Programs(c_, A_, b_, batch, kind, power, denominator, wide, wide_rows)
-    if kind == "f":
-        _check_floats(programs)
-    return programs
+    return _programs(scaled, A_, b_, batch, wide_rows)
 
 
 def _lay_out_sparse(c: ArrayLike, A: Any, b: ArrayLike) -> Programs:
@@ -125,20 +118,48 @@ def _lay_out_sparse(c: ArrayLike, A: Any, b: ArrayLike) -> Programs:
         _int64("A", entries)
     else:
         laid_out = whole_sparse_rows(A, _joinable(entries, kinds), _joinable(right, kinds))
-    kind, power, denominator, wide = "i", _EMPTY, dict[int, Fraction](), dict[int, list[int]]()
-    if costs.dtype.kind in _INTEGERS:
-        c_ = _int64("c", costs)[np.newaxis]
-    else:
-        kind = costs.dtype.kind
-        c_, power, denominator, wide = whole_costs(costs[np.newaxis])
-    if laid_out is None or wide:
+    scaled = _scale_costs(costs[np.newaxis])
+    if laid_out is None or scaled.wide:
         require_memory(48 * m * n, f"wide numbers in {m} rows of {n} variables")
         return lay_out(costs, A.toarray(), right)
+    whole_A, whole_b = laid_out
+    return _programs(scaled, whole_A, whole_b[np.newaxis], (), {})
+
+
+class _Costs(NamedTuple):
+    """Whole costs; for the fields see :class:`Programs`."""
+
+    kind: str
+    c: NDArray[np.int64]
+    power: NDArray[np.float64]
+    factor: dict[int, Fraction]
+    wide: dict[int, list[int]]
+
+
+def _scale_costs(costs: NDArray[Any]) -> _Costs:
+    """Return costs (B, n) in whole numbers."""
+    if costs.dtype.kind in _INTEGERS and costs.size:
+        return _Costs("i", _int64("c", costs), _EMPTY, {}, {})
+    return _Costs(costs.dtype.kind if costs.size else "f", *whole_costs(costs))
+
+
+def _programs(
+    costs: _Costs,
+    A: Any,
+    b: NDArray[np.int64],
+    batch: tuple[int, ...],
+    wide_rows: dict[int, dict[int, list[int]]],
+) -> Programs:
+    """Return the programs, after a check that their objectives fit float64 if costs are floats."""
     programs = Programs(
-        c_, laid_out[0], laid_out[1][np.newaxis], (), kind, power, denominator, {}, {}
+        costs.c, A, b, batch, costs.kind, costs.power, costs.factor, costs.wide, wide_rows
     )
-    if kind == "f":
-        _check_floats(programs)
+    if costs.kind == "f":
+        for i, factor in programs.factor.items():
+            if sum(map(abs, programs.exact_costs(i))) / factor > _FLOAT_LARGEST:
+                raise OverflowError(
+                    f"c must have absolute sums that fit float64, got more in program {i}"
+                )
     return programs
 
 
@@ -188,7 +209,7 @@ def _exact_numbers(name: str, array: NDArray[Any]) -> NDArray[Any]:
             raise ValueError(f"{name} must have no exponent beyond {LONGEST_EXPONENT}, got {value}")
         exact[i] = value
     if all(isinstance(value, int) for value in exact):
-        beyond = [value for value in exact if abs(value) > LARGEST]
+        beyond = [value for value in exact if abs(value) > INT64_MAX]
         if beyond:
             raise OverflowError(
                 f"{name} must hold integers that fit int64, got {written(beyond[0])}"
@@ -204,18 +225,9 @@ def _is_finite(value: float | Fraction | Decimal) -> bool:
 
 
 def _int64(name: str, array: NDArray[Any]) -> NDArray[Any]:
-    if array.dtype == np.uint64 and array.size and array.max() > LARGEST:
+    if array.dtype == np.uint64 and array.size and array.max() > INT64_MAX:
         raise OverflowError(f"{name} must hold integers that fit int64, got {array.max()}")
     return np.ascontiguousarray(array, dtype=np.int64)
-
-
-def _check_floats(programs: Programs) -> None:
-    for i, factor in programs.denominator.items():
-        costs = programs.wide.get(i) or programs.c[i].tolist()
-        if sum(map(abs, costs)) / factor > _FLOAT_LARGEST:
-            raise OverflowError(
-                f"c must have absolute sums that fit float64, got more in program {i}"
-            )
 
 
 def _joinable(array: NDArray[Any], kinds: set[str]) -> NDArray[Any]:

@@ -27,15 +27,15 @@ def check_lp(path: Path) -> None:
     Raises
     ------
     ValueError
-        If a number does not fit float64 exactly, a constant stands to the left of a comparison,
-        or no variable does; the message names the line.
+        If float64 does not hold a number exactly, or a comparison has a constant or no variable
+        to its left; the message names the line.
     """
-    packed = path.suffix.lower() == ".gz"
-    with gzip.open(path) if packed else path.open("rb") as file:
+    is_compressed = path.suffix.lower() == ".gz"
+    with gzip.open(path) if is_compressed else path.open("rb") as file:
         lines = file.read().decode("utf-8", errors="replace").split("\n")
     # State of the current row: the last constant, whether it has variables, and whether its
     # comparison was read.
-    constant, variables, right = "", False, False
+    constant, has_variables, after_comparison = "", False, False
     for number, in_rows, token in _tokens(lines):
         where, word = f"{path}:{number}", token[0]
         if token["number"] and not is_exact(word):
@@ -44,17 +44,17 @@ def check_lp(path: Path) -> None:
             )
         if not in_rows:
             continue
-        if right:
+        if after_comparison:
             # The number after a comparison ends the row.
-            right = not (token["number"] or word.lower() in _INFINITE)
-            constant, variables = "", False
+            after_comparison = not (token["number"] or word.lower() in _INFINITE)
+            constant, has_variables = "", False
         elif token["label"]:
-            constant, variables = "", False
+            constant, has_variables = "", False
         elif token["number"]:
             constant = word
         elif token["name"]:
-            constant, variables = "", True
-        elif token["comparison"] and not variables:
+            constant, has_variables = "", True
+        elif token["comparison"] and not has_variables:
             raise ValueError(
                 f"{where}: a row must have variables before its comparison, got none before "
                 f"{word!r}: write a row with two ends as two rows"
@@ -65,7 +65,7 @@ def check_lp(path: Path) -> None:
                 "before it, which HiGHS drops"
             )
         elif token["comparison"]:
-            right = True
+            after_comparison = True
 
 
 def _tokens(lines: list[str]) -> Iterator[tuple[int, bool, re.Match[str]]]:

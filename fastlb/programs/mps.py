@@ -19,6 +19,9 @@ from .silence import silent_stdout
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from scipy.sparse import csr_array
+
+    from ..quantities import Number, Vector
 
 _MAX_LISTED = 3
 
@@ -45,9 +48,9 @@ class ProgramFile:
 
     name: str
     variables: list[str]
-    c: NDArray[np.float64]
-    A: Any
-    b: NDArray[np.float64]
+    c: Vector
+    A: csr_array
+    b: Vector
     rows: int
     maximise: bool
     offset: float
@@ -58,7 +61,7 @@ class ProgramFile:
             f"<ProgramFile {self.name}: {len(self.variables)} variables, {self.rows} rows, {sense}>"
         )
 
-    def value(self, objective: float | None) -> float | None:
+    def value(self, objective: Number | None) -> float | None:
         """Return the file's objective for one of the program."""
         if objective is None:
             return None
@@ -106,15 +109,15 @@ def read_mps(path: str | Path) -> ProgramFile:
     with path.open("rb") as file:
         if not file.read(1):
             raise ValueError(f"{path}: must hold a model, got an empty file")
-    kinds = [suffix.lower() for suffix in path.suffixes]
-    contents = check_mps(path) if ".mps" in kinds else None
-    if ".lp" in kinds:
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    contents = check_mps(path) if ".mps" in suffixes else None
+    if ".lp" in suffixes:
         check_lp(path)
     highs = highspy.Highs()
     highs.setOptionValue("output_flag", False)
     with _without_empty_lines(path, contents) as plain, silent_stdout():
-        read = highs.readModel(str(plain))
-    if read == highspy.HighsStatus.kError:
+        status = highs.readModel(str(plain))
+    if status == highspy.HighsStatus.kError:
         raise ValueError(f"{path}: HiGHS cannot read it as a model")
     if highs.getModel().hessian_.dim_:
         raise ValueError(f"{path}: the objective must be linear, got a quadratic one")
@@ -123,14 +126,15 @@ def read_mps(path: str | Path) -> ProgramFile:
     if n == 0:
         raise ValueError(f"{path}: must have variables, got a model without any")
     names = list(lp.col_names_) or [f"x{j + 1}" for j in range(n)]
-    lower, upper = np.array(lp.col_lower_), np.array(lp.col_upper_)
-    if contents is None and read == highspy.HighsStatus.kWarning:
+    if contents is None and status == highspy.HighsStatus.kWarning:
         raise ValueError(f"{path}: HiGHS drops tiny, repeated or misplaced entries of it")
-    _check_binary(path, highspy, names, list(lp.integrality_), lower, upper)
-    row_lower, row_upper = np.array(lp.row_lower_), np.array(lp.row_upper_)
-    if contents is not None:
-        _check_reading(path, contents, lp, highspy)
-    A, b = _rows_at_least(_matrix(lp, highspy), row_lower, row_upper, lower, upper)
+    _check_binary(path, lp, names, highspy)
+    if contents is not None and not _agrees(contents, lp, highspy):
+        raise ValueError(f"{path}: HiGHS reads another program than the text says")
+    row_bounds = np.array([lp.row_lower_, lp.row_upper_])
+    A, b = _rows_at_least(
+        _matrix(lp, highspy), row_bounds, np.array([lp.col_lower_, lp.col_upper_])
+    )
     maximise = lp.sense_ == highspy.ObjSense.kMaximize
     costs = np.array(lp.col_cost_, dtype=np.float64)
     return ProgramFile(
@@ -139,7 +143,7 @@ def read_mps(path: str | Path) -> ProgramFile:
         c=(-costs if maximise else costs) + 0.0,
         A=A,
         b=b,
-        rows=int((np.isfinite(row_lower) | np.isfinite(row_upper)).sum()),
+        rows=int(np.isfinite(row_bounds).any(axis=0).sum()),
         maximise=maximise,
         offset=float(lp.offset_),
     )
@@ -147,64 +151,55 @@ def read_mps(path: str | Path) -> ProgramFile:
 
 @contextmanager
 def _without_empty_lines(path: Path, contents: Contents | None) -> Iterator[Path]:
-    """Yield the path of a copy of an MPS file without empty lines; other files as they are.
+    """Yield the path of a copy of an MPS file without empty lines; for other files their own path.
 
-    HiGHS falls back to the fixed format, whose reader loops for ever at an empty line.
+    HiGHS may fall back to the fixed format, whose reader never ends at an empty line.
     """
     if contents is None:
         yield path
         return
     with TemporaryDirectory(prefix="fastlb-") as folder:
-        # HiGHS takes the format, and a missing model name, from the file's name.
+        # HiGHS derives the format, and the name of a model without one, from the file's name.
         file = Path(folder) / (path.stem if path.suffix.lower() == ".gz" else path.name)
         file.write_text(contents.text, encoding="utf-8", newline="")
         yield file
 
 
-def _check_reading(path: Path, contents: Contents, lp: Any, highspy: Any) -> None:
-    """Raise ``ValueError`` if HiGHS read another program than the file's text says."""
-    names = contents.columns
+def _agrees(contents: Contents, lp: Any, highspy: Any) -> bool:
+    """Return whether HiGHS read the program that the file's text says."""
+    columns = contents.columns
     rows = [row for row, kind in contents.rows.items() if kind != "N"]
-    highs = list(lp.col_names_), list(lp.row_names_), lp.sense_ == highspy.ObjSense.kMaximize
-    agree = highs == (names, rows, contents.maximise)
-    if agree:
-        matrix, costs = _text_arrays(contents, rows)
-        row_lower, row_upper = np.array([contents.interval(row) for row in rows]).reshape(-1, 2).T
-        lower, upper = np.array(lp.col_lower_), np.array(lp.col_upper_)
-        column_number = {name: j for j, name in enumerate(names)}
-        agree = (
-            _equal(_matrix(lp, highspy), matrix)
-            and np.array_equal(lp.col_cost_, costs)
-            and np.array_equal(lp.row_lower_, row_lower)
-            and np.array_equal(lp.row_upper_, row_upper)
-            and all(lower[column_number[name]] == end for name, end in contents.lower.items())
-            and all(upper[column_number[name]] == end for name, end in contents.upper.items())
-            and lp.offset_ == -contents.right.get(contents.objective or "", 0.0)
-        )
-    if not agree:
-        raise ValueError(f"{path}: HiGHS reads another program than the text says")
+    maximise = lp.sense_ == highspy.ObjSense.kMaximize
+    names = list(lp.col_names_), list(lp.row_names_)
+    if (*names, maximise) != (columns, rows, contents.maximise):
+        return False
+    matrix, costs = _text_arrays(contents, rows)
+    row_lower, row_upper = np.array([contents.interval(row) for row in rows]).reshape(-1, 2).T
+    lower = dict(zip(columns, lp.col_lower_, strict=True))
+    upper = dict(zip(columns, lp.col_upper_, strict=True))
+    return bool(
+        _equal(_matrix(lp, highspy), matrix)
+        and np.array_equal(lp.col_cost_, costs)
+        and np.array_equal(lp.row_lower_, row_lower)
+        and np.array_equal(lp.row_upper_, row_upper)
+        and all(lower[name] == end for name, end in contents.lower.items())
+        and all(upper[name] == end for name, end in contents.upper.items())
+        and lp.offset_ == -contents.right.get(contents.objective or "", 0.0)
+    )
 
 
-def _check_binary(
-    path: str | Path,
-    highspy: Any,
-    names: list[str],
-    kinds: list[Any],
-    lower: NDArray[Any],
-    upper: NDArray[Any],
-) -> None:
+def _check_binary(path: Path, lp: Any, names: list[str], highspy: Any) -> None:
     """Raise ``ValueError`` naming variables that are continuous, or integer but not binary."""
-    kinds = kinds or [highspy.HighsVarType.kContinuous] * len(names)
-    whole = [kind == highspy.HighsVarType.kInteger for kind in kinds]
-    others = [name for name, is_whole in zip(names, whole, strict=True) if not is_whole]
-    bounds = zip(names, whole, lower.tolist(), upper.tolist(), strict=True)
-    wide = [
-        f"{name} in [{low:g}, {high:g}]"
-        for name, is_whole, low, high in bounds
-        if is_whole and not (low in (0, 1) and high in (0, 1))
-    ]
-    problems = [_listed("continuous", others)] if others else []
-    problems += [_listed("integer", wide)] if wide else []
+    # HiGHS lists no types where all variables are continuous.
+    types = list(lp.integrality_) or [highspy.HighsVarType.kContinuous] * len(names)
+    continuous, not_binary = [], []
+    for name, kind, low, high in zip(names, types, lp.col_lower_, lp.col_upper_, strict=True):
+        if kind != highspy.HighsVarType.kInteger:
+            continuous.append(name)
+        elif low not in (0, 1) or high not in (0, 1):
+            not_binary.append(f"{name} in [{low:g}, {high:g}]")
+    problems = [_listed("continuous", continuous)] if continuous else []
+    problems += [_listed("integer", not_binary)] if not_binary else []
     if problems:
         raise ValueError(f"{path}: variables must be binary, got {' and '.join(problems)}")
 
@@ -256,20 +251,24 @@ def _equal(first: Any, second: Any) -> bool:
 
 
 def _rows_at_least(
-    matrix: Any,
-    row_lower: NDArray[Any],
-    row_upper: NDArray[Any],
-    lower: NDArray[Any],
-    upper: NDArray[Any],
+    matrix: Any, row_bounds: NDArray[np.float64], column_bounds: NDArray[np.float64]
 ) -> tuple[Any, NDArray[np.float64]]:
-    """Return A (CSR) and b such that A x >= b is what a file's rows and bounds demand."""
+    """Return A (CSR) and b such that A x >= b is what a file's rows and bounds demand.
+
+    Parameters
+    ----------
+    matrix : (m, n) CSR array
+    row_bounds : (2, m)
+        Least and largest left side of each row.
+    column_bounds : (2, n)
+        Least and largest value of each variable.
+    """
     from scipy.sparse import csr_array, diags_array, vstack
 
-    at_least, at_most = (
-        np.flatnonzero(np.isfinite(row_lower)),
-        np.flatnonzero(np.isfinite(row_upper)),
-    )
-    ones, zeros = np.flatnonzero(lower == 1), np.flatnonzero(upper == 0)
+    row_lower, row_upper = row_bounds
+    at_least = np.flatnonzero(np.isfinite(row_lower))
+    at_most = np.flatnonzero(np.isfinite(row_upper))
+    ones, zeros = np.flatnonzero(column_bounds[0] == 1), np.flatnonzero(column_bounds[1] == 0)
     rows = np.concatenate([at_least, at_most])
     order = np.argsort(rows, kind="stable")
     signs = np.repeat([1.0, -1.0], [at_least.size, at_most.size])[order]

@@ -34,8 +34,8 @@ BOUNDS: dict[str, tuple[float | str | None, float | str | None]] = {
     "MI": (-INFINITE, None),
     "PL": (None, INFINITE),
 }
-# HiGHS drops matrix entries of a size up to SMALLEST and refuses those from LARGEST on.
-SMALLEST, LARGEST = 1e-9, 1e15
+# HiGHS drops matrix entries of a size up to the first and refuses those from the second on.
+SMALLEST_ENTRY, LARGEST_ENTRY = 1e-9, 1e15
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 # Columns [begin, end) of the fields in the fixed format.
 _FIELDS = ((1, 3), (4, 12), (14, 22), (24, 36), (39, 47), (49, 61))
@@ -144,10 +144,10 @@ class _Reader:
         self.line = 0
         self.section = ""
         self.contents = Contents(text="\n".join(filter(None, lines)) + "\n")
-        # Sections read so far; the name of the one vector of each; the columns.
+        # Sections read so far, the name of the one vector of each, and the columns.
         self.sections: set[str] = set()
         self.vectors: dict[str, str] = {}
-        self.known: set[str] = set()
+        self.column_names: set[str] = set()
         # Numbers by their text: most occur many times in a file.
         self.numbers: dict[str, float] = {}
         readers = {
@@ -222,19 +222,20 @@ class _Reader:
         name = words[0]
         columns = self.contents.columns
         if not columns or columns[-1] != name:
-            if name in self.known:
+            if name in self.column_names:
                 self._refuse(f"column {name} stands there twice, apart")
-            self.known.add(name)
+            self.column_names.add(name)
             columns.append(name)
         for row, number in self._pairs(words[1:]):
             if (name, row) in self.contents.entries:
                 self._refuse(f"column {name} has row {row} twice")
             self.contents.entries[name, row] = number
             size = abs(number)
-            if self.contents.rows[row] != "N" and size and not SMALLEST < size < LARGEST:
+            has_limits = self.contents.rows[row] != "N" and size
+            if has_limits and not SMALLEST_ENTRY < size < LARGEST_ENTRY:
                 self._refuse(
-                    f"entries must be 0 or of a size between {SMALLEST:g} and {LARGEST:g}, others "
-                    f"HiGHS drops or refuses, got {number!r}"
+                    f"entries must be 0 or of a size between {SMALLEST_ENTRY:g} and "
+                    f"{LARGEST_ENTRY:g}, others HiGHS drops or refuses, got {number!r}"
                 )
 
     def _vector(self, words: list[str]) -> None:
@@ -242,14 +243,14 @@ class _Reader:
             self._refuse(
                 f"{self.section} must have one or two rows and numbers, got {' '.join(words)!r}"
             )
-        self._name(words.pop(0) if len(words) % 2 else "")
+        self._vector_name(words.pop(0) if len(words) % 2 else "")
         numbers = self.contents.right if self.section == "RHS" else self.contents.ranges
         for row, number in self._pairs(words):
             if row in numbers:
                 self._refuse(f"{self.section} has row {row} twice")
             numbers[row] = number
 
-    def _name(self, name: str) -> None:
+    def _vector_name(self, name: str) -> None:
         """Remember the name of the section's vector, and refuse a second one."""
         first = self.vectors.setdefault(self.section, name)
         if first != name:
@@ -273,8 +274,8 @@ class _Reader:
                 f"got {' '.join(words)!r}"
             )
         column = rest.pop()
-        self._name(rest.pop() if rest else "")
-        if column not in self.known:
+        self._vector_name(rest.pop() if rest else "")
+        if column not in self.column_names:
             self._refuse(f"there is no column {column}")
         for ends, value in zip(
             (self.contents.lower, self.contents.upper), BOUNDS[kind], strict=True

@@ -1,4 +1,4 @@
-"""0-1 programs in whole numbers, and their objectives in the user's units."""
+"""0-1 programs in whole numbers: one as solvers take it, and batches in the user's units."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..accelerate import kernels
 from .sparse_rows import first_beyond, is_sparse
-from .whole_numbers import LARGEST, as_fraction
+from .whole_numbers import INT64_MAX, as_fraction
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,6 +21,27 @@ if TYPE_CHECKING:
 _MOST_ORDERED = 20
 # Wide costs are rounded to this many bits where their order alone matters.
 _ORDER_BITS = 61
+
+
+class Program(NamedTuple):
+    """One program min c.x, A x >= b of ``n`` variables and ``m`` rows in whole numbers.
+
+    Attributes
+    ----------
+    c : (n,) int64
+    A : (m, n) int64, an array or a CSR array
+    b : (m,) int64
+    sum_bound : int
+        No absolute sum of a row or of the costs is larger.
+    cutoff : int, optional
+        Solvers may leave out solutions that cost this much or more.
+    """
+
+    c: NDArray[Any]
+    A: Any
+    b: NDArray[Any]
+    sum_bound: int = INT64_MAX
+    cutoff: int | None = None
 
 
 @dataclass(frozen=True)
@@ -35,17 +56,17 @@ class Programs:
         0 for the programs in ``wide``.
     A : (B, m, n) int64, or a CSR array (m, n) of int64 for one program of many sparse rows
     b : (B, m) int64
-        The absolute sum of every row with its b fits int64; for integers ``bound`` checks it.
+        The absolute sum of every row with its b fits int64; for integers ``sum_bound`` checks it.
         Rows in ``wide_rows`` are rounded here and relaxed by 1e-9 of their absolute sum.
     batch : tuple of int
         Leading axes of the input; B is their product.
     kind : "i", "f" or "O"
         The kind of c, and so of an objective: integer, float or another exact number.
     power : (B,) float64
-        The power of ten by which the user's c was multiplied, NaN where ``denominator`` holds
-        the factor; empty for integers.
-    denominator : dict of program to Fraction
-        That factor.
+        The power of ten by which the user's c was multiplied, NaN for the programs in
+        ``factor``; empty for integers.
+    factor : dict of program to Fraction
+        The factor by which c was multiplied where it is no power of ten.
     wide : dict of program to list of int, (n,)
         Whole costs whose absolute sum does not fit int64.
     wide_rows : dict of program to dict of row to list of int, (n + 1,)
@@ -58,12 +79,12 @@ class Programs:
     batch: tuple[int, ...]
     kind: str
     power: NDArray[np.float64]
-    denominator: dict[int, Fraction]
+    factor: dict[int, Fraction]
     wide: dict[int, list[int]]
     wide_rows: dict[int, dict[int, list[int]]]
 
     @cached_property
-    def bound(self) -> int:
+    def sum_bound(self) -> int:
         """A number that no absolute sum of a row or of the costs exceeds.
 
         Raises
@@ -77,11 +98,19 @@ class Programs:
         """Return the rows (m, n) of a program, an array or a CSR array."""
         return self.A if is_sparse(self.A) else self.A[i]
 
+    def exact_costs(self, i: int) -> list[int]:
+        """Return the costs of a program, wide ones too."""
+        return self.wide.get(i) or self.c[i].tolist()
+
+    def is_wide(self, i: int) -> bool:
+        """Return whether the costs or a row of a program do not fit int64."""
+        return i in self.wide or i in self.wide_rows
+
     def only(self, i: int) -> Programs:
         """Return program i alone, without a batch and without its wide costs and rows."""
         one = slice(i, i + 1)
         A = self.A if is_sparse(self.A) else self.A[one]
-        factor = {0: self.denominator[i]} if i in self.denominator else {}
+        factor = {0: self.factor[i]} if i in self.factor else {}
         return Programs(self.c[one], A, self.b[one], (), self.kind, self.power[one], factor, {}, {})
 
     def tests(self) -> NDArray[np.int64]:
@@ -113,17 +142,20 @@ class Programs:
             nearest[i] = float(self._exact(i, sums[i]))
         return nearest
 
-    def bounds(self, sums: NDArray[Any], among: NDArray[np.bool_]) -> NDArray[Any]:
-        """Return lower bounds of c.x in the user's units; floats in the mask are rounded down."""
+    def lower_bounds(self, sums: NDArray[Any], unproven: NDArray[np.bool_]) -> NDArray[Any]:
+        """Return lower bounds (B,) of c.x in the user's units.
+
+        Those in the mask ``unproven`` are rounded down, so that they stay bounds as floats.
+        """
         values = self.objectives(sums)
         if self.kind == "f":
-            for i in np.flatnonzero(among).tolist():
+            for i in np.flatnonzero(unproven).tolist():
                 if as_fraction(float(values[i])) > self._exact(i, sums[i]):
                     values[i] = np.nextafter(values[i], -np.inf)
         return values
 
     def _exact(self, i: int, whole: Any) -> Fraction:
-        return Fraction(int(whole)) / (self.denominator.get(i) or Fraction(self.power[i]))
+        return Fraction(int(whole)) / (self.factor.get(i) or Fraction(self.power[i]))
 
     def ordered_costs(self) -> NDArray[np.int64]:
         """Return costs (B, n) int64 under which all sequences compare as under the exact costs.
@@ -137,7 +169,7 @@ class Programs:
             return self.c
         c = self.c.copy()
         for i, costs in self.wide.items():
-            c[i] = _narrowed(costs)
+            c[i] = _narrow_costs(costs)
             if len(costs) > _MOST_ORDERED or not _same_order(c[i].tolist(), costs):
                 raise OverflowError(
                     "c must have costs whose sums compare as those of integers that fit int64, "
@@ -146,7 +178,7 @@ class Programs:
         return c
 
 
-def _narrowed(costs: list[int]) -> list[int]:
+def _narrow_costs(costs: list[int]) -> list[int]:
     """Return costs that fit int64; their sums usually compare as those of the wide costs."""
     order = sorted(range(len(costs)), key=lambda j: abs(costs[j]))
     sizes = [abs(costs[j]) for j in order]
@@ -176,7 +208,7 @@ def check_sums(c: NDArray[Any], A: Any, b: NDArray[Any]) -> int:
     """Return a bound of all absolute sums, or raise ``OverflowError``."""
     entries = A.data if is_sparse(A) else A
     bound: int = c.shape[1] * max(_largest_size(c), _largest_size(entries)) + _largest_size(b)
-    if bound <= LARGEST:
+    if bound <= INT64_MAX:
         return bound
     program = _first_beyond(c, np.zeros(len(c), dtype=np.int64))
     if program is not None:
@@ -191,7 +223,7 @@ def check_sums(c: NDArray[Any], A: Any, b: NDArray[Any]) -> int:
         raise OverflowError(
             f"A must have absolute sums and b that fit int64, got more in row {row}"
         )
-    return LARGEST
+    return INT64_MAX
 
 
 def _largest_size(values: NDArray[Any]) -> int:

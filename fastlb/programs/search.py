@@ -13,8 +13,11 @@ from .outcome import INFEASIBLE, LIMIT, OPTIMAL, Outcome
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from .watch import Watch
+    from .options import Options
+    from .program import Program
 
+# Variables up to which the search applies.
+MOST_SEARCHED = 62
 # The search ends in leaves of 64 patterns of six variables.
 LEAF = 6
 # (subgradient steps, nodes) of each stage. Most programs end in the short first stage; for the
@@ -23,93 +26,78 @@ STAGES = ((60, 5000), (300, 2**62))
 # The kernel runs in stretches of about this many seconds, between which the time limit is
 # checked; the first stretch has this many nodes.
 STRETCH_SECONDS, FIRST_STRETCH = 0.1, 10_000
-# With a time limit, the steps of a stage read at most this many entries of A: half a second.
+# With a time limit, the subgradient steps of a stage read at most this many entries of A, which
+# takes half a second.
 MOST_STEPPED = 10**8
-# After CHECKED nodes a search is stopped if it can be expected to need over MOST_EXPECTED.
-# stein45 needs 3.7e8 nodes, which take half of HiGHS's time, and its estimate stays below.
+# Method "auto" estimates after CHECKED nodes how many are needed in all, and stops if these are
+# more than MOST_EXPECTED. stein45 needs 3.7e8 nodes, which take half of HiGHS's time, and its
+# estimate stays below.
 CHECKED, MOST_EXPECTED = 2**24, 10**9
 # Differences of two sums must fit int32 as well.
 SAFE_INT32 = 2**30
 
 
-def search(
-    c: NDArray[Any],
-    A: NDArray[Any],
-    b: NDArray[Any],
-    node_limit: int,
-    bound: int,
-    below: int | None,
-    watch: Watch,
-    exhaustive: bool = True,
-) -> Outcome:
-    """Search a program of few variables by branch and bound.
+def search(program: Program, options: Options) -> Outcome:
+    """Search a program of few variables, whose costs are 0 or more, by branch and bound.
 
-    Parameters
-    ----------
-    c : (n,) int64, 0 or more; A : (m, n) int64; b : (m,) int64
-    node_limit : int
-    bound : int
-        No absolute sum of a row or of the costs is larger.
-    below : int, optional
-        Solutions that cost this much or more are left out.
-    watch : Watch
-        The time limit. The first stage runs even if it has passed.
-    patient : bool
-        Go on even if more than ``MOST_EXPECTED`` nodes can be expected.
+    The first stage runs even if the time limit has passed.
     """
+    c, A, b, cutoff = program.c, program.A, program.b, program.cutoff
+    monitor, node_limit = options.monitor, options.node_limit
     n = c.size
-    step = max(int(np.gcd.reduce(c)), 1)
-    if below is not None and below <= 0:
+    divisor = max(int(np.gcd.reduce(c)), 1)
+    if cutoff is not None and cutoff <= 0:
         return Outcome(INFEASIBLE, None, 0, "search", 0)
     if n < LEAF:
         c, A = np.pad(c, (0, LEAF - n)), np.pad(A, ((0, 0), (0, LEAF - n)))
     y, x, cost, solved = np.zeros(len(b)), np.zeros(c.size, dtype=np.int8), np.int64(0), False
-    if below is not None and below <= c.sum():
-        # An incumbent without x: all objectives are multiples of the costs' common divisor.
-        cost, solved = np.int64(-(-below // step) * step), True
-    initial, total_nodes, best_bound = cost if solved else None, 0, 0
-    like = np.empty(0, sums_dtype(bound))
+    if cutoff is not None and cutoff <= c.sum():
+        # An incumbent without x. Every cost is a multiple of the divisor.
+        cost, solved = np.int64(-(-cutoff // divisor) * divisor), True
+    initial_cost, total_nodes, best_bound = cost if solved else None, 0, 0
+    like = np.empty(0, sums_dtype(program.sum_bound))
     kernel = kernels("programs.branch_and_bound").search
 
-    def outcome(complete: bool) -> Outcome:
-        known = bool(solved and (initial is None or cost < initial))
-        if not complete:
-            return Outcome(LIMIT, x[:n] if known else None, best_bound, "search", total_nodes)
-        if not known:
+    def outcome(*, is_complete: bool) -> Outcome:
+        is_known = bool(solved and (initial_cost is None or cost < initial_cost))
+        if not is_complete:
+            known_x = x[:n] if is_known else None
+            return Outcome(LIMIT, known_x, best_bound, "search", total_nodes)
+        if not is_known:
             return Outcome(INFEASIBLE, None, 0, "search", total_nodes)
         return Outcome(OPTIMAL, x[:n], int(cost), "search", total_nodes)
 
     for steps, stage_nodes in STAGES:
-        if watch.limited:
+        if monitor.is_limited:
             steps = min(steps, MOST_STEPPED // max(A.size, 1) + 1)
         cost, solved = kernels("programs.presolve").multipliers(c, A, b, y, x, cost, solved, steps)
         rows, branch, depth = np.argsort(-y), np.zeros(c.size - LEAF + 1, dtype=np.int64), 0
-        size, end = FIRST_STRETCH, min(total_nodes + stage_nodes, node_limit)
-        checkpoint = end if exhaustive else min(end, total_nodes + CHECKED)
+        stretch, end = FIRST_STRETCH, min(total_nodes + stage_nodes, node_limit)
+        checkpoint = min(end, total_nodes + CHECKED) if options.method == "auto" else end
         while True:
             start = perf_counter()
-            stretch = min(size, end - total_nodes, checkpoint - total_nodes)
+            most_nodes = min(stretch, checkpoint - total_nodes)
             cost, solved, open_bound, nodes, depth = kernel(
-                c, A, b, y, rows, like, x, cost, solved, branch, depth, stretch
+                c, A, b, y, rows, like, x, cost, solved, branch, depth, most_nodes
             )
             total_nodes += int(nodes)
             # An earlier stage may have proven a higher bound.
             best_bound = max(best_bound, int(open_bound))
             if depth < 0:
-                return outcome(complete=True)
-            if total_nodes == end or watch.over:
+                return outcome(is_complete=True)
+            if total_nodes == end or monitor.is_over:
                 break
-            if watch.tell is not None:
-                watch.tell(outcome(complete=False))
-            if total_nodes == checkpoint < end:
+            if monitor.report is not None:
+                monitor.report(outcome(is_complete=False))
+            if total_nodes == checkpoint:
                 if total_nodes > MOST_EXPECTED * _explored(branch, depth):
-                    return outcome(complete=False)
+                    return outcome(is_complete=False)
                 checkpoint = end
             seconds = max(perf_counter() - start, 1e-6)
-            size = int(stretch * min(4.0, STRETCH_SECONDS / seconds)) + 1
-        if total_nodes == node_limit or watch.over:
+            stretch = int(most_nodes * min(4.0, STRETCH_SECONDS / seconds)) + 1
+        if total_nodes == node_limit or monitor.is_over:
             break
-    return outcome(complete=False)
+    return outcome(is_complete=False)
 
 
 def _explored(branch: NDArray[Any], depth: int) -> float:

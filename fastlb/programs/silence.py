@@ -23,9 +23,9 @@ _previous: int | None = None
 def silent_stdout() -> Iterator[None]:
     """Drop what compiled libraries print inside the context; Python's output is not touched.
 
-    C's variable ``stdout`` is set to the null device and back. File descriptor 1 stays as it is,
-    because Python and other threads write to it. Only glibc and macOS allow this; elsewhere
-    nothing is dropped.
+    C's variable ``stdout`` is set to the null device and back. File descriptor 1 is not changed,
+    because Python and other threads write to it. This is possible with glibc and on macOS;
+    elsewhere nothing is dropped.
     """
     _enter()
     try:

@@ -15,17 +15,20 @@ from ..exchange.fault_plans import fault_plan
 from ..memory import require_memory
 from ..topologies.hypercube import Hypercube
 from ..topologies.parse import read_topology
+from .binary_solution import sequences
 from .layout import read_programs
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from ..figuretypes import Optimum, Position, Real, Whole
     from .program import Programs
 
 TRIGGERS = ("idle", "always", "period")
 GRANULARITIES = ("row", "sequence")
 ASSIGNMENTS = ("modular", "central")
-LARGEST_N = 24
+# Variables at most.
+MOST_SIMULATED = 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,13 +52,13 @@ class SearchRun(Displayed):
         Sequence number of the incumbent at the end; x_1 is its most significant bit.
     """
 
-    time: Any
-    units: Any
+    time: Real
+    units: Whole
     work: NDArray[np.int64]
-    moved: Any
-    balances: Any
-    objective: Any
-    argmin: Any
+    moved: Whole
+    balances: Whole
+    objective: Optimum
+    argmin: Position
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +82,7 @@ class SearchSpeedup:
         return card(type(self).__name__, about)
 
     @property
-    def speedup(self) -> Any:
+    def speedup(self) -> Real:
         """Time without balancing over time with; batch, float64."""
         return self.without.time / self.with_balancing.time
 
@@ -103,14 +106,15 @@ def simulate_search(
     """Simulate More and Wu's branch and bound on a hypercube with link faults (section 4).
 
     In a unit of time every processor that has work makes one test: the cost of a sequence
-    against the least cost known, or one row. A sequence that fails is struck out everywhere
-    from the next unit on, free of charge; the least feasible cost found in a unit is published
-    at its end (equal costs: the smaller sequence number). Items are tested first in, first out.
+    against the least cost known, or one row. A sequence that fails is removed everywhere from the
+    next unit on, at no cost. At the end of a unit all processors learn the least feasible cost of
+    it (of equal costs that of the smaller sequence number). Items are tested first in, first out.
 
-    Balancing carries the plan of fault-tolerant DEM out on tests still to be made: a processor
-    sends whole items from the tail of its queue and splits the last by rows, the later rows
-    going; arrivals join the tail. It happens before a unit and stops all processors for
-    ``round_cost`` plus ``unit_cost`` times the most tests that one of them sends and receives.
+    Balancing applies the plan of fault-tolerant DEM to the tests still to be made. A processor
+    sends whole items from the tail of its queue and splits the last by rows, of which it sends the
+    later ones; what a processor receives joins the tail. Balancing happens before a unit and stops
+    all processors for ``round_cost`` plus ``unit_cost`` times the most tests that one of them
+    sends and receives.
 
     Parameters
     ----------
@@ -168,8 +172,8 @@ def simulate_search(
     round_cost, unit_cost = cost("round_cost", round_cost), cost("unit_cost", unit_cost)
     programs = read_programs(c, A, b)
     n = programs.c.shape[1]
-    if n > LARGEST_N:
-        raise ValueError(f"c must have at most {LARGEST_N} variables to simulate, got {n}")
+    if n > MOST_SIMULATED:
+        raise ValueError(f"c must have at most {MOST_SIMULATED} variables to simulate, got {n}")
     # Three items of eight numbers a sequence, and the arrays of processors.
     nbytes = 200 * 2**n + 8 * cube.size * (len(programs.c) + 13)
     require_memory(nbytes, f"the simulation of {n} variables on {cube!r}")
@@ -178,26 +182,11 @@ def simulate_search(
     pairs = np.empty((0, 3), dtype=np.int64)
     if balance:
         pairs = fault_plan(cube, order=order, donor=donor).pairs
-    B, P, items = len(programs.c), cube.size, 3 * 2**n + cube.size + len(pairs)
-    time = np.empty(B)
-    units, moved, balances, argmin = np.empty((4, B), dtype=np.int64)
-    work = np.empty((B, P), dtype=np.int64)
     rules = (
         triggers[trigger] if balance else kernel.NEVER,
         *(period, round_cost, unit_cost, granularity == "row", assignment == "central"),
     )
-    tables = np.empty((2, programs.A.shape[1] + 1, 2 ** ((n + 1) // 2)), dtype=np.int64)
-    processors = tuple(np.empty((5, P), dtype=np.int64))
-    finished = 0
-    while finished < B:
-        *pool, scratch = np.empty((8, items), dtype=np.int64)
-        workspace = tables, tuple(pool), scratch, np.empty(2**n, dtype=np.int64), processors
-        measurements = time, units, moved, balances, argmin, work
-        finished = kernel.simulate(
-            finished, programs.tests(), programs.b, pairs, rules, workspace, measurements
-        )
-        items *= 2
-    return _search_run(programs, time, units, work, moved, balances, argmin)
+    return _simulate(programs, cube.size, pairs, rules)
 
 
 def search_speedup(
@@ -232,27 +221,32 @@ def search_speedup(
     )
 
 
-def _search_run(
-    programs: Programs,
-    time: NDArray[Any],
-    units: NDArray[Any],
-    work: NDArray[Any],
-    moved: NDArray[Any],
-    balances: NDArray[Any],
-    argmin: NDArray[Any],
+def _simulate(
+    programs: Programs, P: int, pairs: NDArray[np.int64], rules: tuple[Any, ...]
 ) -> SearchRun:
-    n = programs.c.shape[1]
-    infeasible = argmin < 0
-    x = np.where(infeasible, 0, argmin)[:, None] >> np.arange(n)[::-1] & 1
-    fields = [
-        time,
-        units,
-        work,
-        moved,
-        balances,
-        np.ma.masked_array(programs.objectives(programs.costs(x)), infeasible),
-        np.ma.masked_array(argmin, infeasible),
-    ]
+    """Simulate the programs on P processors; for ``pairs`` and ``rules`` see the kernel."""
+    B, m, n = programs.A.shape
+    time = np.empty(B)
+    units, moved, balances, argmin = np.empty((4, B), dtype=np.int64)
+    work = np.empty((B, P), dtype=np.int64)
+    tables = np.empty((2, m + 1, 2 ** ((n + 1) // 2)), dtype=np.int64)
+    processors = tuple(np.empty((5, P), dtype=np.int64))
+    simulate = kernels("programs.simulation").simulate
+    figures = time, units, moved, balances, argmin, work
+    items, finished = 3 * 2**n + P + len(pairs), 0
+    # The kernel returns early if a program may need more items: it goes on with twice as many.
+    while finished < B:
+        *pool, spare = np.empty((8, items), dtype=np.int64)
+        workspace = tables, tuple(pool), spare, np.empty(2**n, dtype=np.int64), processors
+        finished = simulate(
+            finished, programs.tests(), programs.b, pairs, rules, workspace, figures
+        )
+        items *= 2
+    is_infeasible = argmin < 0
+    x = sequences(np.where(is_infeasible, 0, argmin), n)
+    objective = np.ma.masked_array(programs.objectives(programs.costs(x)), is_infeasible)
+    incumbent = np.ma.masked_array(argmin, is_infeasible)
+    fields: tuple[Any, ...] = time, units, work, moved, balances, objective, incumbent
     if programs.batch:
         return SearchRun(*(f.reshape(programs.batch + f.shape[1:]) for f in fields))
     return SearchRun(*(f[0] if f is work else f.tolist()[0] for f in fields))

@@ -14,7 +14,7 @@ from ..accelerate import kernels
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-LARGEST = 2**63 - 1
+INT64_MAX = 2**63 - 1
 _TOLERANCE_INVERSE = 10**9
 # Rows that no exact scaling brings into int64 are rounded to this many bits.
 _ROUNDED_BITS = 60
@@ -43,11 +43,11 @@ def whole_costs(
     power[inexact] = np.nan
     factor, wide = {}, {}
     for i in inexact.tolist():
-        values, times = _multiplied(costs[i].tolist())
+        values, multiplier = _multiplied(costs[i].tolist())
         common = gcd(*values) or 1
         values = [value // common for value in values]
-        factor[i] = Fraction(times, common)
-        if sum(map(abs, values)) > LARGEST:
+        factor[i] = Fraction(multiplier, common)
+        if sum(map(abs, values)) > INT64_MAX:
             wide[i] = values
         else:
             whole[i] = values
@@ -70,10 +70,10 @@ def whole_rows(rows: NDArray[Any]) -> tuple[NDArray[np.int64], dict[int, list[in
     whole, _, inexact = _scaled(rows)
     for r in inexact.tolist():
         values = _multiplied(rows[r].tolist())[0]
-        if sum(map(abs, values)) > LARGEST:
-            values = _narrowed(values)
+        if sum(map(abs, values)) > INT64_MAX:
+            values = _narrow_row(values)
         size = sum(map(abs, values))
-        if size > LARGEST:
+        if size > INT64_MAX:
             wide[r] = values
             values = _to_60_bits(values, size)
         whole[r] = values
@@ -101,12 +101,13 @@ def _scaled(rows: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64], N
     return whole, decimals[:, W], inexact
 
 
-def _narrowed(values: list[int]) -> list[int]:
+def _narrow_row(values: list[int]) -> list[int]:
     """Return a row and its right-hand side with the same 0-1 solutions and smaller numbers.
 
-    Counted from the least left side, the terms must add up to ``demand`` at least; all together
-    exceed it by ``slack``. A term may be cut to ``demand``, as it then meets the row alone, and to
-    ``slack + 1``, as the other terms then fall short without it.
+    Each term at its better value raises the left side by its size, and ``demand`` is how much it
+    must be raised above its least value. All sizes together exceed the demand by ``slack``. A size
+    above ``demand`` can be cut to it: the term meets the row alone. A size above ``slack + 1`` can
+    be cut to that: without the term the others still fall short.
     """
     *terms, least = values
     sizes = [abs(term) for term in terms]
@@ -114,8 +115,8 @@ def _narrowed(values: list[int]) -> list[int]:
     previous = None
     while sizes != previous:
         previous = sizes
-        # Before the cuts below, which change the divisors.
-        sizes, demand = _closed_up(sizes, max(demand, 0))
+        # This comes before the cuts below, which change the divisors.
+        sizes, demand = _shrink_divisors(sizes, max(demand, 0))
         sizes = [min(size, demand) for size in sizes]
         slack = max(sum(sizes) - demand, -1)
         sizes = [min(size, slack + 1) for size in sizes]
@@ -124,26 +125,26 @@ def _narrowed(values: list[int]) -> list[int]:
     return [*narrow, demand + sum(min(term, 0) for term in narrow)]
 
 
-def _closed_up(sizes: list[int], demand: int) -> tuple[list[int], int]:
-    """Return smaller sizes, 0 or more, and a demand with the same 0-1 solutions.
+def _shrink_divisors(sizes: list[int], demand: int) -> tuple[list[int], int]:
+    """Return smaller sizes and a smaller demand, all 0 or more, with the same 0-1 solutions.
 
     If the larger sizes have a common divisor that exceeds the sum of all smaller ones by more
     than 1, the divisor can shrink to that sum plus 1.
     """
     order = sorted(range(len(sizes)), key=lambda j: -sizes[j])
     divisors = list(accumulate((sizes[j] for j in order), gcd))
-    closed = sizes.copy()
+    shrunk = sizes.copy()
     smaller = 0
     for k in reversed(range(len(order))):
         divisor = divisors[k]
         if divisor > smaller + 1:
             whole, rest = divmod(demand, divisor)
             for j in order[: k + 1]:
-                closed[j] = closed[j] // divisor * (smaller + 1)
+                shrunk[j] = shrunk[j] // divisor * (smaller + 1)
             demand = whole * (smaller + 1) + min(rest, smaller + 1)
             divisors = [d // divisor * (smaller + 1) for d in divisors]
-        smaller += closed[order[k]]
-    return closed, demand
+        smaller += shrunk[order[k]]
+    return shrunk, demand
 
 
 def _to_60_bits(values: list[int], size: int) -> list[int]:

@@ -8,18 +8,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .outcome import INFEASIBLE, LIMIT, OPTIMAL, Outcome
+from .program import Program
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Solve = Callable[[NDArray[Any], NDArray[Any], NDArray[Any], int, int | None], Outcome]
+    from .options import Options
+
+    Solver = Callable[[Program, Options], Outcome]
 
 # Bits of the sums of leading digits, so that these and their bounds fit int64, also as rows.
 DIGIT_BITS = 60
 
 
 def solve_wide(
-    costs: list[int], A: NDArray[Any], b: NDArray[Any], node_limit: int, solve: Solve
+    costs: list[int], A: NDArray[Any], b: NDArray[Any], options: Options, solve: Solver
 ) -> Outcome:
     """Solve one program exactly.
 
@@ -33,21 +36,20 @@ def solve_wide(
     costs : list of int, (n,)
         Of any size.
     A : (m, n) int64; b : (m,) int64
-    node_limit : int
-        Most nodes of all searches together.
-    solve
-        Function of (c, A, b, node limit, below) in int64 that returns an outcome. It may leave
-        out solutions that cost ``below`` or more.
+    options : Options
+        Its node limit is that of all searches together.
+    solve : callable
+        Solves a program in int64; it may leave out solutions that cost ``cutoff`` or more.
     """
     size = sum(map(abs, costs)).bit_length()
     if size <= DIGIT_BITS:
-        return solve(np.array(costs, dtype=np.int64), A, b, node_limit, None)
+        return solve(Program(np.array(costs, dtype=np.int64), A, b), options)
     shift = size - DIGIT_BITS
     digits = np.array([cost >> shift for cost in costs], dtype=np.int64)
     rests = [cost - (cost >> shift << shift) for cost in costs]
     best: NDArray[np.int8] | None = None
     best_cost = nodes = 0
-    rows, least = A, b
+    rows, right = A, b
 
     def record(x: NDArray[np.int8] | None) -> None:
         nonlocal best, best_cost
@@ -56,13 +58,15 @@ def solve_wide(
             if best is None or cost < best_cost:
                 best, best_cost = x, cost
 
-    def within_reach(rows: NDArray[Any], least: NDArray[Any]) -> Outcome:
+    def remaining() -> Options:
+        return options._replace(node_limit=options.node_limit - nodes)
+
+    def solve_level(rows: NDArray[Any], right: NDArray[Any]) -> Outcome:
         """Find a solution of the least level; infeasible if every level exceeds the best one's."""
         nonlocal nodes
         best_level = None if best is None else best_cost >> shift
-        outcome = solve(
-            digits, rows, least, node_limit - nodes, None if best_level is None else best_level + 1
-        )
+        cutoff = None if best_level is None else best_level + 1
+        outcome = solve(Program(digits, rows, right, cutoff=cutoff), remaining())
         nodes += outcome.nodes
         record(outcome.x)
         if outcome.status == OPTIMAL and best_level is not None and outcome.bound > best_level:
@@ -70,20 +74,20 @@ def solve_wide(
         return outcome
 
     while True:
-        outcome = within_reach(rows, least)
+        outcome = solve_level(rows, right)
         level = outcome.bound
         lower_bound = level << shift
         if outcome.status == OPTIMAL and outcome.x is not None:
-            # Usually no other solution is within reach; the added row excludes this one.
-            other = np.vstack([rows, 1 - 2 * outcome.x.astype(np.int64)])
-            outcome = within_reach(other, np.append(least, 1 - int(outcome.x.sum())))
-            lower_bound = (
-                max(lower_bound, outcome.bound << shift) if outcome.status == LIMIT else lower_bound
-            )
+            # The added row excludes this solution; usually no other one can beat it.
+            other_rows = np.vstack([rows, 1 - 2 * outcome.x.astype(np.int64)])
+            outcome = solve_level(other_rows, np.append(right, 1 - int(outcome.x.sum())))
+            if outcome.status == LIMIT:
+                lower_bound = max(lower_bound, outcome.bound << shift)
         if outcome.status == OPTIMAL and outcome.bound == level:
-            both = np.vstack([A, digits, -digits])
-            fixed = np.append(b, [level, -level])
-            finer = solve_wide(rests, both, fixed, node_limit - nodes, solve)
+            # Other solutions have this level: the rests decide among them.
+            level_rows = np.vstack([A, digits, -digits])
+            level_right = np.append(b, [level, -level])
+            finer = solve_wide(rests, level_rows, level_right, remaining(), solve)
             nodes += finer.nodes
             record(finer.x)
             outcome.status = finer.status
@@ -94,6 +98,6 @@ def solve_wide(
             break
         if outcome.status == LIMIT:
             return Outcome(LIMIT, best, lower_bound, outcome.method, nodes)
-        rows, least = np.vstack([A, digits]), np.append(b, level + 1)
+        rows, right = np.vstack([A, digits]), np.append(b, level + 1)
     status = INFEASIBLE if best is None else OPTIMAL
     return Outcome(status, best, best_cost, outcome.method, nodes)

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .outcome import LIMIT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
+    from .options import Options
     from .outcome import Outcome
-    from .watch import Watch
-
-    Solve = Callable[[NDArray[Any], NDArray[Any], NDArray[Any], int, int | None], Outcome]
+    from .program import Program
+    from .wide_costs import Solver
 
 # Bits of a rounded row's sums, which fit int64 even with every term rounded up.
 ROUNDED_BITS = 60
 
 
-def beside_wide_rows(solve: Solve, wide: list[list[int]], watch: Watch) -> Solve:
-    """Return ``solve`` with further rows of any size, which solutions meet exactly.
+def with_wide_rows(solve: Solver, wide: list[list[int]]) -> Solver:
+    """Return a solver of programs with further rows of any size, which solutions meet exactly.
 
     Every solution of a row meets the rounded row as well, so the optimum with rounded rows is a
     bound. Where a solution violates the row itself, a cover inequality that excludes it is
@@ -31,26 +27,22 @@ def beside_wide_rows(solve: Solve, wide: list[list[int]], watch: Watch) -> Solve
 
     Parameters
     ----------
-    solve
-        Function of (c, A, b, node limit, below) in int64 that returns an outcome.
+    solve : callable
+        Solves a program in int64.
     wide : list of list of int
         Coefficients and right-hand side of each row.
-    watch : Watch
     """
     cuts = [_rounded(values) for values in wide]
 
-    def solve_all(
-        c: NDArray[Any], A: NDArray[Any], b: NDArray[Any], node_limit: int, below: int | None
-    ) -> Outcome:
+    def solve_with_cuts(program: Program, options: Options) -> Outcome:
         nodes = 0
         while True:
             rows = np.array(cuts, dtype=np.int64)
+            A = np.vstack([program.A, rows[:, :-1]])
+            b = np.append(program.b, rows[:, -1])
             outcome = solve(
-                c,
-                np.vstack([A, rows[:, :-1]]),
-                np.append(b, rows[:, -1]),
-                node_limit - nodes,
-                below,
+                program._replace(A=A, b=b),
+                options._replace(node_limit=options.node_limit - nodes),
             )
             nodes += outcome.nodes
             outcome.nodes = nodes
@@ -58,11 +50,12 @@ def beside_wide_rows(solve: Solve, wide: list[list[int]], watch: Watch) -> Solve
             if not covers:
                 return outcome
             cuts.extend(covers)
-            if outcome.status == LIMIT and (nodes == node_limit or watch.over):
+            is_stopped = nodes == options.node_limit or options.monitor.is_over
+            if outcome.status == LIMIT and is_stopped:
                 outcome.x = None
                 return outcome
 
-    return solve_all
+    return solve_with_cuts
 
 
 def _rounded(values: list[int]) -> list[int]:
@@ -75,9 +68,9 @@ def _rounded(values: list[int]) -> list[int]:
 def _covers(wide: list[list[int]], x: list[int]) -> list[list[int]]:
     """Return an extended cover inequality, which x violates, for each wide row that x violates.
 
-    The terms at their worse value exceed the row's slack together; a cover is the fewest of the
-    largest that still do. With all other terms as large as its largest added, fewer terms than
-    the cover has may be at their worse value.
+    The sizes of the terms at their worse value add up to more than the row's slack. A cover is as
+    few of these terms as exceed it, the largest first. The extended cover adds all terms as large
+    as the largest in the cover; of these, fewer than the cover has may be at their worse value.
     """
     cuts = []
     for *terms, least in wide:

@@ -22,16 +22,17 @@ MOST_CELLS = 64
 _TRIANGLE = np.array([(0.5, 0.9), (0.0, 0.0), (1.0, 0.0)])
 _CELL = np.concatenate([_TRIANGLE, _TRIANGLE + np.array([1.5, -0.35])])
 _PITCH = np.array([3.7, 2.6])
-# Links of a dimension bend by this share of their length, as those of higher bits would lie upon
-# others, which takes them half as far to the right or down; frames of nodes need the margin.
+# Links of a dimension are arcs, because straight ones of higher bits would cover others: matplotlib
+# bends them by this share of their length, and they reach half as far to the right or down.
 _BEND = 0.1
+# Room around the nodes for their frames.
 _MARGIN = 0.55
-# Inches a unit, and the least width of a page: that of its title.
+# Inches a unit, and the least width of a figure: that of its title.
 _SCALE, _LEAST_WIDTH = 0.75, 4.0
 
 
 def positions(bits: int) -> NDArray[np.float64]:
-    """Return where the nodes of ``2**bits`` cells are drawn, shape (N, 2).
+    """Return the positions of the nodes of ``2**bits`` cells, shape (N, 2).
 
     Even bits of the cell number lead to the right, odd ones up.
     """
@@ -39,8 +40,8 @@ def positions(bits: int) -> NDArray[np.float64]:
     corner = np.zeros((1 << bits, 2))
     for bit in range(bits):
         corner[:, bit % 2] += (cell >> bit & 1) * _PITCH[bit % 2] * 2 ** (bit // 2)
-    at: NDArray[np.float64] = (corner[:, None, :] + _CELL).reshape(-1, 2)
-    return at
+    result: NDArray[np.float64] = (corner[:, None, :] + _CELL).reshape(-1, 2)
+    return result
 
 
 def draw(
@@ -64,33 +65,34 @@ def draw(
     loads : array_like, optional
     """
     bits = len(names).bit_length() - 1
-    texts = labels if loads is None else _written(topology, loads)
-    at = positions(bits)
+    texts = labels if loads is None else _load_texts(topology, loads)
+    nodes = positions(bits)
     longest = max(_PITCH) * 2 ** ((bits - 1) // 2) if bits > 0 else 0.0
-    bent = _BEND / 2 * longest * np.array([1, -1])
-    low = at.min(axis=0) - _MARGIN + np.minimum(bent, 0)
-    high = at.max(axis=0) + _MARGIN + np.maximum(bent, 0)
+    arc = _BEND / 2 * longest * np.array([1, -1])
+    low = nodes.min(axis=0) - _MARGIN + np.minimum(arc, 0)
+    high = nodes.max(axis=0) + _MARGIN + np.maximum(arc, 0)
     width, height = _SCALE * (high - low)
     with extra("matplotlib").rc_context(STYLE):
-        page = new_figure(figsize=(max(width, _LEAST_WIDTH), height + 0.4))
-        axes = page.add_subplot(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
+        figure = new_figure(figsize=(max(width, _LEAST_WIDTH), height + 0.4))
+        axes = figure.add_subplot(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
         axes.set_aspect("equal")
         axes.axis("off")
         for offset, lower in links:
             colour = BLUE if offset < 3 else GREY if offset == 3 else ORANGE
             for u in lower.tolist():
-                _line(axes, at[u], at[u + offset], 0.0 if offset <= 3 else _BEND, colour)
-        for place, text in zip(at, texts, strict=True):
-            _node(axes, place, text)
-        for coordinator, name in zip(at[::6], names, strict=True):
+                bend = 0.0 if offset <= 3 else _BEND
+                _line(axes, nodes[u], nodes[u + offset], bend, colour)
+        for node, text in zip(nodes, texts, strict=True):
+            _node(axes, node, text)
+        for coordinator, name in zip(nodes[::6], names, strict=True):
             _name(axes, coordinator + np.array([-0.25, 0.2]), name)
         title = f"{topology!r}: {topology.size} nodes, {topology.edge_count} links"
-        page.suptitle(title, x=0.02, ha="left")
-    return page
+        figure.suptitle(title, x=0.02, ha="left")
+    return figure
 
 
-def _written(topology: Topology, loads: ArrayLike) -> list[str]:
-    """Return each load in about nine characters: integers in full up to six digits."""
+def _load_texts(topology: Topology, loads: ArrayLike) -> list[str]:
+    """Return each load as text of about nine characters: integers of six digits in full."""
     try:
         values = np.asarray(loads)
     except ValueError:
@@ -112,7 +114,7 @@ def _written(topology: Topology, loads: ArrayLike) -> list[str]:
 
 
 def _node(axes: Any, place: Any, text: str) -> None:
-    """Write a text in a circle, a long one in a frame as long as it is."""
+    """Write a text in a circle, a long one in a frame of its length."""
     short = len(text) <= 3
     axes.text(
         *place,

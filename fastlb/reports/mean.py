@@ -1,4 +1,4 @@
-"""A mean with its standard error, and how many digits of both are printed."""
+"""Means with their standard errors, and the digits of both that are printed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from ..montecarlo.statistic import Difference, Statistic
 
-# Digits of a number whose standard error is far smaller, as that of equal real numbers.
+# Decimal places at most: the standard error of nearly equal real numbers is tiny.
 MOST_PLACES = 9
 
 
@@ -35,7 +35,7 @@ class Mean:
 
     @property
     def has_error(self) -> bool:
-        """Whether there were trials enough for a standard error."""
+        """Whether there is a standard error, which takes two trials."""
         return not math.isnan(self.standard_error)
 
     def scaled(self, factor: float) -> Mean:
@@ -43,10 +43,10 @@ class Mean:
         return Mean(factor * self.mean, abs(factor) * self.standard_error)
 
     def text(self, places: int = 2, between: str = " ") -> str:
-        """Return ``mean ± standard error``, as many digits of both as the error makes sure.
+        """Return ``mean ± standard error``, with the digits of the mean that the error leaves sure.
 
-        The error has one digit, two where the first is 1. A mean of equal trials has an error of
-        0; that of a single trial stands alone, with so many decimal ``places``.
+        The error has one digit, or two if the first is 1; equal trials have an error of 0. The
+        mean of a single trial has no error, and is printed with so many decimal ``places``.
 
         Examples
         --------
@@ -75,14 +75,16 @@ def mean_of(summary: Statistic | Difference) -> Mean:
 def ratio(first: Mean, second: Mean, difference: Mean) -> Mean:
     """Return the ratio of two means over the same trials, the error to first order.
 
-    The error of the paired ``difference`` tells how much the two vary together.
+    The error of the paired ``difference`` gives their covariance.
     """
     a, b = first.mean, second.mean
-    together = (
+    covariance = (
         first.standard_error**2 + second.standard_error**2 - difference.standard_error**2
     ) / 2
     value = a / b
-    variance = first.standard_error**2 - 2 * value * together + (value * second.standard_error) ** 2
+    variance = (
+        first.standard_error**2 - 2 * value * covariance + (value * second.standard_error) ** 2
+    )
     return Mean(value, math.sqrt(max(variance, 0.0)) / abs(b))
 
 
@@ -102,5 +104,5 @@ def number_text(value: float, places: int) -> str:
 
 
 def _shortest(value: float) -> str:
-    """Return a number that is known in full in at most six digits, or a whole one."""
+    """Return an exact number: a whole one in full, others with at most six digits."""
     return f"{value:,.0f}" if value == round(value) else f"{value:,.6g}"

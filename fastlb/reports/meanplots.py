@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from ..montecarlo.statistic import Statistic
     from .report import Report
 
-# More lines than these are told by the tables alone.
+# Means in a plot at most; more are shown in tables only.
 MOST_LINES = 60
 
-# The rest of Okabe and Ito's palette; shapes tell methods apart in grey, and beyond eight.
+# Okabe and Ito's palette. Markers distinguish methods in grey, and beyond eight.
 COLOURS = (BLUE, ORANGE, GREEN, "#CC79A7", "#D55E00", "#56B4E9", GREY, "#000000")
 MARKERS = "os^Dv<>"
 
@@ -29,12 +29,12 @@ Lines = dict[str, dict[str, "Statistic"]]
 
 
 def plots_of(report: Report) -> Sequence[Plot]:
-    """Return the plots of a report; of one that has none of its own, those of the means."""
+    """Return the plots of a report, or those of the means if it has none."""
     return report.plots or mean_plots(report.results)
 
 
 def mean_plots(results: Results) -> list[Plot]:
-    """Return a plot of each main figure, unless there are too many combinations to be read."""
+    """Return a plot of each main figure, unless there are too many combinations."""
     summary = results.summary()
     differ, _ = varied([(key[0], key[2]) for key in summary], ("topology", "loads"))
     plots = []
@@ -88,5 +88,5 @@ def _draw(name: str, lines: Lines) -> Any:
 
 
 def _plain(text: str) -> str:
-    """Return text that matplotlib does not take for a formula."""
+    """Return text that matplotlib does not read as a formula."""
     return text.replace("$", r"\$")

@@ -13,20 +13,20 @@ if TYPE_CHECKING:
     from ..montecarlo.results import Results
     from ..montecarlo.statistic import Difference
 
-# Figures of the overview, where a method has them.
-OVERVIEW = ("difference", "cost", "locality", "sweeps", "steps")
+# The main figures.
+MAIN_FIGURES = ("difference", "cost", "locality", "sweeps", "steps")
 
 
 def overview(results: Results) -> Report:
     """Return the report of a study in general: means of the main figures, and how methods differ.
 
-    What is the same in all lines, such as the only distribution, stands in the title alone.
+    What all rows of a table have in common, such as the only distribution, is in its title.
     """
     return Report(results, [_means(results), *_differences(results)])
 
 
 def has_equal_trials(results: Results) -> bool:
-    """Tell whether every setting has its rows, as many of each: trials can be set against others.
+    """Return whether every setting has as many rows, so that trials can be compared one by one.
 
     With a target error settings stop at different times, and a run may not be complete.
     """
@@ -34,13 +34,13 @@ def has_equal_trials(results: Results) -> bool:
 
 
 def main_figures(results: Results) -> list[str]:
-    """Return the figures that a general report shows: the main ones, or all there are."""
+    """Return the main figures that results have, or all figures if they have none of these."""
     figures = results.figures
-    return [name for name in OVERVIEW if name in figures] or list(figures)
+    return [name for name in MAIN_FIGURES if name in figures] or list(figures)
 
 
 def varied(keys: Iterable[tuple[str, ...]], kinds: Sequence[str]) -> tuple[list[int], list[str]]:
-    """Return which parts of the keys differ among them, and the others as text."""
+    """Return the indices of the parts in which keys differ, and the other parts as texts."""
     listed = list(keys)
     differ = [i for i in range(len(kinds)) if len({key[i] for key in listed}) > 1]
     same = [
@@ -70,58 +70,68 @@ def _means(results: Results) -> Table:
 
 
 def _differences(results: Results) -> Iterator[Table]:
-    """Yield the paired differences, a table a main figure and a line a pair of methods."""
+    """Yield the paired differences, a table a main figure and a row a pair of methods."""
     compared = results.compare(figures=main_figures(results))
-    kinds = ("topology", "loads", "first", "second")
     several = any(results.trials(cell) > 1 for cell in results.study.cells)
-    interval = "The mean's 95 % confidence interval (Student's t) for each line by itself"
-    shares = "in how many trials the first method has less, as much, and more"
-    alone = "One trial alone has no standard error and no interval."
-    note, brief_note = (f"{interval}, and {shares}.", f"{interval}.") if several else (alone, alone)
-    secondary = False
+    note = brief_note = "One trial alone has no standard error and no interval."
+    if several:
+        interval = "The mean's 95 % confidence interval (Student's t) for each line by itself"
+        shares = "in how many trials the first method has less, as much, and more"
+        note, brief_note = f"{interval}, and {shares}.", f"{interval}."
+    is_first = True
     for name in main_figures(results):
         differences = {key: figures[name] for key, figures in compared.items() if name in figures}
-        if not differences:
-            continue
-        differ, same = varied(differences, kinds)
-        if 2 not in differ and 3 not in differ:
-            _, _, first, second = next(iter(differences))
-            same = [*same[:-2], f"{first} minus {second}"]
-        else:
-            same.append("first method minus second")
-        title = "; ".join([f"Paired differences in {name}", *same])
-        keys = [kinds[i] for i in differ]
-        places = _places(differences.values())
-        rows: list[list[Value]] = []
-        brief_rows: list[list[Value]] = []
-        for key, difference in differences.items():
-            numbers = difference.to_dict()
-            named = [key[i] for i in differ]
-            shared = [100 * numbers[part] for part in ("less", "equal", "greater")]
-            mean, error, low, high = (
-                numbers[part] for part in ("mean", "standard_error", "low", "high")
+        if differences:
+            # The first table has the note, and is the only one that a terminal always shows.
+            full_note = note if is_first else ""
+            yield _difference_table(
+                name, differences, full_note, brief_note, secondary=not is_first
             )
-            rows.append([*named, mean, error, low, high, *shared])
-            brief_rows.append([*named, mean, low, high])
-        brief = Table(
-            f"differences-{name}",
-            title,
-            [*keys, "mean", "from", "to"],
-            brief_rows,
-            [*(0 for _ in differ), *[places] * 3],
-            brief_note,
-        )
-        yield Table(
-            f"differences-{name}",
-            title,
-            [*keys, "mean", "s.e.", "from", "to", "less %", "equal %", "more %"],
-            rows,
-            [*(0 for _ in differ), *[places] * 4, 1, 1, 1],
-            note,
-            secondary=secondary,
-            brief=brief,
-        )
-        note, secondary = "", True
+            is_first = False
+
+
+def _difference_table(
+    name: str,
+    differences: dict[tuple[str, str, str, str], Difference],
+    note: str,
+    brief_note: str,
+    *,
+    secondary: bool,
+) -> Table:
+    kinds = ("topology", "loads", "first", "second")
+    differ, same = varied(differences, kinds)
+    if 2 not in differ and 3 not in differ:
+        _, _, first, second = next(iter(differences))
+        same = [*same[:-2], f"{first} minus {second}"]
+    else:
+        same.append("first method minus second")
+    title = "; ".join([f"Paired differences in {name}", *same])
+    keys = [kinds[i] for i in differ]
+    no_places = [0 for _ in differ]
+    places = _places(differences.values())
+    rows: list[list[Value]] = []
+    brief_rows: list[list[Value]] = []
+    for key, difference in differences.items():
+        numbers = difference.to_dict()
+        names = [key[i] for i in differ]
+        mean, error = numbers["mean"], numbers["standard_error"]
+        low, high = numbers["low"], numbers["high"]
+        percents = [100 * numbers[part] for part in ("less", "equal", "greater")]
+        rows.append([*names, mean, error, low, high, *percents])
+        brief_rows.append([*names, mean, low, high])
+    file_name = f"differences-{name}"
+    brief_columns = [*keys, "mean", "from", "to"]
+    brief_places = [*no_places, *[places] * 3]
+    return Table(
+        file_name,
+        title,
+        [*keys, "mean", "s.e.", "from", "to", "less %", "equal %", "more %"],
+        rows,
+        [*no_places, *[places] * 4, 1, 1, 1],
+        note,
+        secondary=secondary,
+        brief=Table(file_name, title, brief_columns, brief_rows, brief_places, brief_note),
+    )
 
 
 def _places(differences: Iterable[Difference]) -> int:

@@ -29,7 +29,7 @@ MAX_ROWS = 32
 MAX_BINS = 16
 LONGEST_NAME = 16
 _GAP = 4
-# Ends and quarters of matplotlib's viridis: even steps to the eye, safe for the colour-blind.
+# The ends and quarters of matplotlib's viridis, which looks evenly spaced, to the colour-blind too.
 _VIRIDIS = np.array(
     [(68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37)], dtype=float
 )
@@ -40,7 +40,7 @@ _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 @dataclass(frozen=True)
 class Scale:
-    """The common scale of all panels: colour, shade or length by load."""
+    """The common scale of all panels, which gives loads a colour, a shade or a length."""
 
     least: float
     largest: float
@@ -48,7 +48,7 @@ class Scale:
     coloured: bool
 
     def part(self, load: float) -> float:
-        """Return where the load lies between the scale's ends, 0 to 1."""
+        """Return the load's place between the ends of the scale, 0 to 1."""
         span = self.largest - self.least
         return (load - self.least) / span if span > 0 else 0.0
 
@@ -68,7 +68,7 @@ class Scale:
         return Style(color="black" if bright else "bright_white", bgcolor=colour)
 
     def cell(self, load: float, width: int, text: str = "") -> Text:
-        """Return a heat map's cell: its text, or else a shade, on the load's colour."""
+        """Return a heat map's cell: its text on the load's colour, or a shade without colours."""
         if self.coloured:
             return Text(text.ljust(width), style=self.style(load, background=True))
         shades = _ASCII_SHADES if self.ascii_only else _SHADES
@@ -76,7 +76,7 @@ class Scale:
         return Text(text or shade * width)
 
     def bar(self, part: float, width: int, style: Style) -> Text:
-        """Return a bar over this part of the width."""
+        """Return a bar as long as a part of the width."""
         full, rest = divmod(round(part * width * 8), 8)
         if self.ascii_only:
             return Text("#" * (full + (rest >= 4)), style=style)
@@ -131,33 +131,37 @@ class LoadPicture:
 
     def _heat(self, scale: Scale, width: int) -> Iterator[Text]:
         rows, columns = self.topology.shape
-        widest = longest(self.panels.values()) + 2 if self.topology.size <= 256 else width
+        widest = longest_number(self.panels.values()) + 2 if self.topology.size <= 256 else width
         numbered = rows <= MAX_ROWS and columns * widest <= width
         cell = widest if numbered else 2
         stacked = columns * cell <= width < 2 * columns * cell + _GAP
         room = width if stacked else (width - _GAP) // 2
         blocks = []
         for name, panel in self.panels.items():
-            drawn = grouped(panel, (MAX_ROWS, max(1, room // cell)))
+            drawn = block_maxima(panel, (MAX_ROWS, max(1, room // cell)))
             lines = [Text(name, style="bold")]
             for row in drawn.tolist():
-                texts = [short(load).rjust(cell - 1) + " " if numbered else "" for load in row]
+                texts = [
+                    short_number(load).rjust(cell - 1) + " " if numbered else "" for load in row
+                ]
                 cells = [
                     scale.cell(load, cell, text) for load, text in zip(row, texts, strict=True)
                 ]
                 lines.append(Text.assemble(*cells))
             blocks.append(lines)
-        yield from itertools.chain(blocks[0], [Text()], blocks[1]) if stacked else beside(blocks)
+        yield from (
+            itertools.chain(blocks[0], [Text()], blocks[1]) if stacked else side_by_side(blocks)
+        )
         if scale.coloured or not numbered:
             yield self._legend(scale, drawn.shape)
 
     def _legend(self, scale: Scale, drawn: tuple[int, ...]) -> Text:
         steps = np.linspace(scale.least, scale.largest, 16 if scale.coloured else 5)
-        legend = Text.assemble(short(scale.least), " ")
+        legend = Text.assemble(short_number(scale.least), " ")
         for load in steps:
             legend.append_text(scale.cell(load, 1))
-        legend.append(f" {short(scale.largest)}")
-        note = group_note(self.topology.shape, drawn)
+        legend.append(f" {short_number(scale.largest)}")
+        note = block_note(self.topology.shape, drawn)
         return legend.append(f"   {note}" if note else "")
 
     def _bars(self, scale: Scale, width: int) -> Iterator[Text]:
@@ -167,12 +171,12 @@ class LoadPicture:
             styles = [[scale.style(load) for load in panel.tolist()] for panel in values]
         else:
             title, edges = "load", bins(scale.least, scale.largest, self._whole())
-            labels = [f"{short(low)} .. {short(high)}" for low, high in edges]
-            values = [np.array(counted(panel, edges)) for panel in self.panels.values()]
+            labels = [f"{short_number(low)} .. {short_number(high)}" for low, high in edges]
+            values = [np.array(bin_counts(panel, edges)) for panel in self.panels.values()]
             styles = [[scale.style(low) for low, _ in edges]] * 2
         largest = max(panel.max() for panel in values) or 1
         margin = max(map(len, [title, *labels])) + 2
-        digits = longest(values)
+        digits = longest_number(values)
         two = width - margin >= 2 * (digits + 10)
         room = (width - margin - 2) // 2 if two else width - margin
         length = max(1, room - digits - 1)
@@ -182,13 +186,13 @@ class LoadPicture:
             block = [Text(name if title == "node" else f"{name}, nodes", style="bold")]
             for value, style in zip(panel.tolist(), colours, strict=True):
                 bar = scale.bar(float(value / largest), length, style)
-                block.append(Text.assemble(bar, " " if bar else "", short(value)))
+                block.append(Text.assemble(bar, " " if bar else "", short_number(value)))
             blocks.append(block)
         if two:
-            yield from beside([names, *blocks], gaps=(2, 2), widths=(margin - 2, room))
+            yield from side_by_side([names, *blocks], gaps=(2, 2), widths=(margin - 2, room))
         else:
             for block in blocks:
-                yield from beside([names, block], gaps=(2,))
+                yield from side_by_side([names, block], gaps=(2,))
 
     def _whole(self) -> bool:
         return all(panel.dtype.kind in "iu" for panel in self.panels.values())
@@ -204,13 +208,13 @@ class LoadPicture:
 
 
 def _cut(name: str) -> str:
-    """Return a name that leaves room for bars, without what would break the line."""
+    """Return a name shortened to leave room for bars, with ``?`` for unprintable characters."""
     shown = "".join(letter if letter.isprintable() else "?" for letter in name)
     return shown if len(shown) <= LONGEST_NAME else f"{shown[: LONGEST_NAME - 2]}.."
 
 
 def bins(least: float, largest: float, whole: bool) -> list[tuple[float, float]]:
-    """Return the loads' range cut into equal bins, each by its first and its last load."""
+    """Divide the range of loads into equal bins; return the first and last load of each."""
     span = largest - least
     if whole:
         step = float(math.ceil((span + 1) / MAX_BINS))
@@ -220,16 +224,16 @@ def bins(least: float, largest: float, whole: bool) -> list[tuple[float, float]]
     return list(itertools.pairwise(edges))
 
 
-def counted(panel: NDArray[Any], edges: list[tuple[float, float]]) -> list[int]:
-    """Return how many loads lie in each bin; each begins at its first load."""
+def bin_counts(panel: NDArray[Any], edges: list[tuple[float, float]]) -> list[int]:
+    """Return the number of loads in each bin; a bin ends where the next one begins."""
     lows = np.array([low for low, _ in edges])
     below = np.searchsorted(lows, panel.astype(np.float64), side="right")
     nodes: list[int] = np.bincount(np.maximum(below, 1) - 1, minlength=len(edges)).tolist()
     return nodes
 
 
-def grouped(panel: NDArray[Any], limits: tuple[int, ...]) -> NDArray[Any]:
-    """Return the largest load of each block, with at most ``limits`` blocks along the axes."""
+def block_maxima(panel: NDArray[Any], limits: tuple[int, ...]) -> NDArray[Any]:
+    """Return the largest load of each block, at most ``limits`` blocks along each axis."""
     for axis, limit in enumerate(limits):
         step = math.ceil(panel.shape[axis] / limit)
         if step > 1:
@@ -238,23 +242,23 @@ def grouped(panel: NDArray[Any], limits: tuple[int, ...]) -> NDArray[Any]:
     return panel
 
 
-def longest(panels: Iterable[NDArray[Any]]) -> int:
-    """Return the length of the longest number to be written."""
-    return max(len(short(load)) for panel in panels for load in panel.ravel().tolist())
+def longest_number(panels: Iterable[NDArray[Any]]) -> int:
+    """Return the length of the longest number as text."""
+    return max(len(short_number(load)) for panel in panels for load in panel.ravel().tolist())
 
 
-def group_note(shape: Sequence[int], drawn: Sequence[int]) -> str:
-    """Return what a drawn cell stands for, nothing where it is one node."""
+def block_note(shape: Sequence[int], drawn: Sequence[int]) -> str:
+    """Return a note on the nodes in a drawn cell; an empty one if it is a single node."""
     steps = [math.ceil(k / d) for k, d in zip(shape, drawn, strict=True)]
     if math.prod(steps) == 1:
         return ""
     return f"each the largest of {'x'.join(map(str, steps))} nodes"
 
 
-def beside(
+def side_by_side(
     blocks: list[list[Text]], *, gaps: Sequence[int] = (_GAP,), widths: Sequence[int] = ()
 ) -> Iterator[Text]:
-    """Join blocks of as many lines each, left to right."""
+    """Join blocks with equal numbers of lines, from left to right."""
     natural = [max(line.cell_len for line in block) for block in blocks]
     columns = [*widths, *natural[len(widths) :]]
     for parts in zip(*blocks, strict=True):
@@ -264,8 +268,8 @@ def beside(
         yield line.append_text(parts[-1])
 
 
-def short(load: float) -> str:
-    """Return a load in few characters: 1,234 or 0.5012 or 1.23e+09."""
+def short_number(load: float) -> str:
+    """Return a load as a short text, such as 1,234 or 0.5012 or 1.23e+09."""
     if load != 0 and not 1e-3 <= abs(load) < 1e7:
         return f"{load:.3g}"
     return f"{load:,.0f}" if load == int(load) or abs(load) >= 1e4 else f"{load:,.4g}"

@@ -1,4 +1,4 @@
-"""How plots look, and how they become the same bytes every time."""
+"""The style of plots, and image files that are equal to the byte for equal plots."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from ..extras import extra
 
-# Okabe and Ito's colours, told apart by all kinds of colour vision and in grey.
+# Okabe and Ito's colours, which all kinds of colour vision distinguish, and grey prints too.
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#E69F00", "#009E73", "#777777"
 
 STYLE = {
@@ -31,12 +31,12 @@ STYLE = {
 
 
 def new_figure(**options: Any) -> Any:
-    """Return a matplotlib figure that no window system and no global state knows of."""
+    """Return a matplotlib figure outside of pyplot, so without windows and global state."""
     return extra("matplotlib.figure").Figure(**options)
 
 
 def image(draw: Callable[[], Any], suffix: str) -> bytes:
-    """Return what ``draw`` draws as a PNG or SVG file, without dates or versions in it."""
+    """Return the figure that ``draw`` returns as a PNG or SVG file, without dates or versions."""
     unstamped = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}
     with extra("matplotlib").rc_context(STYLE):
         stream = io.BytesIO()

@@ -1,4 +1,4 @@
-"""A progress bar on standard error, for people only: nothing in a pipe."""
+"""A progress bar on standard error, on terminals only."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from typing import Any
 
 from ..extras import extra
 
-# Trials come in parts, up to a minute apart: the speed is that of the last minutes.
+# The speed is that of the last seconds, so many: trials end in parts, up to a minute apart.
 SPEED_OF_SECONDS = 300.0
 
 
 @contextmanager
 def rows_bar(title: str, total: int) -> Iterator[Callable[[int, int], None]]:
-    """Show a bar while rows of results are made; yields what is told ``(done, total)``."""
+    """Show a bar while rows of results are computed; yield a function of ``(done, total)``."""
     console = extra("rich.console").Console(stderr=True)
     with extra("rich.progress").Progress(
-        *columns(),
+        *bar_columns(),
         console=console,
         transient=True,
         disable=not is_terminal(console),
     ) as bar:
-        task = bar.add_task(title, total=total, **fields())
-        yield lambda done, total: tell(bar, task, done, total)
+        task = bar.add_task(title, total=total, **task_fields())
+        yield lambda done, total: update_bar(bar, task, done, total)
 
 
 def is_terminal(console: Any) -> bool:
-    """Tell whether a console writes to a person: ``FORCE_COLOR`` makes no terminal of a pipe."""
+    """Return whether a console is a terminal; ``FORCE_COLOR`` makes no terminal of a pipe."""
     return bool(console.is_terminal and console.file.isatty())
 
 
-def columns() -> list[Any]:
-    """Return what a bar shows: the work, how far it is, trials a second, time spent and left."""
+def bar_columns() -> list[Any]:
+    """Return the columns of a bar: task, progress, trials a second, elapsed and remaining time."""
     bars = extra("rich.progress")
     return [
         bars.TextColumn("{task.description}"),
@@ -43,33 +43,33 @@ def columns() -> list[Any]:
         bars.TextColumn("{task.fields[counted]}"),
         bars.TextColumn("{task.fields[speed]}"),
         bars.TimeElapsedColumn(),
-        bars.TextColumn("{task.fields[left]}", style="progress.remaining"),
+        bars.TextColumn("{task.fields[remaining]}", style="progress.remaining"),
     ]
 
 
-def fields() -> dict[str, Any]:
-    """Return what a task of a bar with :func:`columns` begins with."""
-    return {"counted": "", "speed": "", "left": "", "pace": Pace()}
+def task_fields() -> dict[str, Any]:
+    """Return the initial fields of a task of a bar with :func:`bar_columns`."""
+    return {"counted": "", "speed": "", "remaining": "", "pace": Pace()}
 
 
-def tell(bar: Any, task: Any, done: int, total: int) -> None:
-    """Tell a bar with :func:`columns` how far its task is."""
-    pace = next(shown.fields["pace"] for shown in bar.tasks if shown.id == task)
+def update_bar(bar: Any, task_id: Any, done: int, total: int) -> None:
+    """Update a task of a bar with :func:`bar_columns`."""
+    pace = next(task.fields["pace"] for task in bar.tasks if task.id == task_id)
     speed = pace.speed(done)
     bar.update(
-        task,
+        task_id,
         completed=done,
         total=total,
         counted=f"{done:,}/{total:,}",
         speed=f"{speed:,.{0 if speed >= 10 else 1}f} trials/s" if speed else "",
-        left=str(timedelta(seconds=round((total - done) / speed))) if speed else "",
+        remaining=str(timedelta(seconds=round((total - done) / speed))) if speed else "",
     )
 
 
 class Pace:
-    """How many trials a second are run, over the last minutes.
+    """The trials run a second, over the last minutes.
 
-    What a store had before counts for nothing, and neither does the time that reading it takes.
+    Trials that were read from a store do not count, nor does the time that reading them takes.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -77,10 +77,10 @@ class Pace:
         self._samples: deque[tuple[float, int]] = deque()
 
     def speed(self, done: int) -> float | None:
-        """Take the trials that are done by now; return the speed, or None before any was run."""
+        """Record that ``done`` trials are done; return the speed, or None before any was run."""
         now, samples = self._clock(), self._samples
         if len(samples) == 1 and samples[0][1] == done:
-            samples.clear()  # nothing was run yet: what is there was read
+            samples.clear()  # no trial was run yet: these were read
         if not samples or done != samples[-1][1]:
             samples.append((now, done))
         while len(samples) > 2 and now - samples[1][0] > SPEED_OF_SECONDS:

@@ -1,4 +1,4 @@
-"""What a study has to say: tables, statements put to the test, plots and worked examples."""
+"""The report of a study: tables, tested statements of a paper, plots and worked examples."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .._version import __version__
+from ..display.numbers import counted
 from .mean import Mean, number_text
 
 if TYPE_CHECKING:
@@ -18,13 +19,13 @@ if TYPE_CHECKING:
 REPORT_SCHEMA = "fastlb.study"
 REPORT_SCHEMA_VERSION = 1
 
-# What runs the rest of a run that is not complete.
+# The command that completes a run.
 RESUME = "fastlb study --store DIR --resume"
 
-# Settings named whose standard errors were not reached.
-MISSED = 6
+# Settings listed whose standard errors were not reached.
+MOST_MISSED = 6
 
-# What a spelling of loads from a file says of the file's values.
+# The hash of a file's values in the spelling of loads from it.
 _HASH = re.compile(r",sha256=[0-9a-f]+")
 
 Value = str | int | float | Mean | None
@@ -48,11 +49,11 @@ class Table:
     decimals : one number a column
         Places printed of numbers that are neither whole nor means.
     long : bool
-        Too long to be printed: it goes to files and JSON alone.
+        Too long to be printed: only files and JSON have it.
     secondary : bool
-        A terminal shows it on demand only.
+        Shown on a terminal only if all tables are.
     brief : Table, optional
-        What a terminal shows in its place, unless it shows everything.
+        Shown on a terminal in its place, unless all tables are shown.
     """
 
     name: str
@@ -110,22 +111,23 @@ class Table:
 
 @dataclass(frozen=True)
 class Statement:
-    """A sentence of a paper beside what was found.
+    """A sentence of a paper, and the result of testing it.
 
     Attributes
     ----------
     sentence : str
         The paper's words.
     test : str
-        What has to hold for the sentence to be called true.
-    found : str
-        What the trials say.
+        The condition under which the sentence counts as true.
+    evidence : str
+        The result of the trials.
     holds : bool
+        Whether the condition is met.
     """
 
     sentence: str
     test: str
-    found: str
+    evidence: str
     holds: bool
 
     def to_dict(self) -> dict[str, Any]:
@@ -133,16 +135,22 @@ class Statement:
         return {
             "sentence": self.sentence,
             "test": self.test,
-            "found": self.found,
+            "found": self.evidence,
             "holds": self.holds,
         }
 
 
 @dataclass(frozen=True)
 class Plot:
-    """A plot that is drawn when it is written; ``draw`` returns a matplotlib figure.
+    """A plot that is drawn when it is written.
 
-    ``about`` says in a sentence what it shows, for those who do not see it.
+    Attributes
+    ----------
+    name : str
+    draw : callable
+        Returns a matplotlib figure.
+    about : str
+        A sentence about the plot, the text shown in its place.
     """
 
     name: str
@@ -152,7 +160,7 @@ class Plot:
 
 @dataclass(frozen=True)
 class Report:
-    """What a study has to say of its results.
+    """The report of a study.
 
     Attributes
     ----------
@@ -161,9 +169,9 @@ class Report:
     examples : sequence of str
         Worked examples, as text.
     about : str
-        What question the study answers, and what its methods are.
+        The question that the study answers, and its methods.
     command : sequence of str
-        What runs the study again, word by word; empty where it takes a file.
+        The words of the command that runs the study again; empty if it needs a file.
     """
 
     results: Results
@@ -176,20 +184,20 @@ class Report:
 
     @property
     def heading(self) -> str:
-        """How much was run of what, as text."""
+        """The number of trials and combinations, and the seed, as text."""
         results = self.results
         study = results.study
         several = results.trials_text != "1"
         return (
             f"{results.trials_text} trial{'s' if several else ''} of each of "
-            f"{len(study.cells):,} combinations, seed {study.seed}"
+            f"{counted(len(study.cells), 'combination')}, seed {study.seed}"
         )
 
     @property
     def ended(self) -> str:
-        """Why there are no more trials: the run is not complete, or means are certain enough.
+        """Why there are no more trials: the run is not complete, or target errors were reached.
 
-        Nothing where all trials were run that were asked for.
+        Empty if all trials of the study were run.
         """
         results = self.results
         targets = results.study.target_error
@@ -200,11 +208,11 @@ class Report:
         if not targets:
             return ""
         listed = ", ".join(f"{target.figure} {target.spec}" for target in targets)
-        told = f"Trials ended at standard errors of at most: {listed}."
+        reached = f"Trials ended at standard errors of at most: {listed}."
         missed = [f"{topology} with {loads}" for topology, loads in self.results.unreached()]
-        if len(missed) > MISSED:
-            missed[MISSED:] = [f"and {len(missed) - MISSED:,} more"]
-        return f"{told} Not reached: {'; '.join(missed)}." if missed else told
+        if len(missed) > MOST_MISSED:
+            missed[MOST_MISSED:] = [f"and {len(missed) - MOST_MISSED:,} more"]
+        return f"{reached} Not reached: {'; '.join(missed)}." if missed else reached
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report JSON-ready: the study, tables, statements, summary, differences."""
@@ -215,7 +223,7 @@ class Report:
         ]
         differences = [
             {"topology": topology, "loads": loads, "first": first, "second": second}
-            | {"figures": {name: found.to_dict() for name, found in figures.items()}}
+            | {"figures": {name: difference.to_dict() for name, difference in figures.items()}}
             for (topology, loads, first, second), figures in self.results.compare().items()
         ]
         study = self.results.study
@@ -248,7 +256,7 @@ def _text(value: Value, places: int, between: str) -> str:
 
 
 def without_hash(text: str) -> str:
-    """Return a text in which loads from a file are spelled without the hash of their values.
+    """Return a text without the hashes in its spellings of loads from files.
 
     Examples
     --------

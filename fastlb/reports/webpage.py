@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from ..montecarlo.results import Results
     from .report import Plot, Report, Statement, Table
 
-# Of long lists of topologies, methods or loads, only so many are named.
-NAMED = 12
+# Topologies, methods or loads listed at most.
+MOST_LISTED = 12
 
-# A browser that is told so fetches nothing and runs nothing, whatever the page holds.
+# With this policy a browser fetches and runs nothing, whatever the page holds.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
@@ -95,7 +95,7 @@ def _statements(statements: Sequence[Statement]) -> Iterator[Markup]:
                     tag("span", verdict, class_=f"verdict {style}"),
                     tag("q", statement.sentence),
                 ),
-                tag("p", f"Found: {statement.found}"),
+                tag("p", f"Found: {statement.evidence}"),
                 tag("p", f"Tested: {statement.test}", class_="test"),
             )
         )
@@ -103,9 +103,9 @@ def _statements(statements: Sequence[Statement]) -> Iterator[Markup]:
 
 
 def _results(report: Report) -> Iterator[Markup]:
-    """Yield the tables, each with the plot of its name, and then the plots that are left.
+    """Yield the tables, each with the plot of its name, and then the other plots.
 
-    Without plots of its own, a report has those of the means after its first table.
+    A report without plots gets those of the means after its first table.
     """
     yield tag("h2", "Results")
     plots = {plot.name: plot for plot in report.plots}
@@ -127,10 +127,10 @@ def _table(table: Table, labelled_by: str) -> Markup:
         bool(table.rows) and all(not isinstance(row[i], str) for row in table.rows)
         for i in range(len(table.columns))
     ]
-    # What a line is of stands in the columns of text that come first.
-    heads = max(1, next((i for i, number in enumerate(numeric) if number), len(numeric)))
+    # The columns of text that come first name a row.
+    heads = max(1, next((i for i, is_number in enumerate(numeric) if is_number), len(numeric)))
     columns, *rows = table.printed()
-    classes = [{"class_": "number"} if number else {} for number in numeric]
+    classes = [{"class_": "number"} if is_number else {} for is_number in numeric]
     head = [
         tag("th", text, scope="col", **kind) for text, kind in zip(columns, classes, strict=True)
     ]
@@ -153,9 +153,9 @@ def _table(table: Table, labelled_by: str) -> Markup:
 
 
 def _plot(plot: Plot) -> Markup:
-    drawn = base64.b64encode(image(plot.draw, "svg")).decode("ascii")
+    svg = base64.b64encode(image(plot.draw, "svg")).decode("ascii")
     about = plot.about or f"Plot: {plot.name.replace('-', ' ')}."
-    return tag("figure", tag("img", src=f"data:image/svg+xml;base64,{drawn}", alt=about))
+    return tag("figure", tag("img", src=f"data:image/svg+xml;base64,{svg}", alt=about))
 
 
 def _settings(results: Results) -> Markup:
@@ -188,8 +188,8 @@ def _settings(results: Results) -> Markup:
 
 def _listed(texts: Sequence[str]) -> str:
     names = list(dict.fromkeys(texts))
-    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
-    return ", ".join(names[:NAMED]) + more
+    more = f" and {len(names) - MOST_LISTED:,} more" if len(names) > MOST_LISTED else ""
+    return ", ".join(names[:MOST_LISTED]) + more
 
 
 def _again(report: Report) -> Iterator[Markup]:

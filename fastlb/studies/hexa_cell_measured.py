@@ -68,7 +68,7 @@ def of_single_nodes(figure: str, algorithm: str, d: int, M: int) -> list[int]:
     balance = _balance_single_nodes(algorithm, d, M)
     attribute, _, counter = figure.partition(".")
     values = balance.counts[counter] if counter else getattr(balance, attribute)
-    listed: list[int] = values.tolist()
+    listed: list[int] = np.asarray(values).tolist()
     return listed
 
 

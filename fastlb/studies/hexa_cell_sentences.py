@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..hexa_cells.erratum import least as least_loads
+from ..hexa_cells.erratum import least_loads
 from ..hexa_cells.hexa_cell_exchange import hexa_cell
 from ..reports.report import Statement
 from ..topologies.hexa_cell_topology import HyperHexaCell

@@ -60,7 +60,7 @@ def _by_position(measured: HexaCellMeasurements, metric: str) -> Table:
                 row.append(measured.largest(figure, algorithm, d, ALL_UNITS))
             if metric == "error":
                 loads, topology = popcount_shaped(d), HyperHexaCell(d)
-                row.append(hexa_cell(loads, topology, algorithm).difference)
+                row.append(int(hexa_cell(loads, topology, algorithm).difference))
             rows.append(row)
     further = {"time": [], "error": ["random", "popcount"]}.get(metric, ["random"])
     largest = f"M = {EVEN_UNITS:,}" if metric == "time" else "most of all M"

@@ -61,13 +61,14 @@ class Programs(Experiment):
         )
         without = simulate_search(*program, cube, **options, balance=False)
         balanced = simulate_search(*program, cube, **options)
-        return {
+        measured = {
             "speedup": without.time / balanced.time,
             "time_without": without.time,
             "time_with": balanced.time,
             "moved": balanced.moved,
             "balances": balanced.balances,
         }
+        return {name: np.asarray(values) for name, values in measured.items()}
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import heapq
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -60,7 +61,7 @@ Measurements = dict[str, dict[str, list[Trial]]]
 
 
 def measure(
-    study: Study, networks: dict[str, Topology], sizes: dict[str, Distribution]
+    study: Study, networks: Mapping[str, Topology], sizes: Mapping[str, Distribution]
 ) -> Measurements:
     """Measure all ways on every network, for every distribution of task sizes."""
     return {

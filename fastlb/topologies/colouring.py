@@ -10,6 +10,7 @@ import numpy as np
 
 from ..accelerate import kernels
 from ..arguments import one_of
+from ..aside import aside_if_large
 from ..memory import require_memory
 from .grids import Grid
 from .hypercube import Hypercube
@@ -82,9 +83,9 @@ def colouring(topology: Topology, order: str = "dimension") -> Colouring:
 def _colouring(topology: Topology, order: str) -> Colouring:
     require_memory(56 * topology.edge_count, f"the links of {topology!r}")
     if isinstance(topology, Grid):
-        return _grid_colouring(topology.shape, topology.wrap, order)
+        return _grid_colouring(topology, topology.wrap, order)
     if isinstance(topology, Hypercube):
-        full = _grid_colouring(topology.shape, (False,) * topology.ndim, order)
+        full = _grid_colouring(topology, (False,) * topology.ndim, order)
         return _without_faults(full, topology.faults) if topology.faults else full
     links = topology.links if isinstance(topology, Network) else topology.edges
     colours = kernels("gde.colouring").misra_gries(links, topology.size)
@@ -95,7 +96,14 @@ def _colouring(topology: Topology, order: str) -> Colouring:
     return _without_lines(u, v, by_colour, starts, len(links))
 
 
-def _grid_colouring(shape: tuple[int, ...], wrap: tuple[bool, ...], order: str) -> Colouring:
+def _grid_colouring(topology: Topology, wrap: tuple[bool, ...], order: str) -> Colouring:
+    links: Colouring = aside_if_large(
+        topology.size, _colouring_of_shape, topology.shape, wrap, order
+    )
+    return links
+
+
+def _colouring_of_shape(shape: tuple[int, ...], wrap: tuple[bool, ...], order: str) -> Colouring:
     size = int(np.prod(shape, dtype=np.int64))
     nodes = np.arange(size, dtype=np.int64).reshape(shape)
     by_colour = []

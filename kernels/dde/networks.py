@@ -19,7 +19,7 @@ import numpy as np
 
 from ..shared import lines
 from ..shared.compiling import inlined
-from ..shared.interrupts import interrupted, long_kernel, new_meter
+from ..shared.interrupts import interrupted, long_fori, long_kernel, new_meter
 from ..shared.medians import rows_needed
 from ..shared.rows import Rows, lines_to_rows, rows_to_lines, sum_and_extremes, within
 from ..shared.send_first import Sending, rows_to_send
@@ -29,13 +29,14 @@ from ..shared.views import CACHE_LINE, aligned, overlap
 
 # Each row of ``axes`` describes an axis of the network: its number, the length of its lines, the
 # stride from one node of a line to the next, whether lines are rings of 3 or more nodes, and which
-# of the comparators are its own, FIRST to LAST - 1. These are the columns:
-NUMBER, LENGTH, STRIDE, IS_RING, FIRST, LAST, COLUMNS = 0, 1, 2, 3, 4, 5, 6
+# of the comparators are its own, FIRST to LAST - 1; how many lines, and blocks of lines side by
+# side, are balanced between two looks at the meter. These are the columns:
+NUMBER, LENGTH, STRIDE, IS_RING, FIRST, LAST, LINES, BLOCKS, COLUMNS = 0, 1, 2, 3, 4, 5, 6, 7, 8
 # Rows of ``figures``: 0 to 2, units that never left, least and largest load; 3 to 5, total, least
 # and largest load before; from AXES on, S rows of units moved on each axis, and S rows of rounds.
 LOCAL, LEAST, MOST, BEFORE, AXES = 0, 1, 2, 3, 6
 BALANCED, REFUSED = 0, 1
-# Nodes to be balanced between two looks at the meter, or an axis of one network.
+# Nodes of small networks to be balanced between two looks at the meter.
 NODES_AT_ONCE = 2**16
 
 
@@ -58,7 +59,7 @@ def room(N, longest, size):
 
 @traced("wide")
 def _balance_axis(
-    workspace, sizes, number, axes, s, comparators, figures, record, changed, wide
+    workspace, sizes, number, axes, s, comparators, figures, record, changed, meter, wide
 ):  # fmt: skip
     """Balance the lines of axis ``axes[s]`` of the network in the workspace; set its figures.
 
@@ -130,7 +131,8 @@ def _balance_axis(
         """Balance block b of the axis: ``stride`` lines that lie side by side, k * stride nodes."""
         first = b * (k * stride)
         whole = first + (stride - stride % size)
-        counts = fori(whole, in_place(size), *counts, start=first, step=size)
+        at_once = {"stretch": axes[s, LINES], "step": size}
+        counts = long_fori(meter, whole, in_place(size), *counts, start=first, **at_once)
         return fori(first + stride, in_place(1), *counts, start=whole) if wide else counts
 
     def transposed(b, *counts):
@@ -155,12 +157,13 @@ def _balance_axis(
 
     def last_axis():
         count = N // k
-        counts = fori(count // size, transposed, zero, zero)
+        at_once = axes[s, LINES] // size
+        counts = long_fori(meter, count // size, transposed, zero, zero, stretch=at_once)
         return fori(count, lambda line, *counts: in_place(1)(line * k, *counts), *counts,
                     start=count - count % size)  # fmt: skip
 
     def other_axis():
-        return fori(N // (k * stride), block, zero, zero)
+        return long_fori(meter, N // (k * stride), block, zero, zero, stretch=axes[s, BLOCKS])
 
     def of_single_nodes():
         # Nothing flows, and the stage is the loads.
@@ -238,7 +241,7 @@ def _balance_all(
             if b & every - 1 == 0 and interrupted(meter, 4 * N * every):
                 return REFUSED
             _balance_axis(
-                workspace, (B, N), b, axes, s, comparators, figures, record, changed, wide
+                workspace, (B, N), b, axes, s, comparators, figures, record, changed, meter, wide
             )  # fmt: skip
             if figures is not None and changed is None:
                 _update_least(workspace, N)

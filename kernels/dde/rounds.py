@@ -10,7 +10,7 @@ full duplex; what arrives is usable in the next round. The flow of a link is sen
 import numpy as np
 
 from ..shared.compiling import inlined
-from ..shared.interrupts import interrupted, long_kernel, new_meter
+from ..shared.interrupts import STRETCH, interrupted, long_kernel, new_meter
 
 
 @inlined
@@ -43,17 +43,21 @@ def exchange(held, resident, pending, receive_first, strict, slack):
     amount = np.empty(2 * k, held.dtype)
     # How many arrivals each node has yet to receive.
     awaited = np.zeros(k, np.int64)
+    rounds, meter = 0, new_meter()
     for i in range(k):
+        if i & STRETCH - 1 == STRETCH - 1 and interrupted(meter, 8 * STRETCH):
+            return rounds
         if pending[i] > 0:
             awaited[i + 1 if i < k - 1 else 0] += 1
         elif pending[i] < 0:
             awaited[i] += 1
-    rounds, meter = 0, new_meter()
     while True:
         sent = 0
-        if interrupted(meter, 8 * count):
+        if interrupted(meter, 8 * min(count, STRETCH)):
             return rounds
         for c in range(count):
+            if c & STRETCH - 1 == STRETCH - 1 and interrupted(meter, 8 * STRETCH):
+                return rounds
             i = changed[c]
             if receive_first and awaited[i] > 0:
                 continue
@@ -78,6 +82,8 @@ def exchange(held, resident, pending, receive_first, strict, slack):
         rounds += 1
         count = 0
         for t in range(sent):
+            if t & STRETCH - 1 == STRETCH - 1 and interrupted(meter, 8 * STRETCH):
+                return rounds
             held[to[t]] += amount[t]
             awaited[to[t]] -= 1
             if listed[to[t]] < rounds:

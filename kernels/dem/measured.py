@@ -16,7 +16,7 @@ import numpy as np
 from numba import types
 
 from ..shared.exchange import exchange_and_count, links
-from ..shared.interrupts import asked_to_end, interrupted, long_kernel, new_meter
+from ..shared.interrupts import STRETCH, interrupted, long_fori, long_kernel, new_meter
 from ..shared.tracing import cond, fori, traced
 from ..shared.vectors import add, lanes, minimum, permute, reduce, reduce_lanes
 from ..shared.views import row
@@ -60,12 +60,12 @@ def balance(loads, resident_min, bits, faults, moved):
         cube, least = row(loads, b), row(resident_min, b)
         for s in range(S):
             bit = bits[s]
-            if interrupted(meter, N):
-                return
             below = (1 << bit) - 1
             run = below + 1 if below + 1 >= LEAST_RUN and not turned else N
             total = part = moved.dtype.type(0)
             for p in range(N // 2):
+                if p & STRETCH - 1 == 0 and interrupted(meter, min(N, 4 * STRETCH)):
+                    return
                 # The lower node of pair p: a 0 is put into p as bit ``bit``.
                 u = ((p & ~below) << 1) | (p & below)
                 if turned:
@@ -91,6 +91,8 @@ def balance_integers(loads, resident_min, n, moved):
     """
     meter = new_meter()
     for b in range(loads.shape[0]):
+        if interrupted(meter, min(n * loads.shape[1], STRETCH)):
+            return
         moved[b] = _balance_row(row(loads, b), row(resident_min, b), n, meter)
 
 
@@ -112,19 +114,17 @@ def _balance_row(loads, resident_min, n, meter):
 
     zeros = permute(loads.load(0).astype(np.int64), range(width)) * 0
     # Within a register both ends of a link count what is sent.
-    (twice,) = fori(size, in_register, zeros, step=width)
+    (twice,) = long_fori(meter, size, in_register, zeros, step=width)
     passes = (n - lane_bits + BITS_A_PASS - 1) // BITS_A_PASS
 
     def one_pass(p, moved):
-        first = lane_bits + BITS_A_PASS * p
-        stop = asked_to_end(meter, 2 * size)
-        return cond(stop, lambda: [moved], lambda: [_pass(loads, resident_min, n, first, moved)])
+        return [_pass(loads, resident_min, n, lane_bits + BITS_A_PASS * p, moved, meter)]
 
     (moved,) = fori(passes, one_pass, zeros)
     return (reduce_lanes(twice, add) >> 1) + reduce_lanes(moved, add)
 
 
-def _pass(loads, resident_min, n, first, moved):
+def _pass(loads, resident_min, n, first, moved, meter):
     """Exchange along up to three bits from bit ``first`` on, those below n.
 
     Returns ``moved``, a register of int64, with the units that move added in each lane.
@@ -147,7 +147,8 @@ def _pass(loads, resident_min, n, first, moved):
                 resident_min.store(place, least)
             return [moved + reduce(sent, add)]
 
-        return lambda: fori(loads.shape[0] >> bits, columns, moved, step=lanes(loads.dtype))
+        count, width = loads.shape[0] >> bits, lanes(loads.dtype)
+        return lambda: long_fori(meter, count, columns, moved, step=width, stretch=STRETCH >> bits)
 
     def fewer():
         return cond(n - first == 2, along(2), along(1))

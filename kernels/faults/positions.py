@@ -9,6 +9,7 @@ that agree in their middle bits, so that whole cache lines are read and written:
 """
 
 from ..shared.compiling import kernel
+from ..shared.interrupts import interrupted, long_kernel, new_meter
 from ..shared.views import flat
 
 
@@ -21,7 +22,7 @@ def reversed_bits(x, n):
     return y
 
 
-@kernel
+@long_kernel
 def reverse(rows, out, square):
     """Copy ``rows`` (B, 2**n) of nodes to ``out`` (B, 2**n) of positions, or the other way.
 
@@ -35,8 +36,11 @@ def reverse(rows, out, square):
     q = min(6, n // 2)
     side = 1 << q
     source, target = flat(rows), flat(out)
+    meter = new_meter()
     for b in range(B):
         for middle in range(1 << (n - 2 * q)):
+            if interrupted(meter, 1 << 2 * q):
+                return
             mirrored = reversed_bits(middle, n - 2 * q)
             for i in range(side):
                 start = b * N + (i << (n - q) | middle << q)

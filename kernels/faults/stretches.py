@@ -23,6 +23,7 @@ import numpy as np
 
 from ..shared.compiling import kernel
 from ..shared.exchange import exchange_by_halves, links
+from ..shared.interrupts import interrupted, long_kernel, new_meter
 from ..shared.repair import repair_links
 from ..shared.submasks import next_submask
 from ..shared.tracing import register_lanes, traced, update
@@ -123,13 +124,14 @@ def balance_lanes(loads, resident_min, units, at, base, free, bits):
 
 
 @kernel
-def balance_bits(loads, resident_min, units, base, free, bits):
+def balance_bits(loads, resident_min, units, base, free, bits, meter):
     """Balance a subcube along the mask ``bits``, bits of rows, outermost first, three at once."""
     lane_bits = np.int64(register_lanes(loads) - 1)
     whole_rows = free & lane_bits == lane_bits
     zero = np.int64(0)
     bit = np.int64(loads.size)
-    while bits != 0:
+    nodes = min(bit, np.int64(1) << BLOCK_BITS) if free >> BLOCK_BITS == 0 else bit
+    while bits != 0 and not interrupted(meter, nodes):
         first = second = third = zero
         while not bits & bit:
             bit >>= 1
@@ -160,18 +162,18 @@ def balance_bits(loads, resident_min, units, base, free, bits):
 
 
 @kernel
-def balance_subcube(loads, resident_min, units, base, free, bits):
+def balance_subcube(loads, resident_min, units, base, free, bits, meter):
     """Balance a subcube along the mask ``bits``, outermost first.
 
     First come the bits above blocks, then in each block the other bits of rows and those of lanes.
     """
     lane_bits = np.int64(register_lanes(loads) - 1)
     block = np.int64((1 << BLOCK_BITS) - 1)
-    balance_bits(loads, resident_min, units, base, free, bits & ~block)
+    balance_bits(loads, resident_min, units, base, free, bits & ~block, meter)
     blocks, inside, sub = free & ~block, free & block, np.int64(0)
     while bits & block:
         at = base | sub
-        balance_bits(loads, resident_min, units, at, inside, bits & block & ~lane_bits)
+        balance_bits(loads, resident_min, units, at, inside, bits & block & ~lane_bits, meter)
         rows, row = inside & ~lane_bits, np.int64(0)
         while bits & lane_bits:
             balance_lanes(
@@ -186,7 +188,7 @@ def balance_subcube(loads, resident_min, units, base, free, bits):
 
 
 @kernel
-def run_program(loads, resident_min, units, notes, program, ascending):
+def run_program(loads, resident_min, units, notes, program, ascending, meter):
     """Carry out a plan on one network (N,), N >= L; return (moved, largest).
 
     These are the units that repairs move, and the largest load of a donor after one. What exchanges
@@ -196,9 +198,9 @@ def run_program(loads, resident_min, units, notes, program, ascending):
     for m in range(program.shape[0]):
         kind, base, free, bit = program[m]
         if kind == SPLIT:
-            balance_subcube(loads, resident_min, units, base, free, np.int64(1) << bit)
+            balance_subcube(loads, resident_min, units, base, free, np.int64(1) << bit, meter)
         elif kind == WHOLE:
-            balance_subcube(loads, resident_min, units, base, free, free)
+            balance_subcube(loads, resident_min, units, base, free, free, meter)
         else:
             moved, load = repair_links(
                 loads, resident_min, None, notes, moved, (base, free, bit), ascending, True
@@ -207,8 +209,8 @@ def run_program(loads, resident_min, units, notes, program, ascending):
     return moved, largest
 
 
-@kernel
-def balance(rows, program, ascending, notes, moved, local):
+@long_kernel
+def balance(rows, program, ascending, notes, resident_min, moved, local):
     """Balance networks ``rows`` (B, N) of positions in place, of 64 bytes each or more.
 
     Parameters
@@ -222,6 +224,8 @@ def balance(rows, program, ascending, notes, moved, local):
         Whether bits of positions ascend as those of nodes do: donors are levelled from the lowest.
     notes : (4 * nodes of the largest stuck subcube,) int64 or float64
         Scratch for repairs.
+    resident_min : (N,) of the dtype of the rows, or None
+        Workspace where units are counted.
     moved, local : (B,) int64 or None
         Receive the units that move and those that never leave.
 
@@ -231,20 +235,22 @@ def balance(rows, program, ascending, notes, moved, local):
     """
     B, N = rows.shape
     V = register_lanes(rows)
-    largest = notes.dtype.type(0)
+    largest, meter = notes.dtype.type(0), new_meter()
     if moved is None:
         for b in range(B):
-            _, load = run_program(rows[b], None, None, notes, program, ascending)
+            _, load = run_program(rows[b], None, None, notes, program, ascending, meter)
             largest = max(largest, load)
     else:
-        resident_min, units = np.empty(N, rows.dtype), np.empty(V, np.int64)
+        units = np.empty(V, np.int64)
         for b in range(B):
             loads = rows[b]
             for i in range(N):
                 resident_min[i] = loads[i]
             for lane in range(V):
                 units[lane] = 0
-            moved[b], load = run_program(loads, resident_min, units, notes, program, ascending)
+            moved[b], load = run_program(
+                loads, resident_min, units, notes, program, ascending, meter
+            )
             largest = max(largest, load)
             for lane in range(V):
                 moved[b] += units[lane]

@@ -257,6 +257,8 @@ def gde(tiles, resident_min, flows, links, share, max_sweeps, out):
                     continue
                 for c in range(axes[a, 2], axes[a, 3]):
                     start, end = starts[c], starts[c + 1]
+                    if interrupted(meter, end - start):
+                        break
                     record = flows, flow, first, count
                     _sweep_links(tile, resident_min, record, units, u, v, start, end, share)
                     _count(units, 1, moved, overflow, moving)

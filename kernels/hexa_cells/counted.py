@@ -27,6 +27,7 @@ import numpy as np
 
 from ..shared.compiling import kernel
 from ..shared.hexa_cell import count_pair, count_triangle, odd_limit, triangle_flows
+from ..shared.interrupts import interrupted, long_kernel, new_meter
 from ..shared.tracing import fori, traced, update
 from ..shared.vectors import add, lanes, maximum, minimum, spread
 
@@ -105,13 +106,15 @@ def _count_pairs(nodes, start, size, s, rules, figures, row):
     _add_figures(figures, row, s, *sums, no_messages)
 
 
-@kernel
+@long_kernel
 def count_parts(nodes, part, first, last, rules, figures):
     """Do the stages ``first .. last - 1``, whose runs lie within parts of ``part`` nodes."""
     loads = nodes[0]
-    B, N = loads.shape
+    (B, N), meter = loads.shape, new_meter()
     for b in range(B):
         for start in range(b * N, (b + 1) * N, part):
+            if interrupted(meter, 2 * part):
+                return
             for s in range(first, last):
                 if s == 0:
                     _count_triangles(nodes, start, part, rules, figures, b)

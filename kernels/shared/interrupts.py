@@ -24,11 +24,13 @@ from numba.core import cgutils
 from numba.core.registry import cpu_target
 
 from .compiling import inlined, kernel
-from .tracing import cond, traced
-from .vectors import Vector, select, spread
+from .tracing import cond, fori, traced
+from .vectors import Vector, minimum, select, spread
 
 # Units of work, each some nanoseconds, after which a kernel asks: some 20 ms.
 WORK_BETWEEN = 2**23
+# Turns of a loop after which ``long_fori`` asks: some milliseconds.
+STRETCH = 2**21
 # What a meter shows once its kernel is to end: no work reaches it.
 STOPPED = -(2**62)
 
@@ -89,6 +91,24 @@ def asked_to_end(meter, work):
 
     cond(time > WORK_BETWEEN, look)
     return meter[0] < 0
+
+
+def long_fori(meter, stop, body, *carried, start=0, step=1, stretch=STRETCH):
+    """Run a loop as ``fori`` does, ask whenever i has grown by ``stretch``, and end it if it must.
+
+    ``stretch`` is a multiple of ``step``. A shorter loop asks nothing, and is about as fast.
+    """
+
+    def run(first, *carried):
+        last = minimum(first + stretch, stop)
+
+        def unless_ended():
+            return [select(asked_to_end(meter, WORK_BETWEEN + 1), first, last)]
+
+        (last,) = cond(first > start, unless_ended, lambda: [last])
+        return fori(last, body, *carried, start=first, step=step)
+
+    return fori(stop, run, *carried, start=start, step=stretch)
 
 
 @traced(returns=types.boolean)

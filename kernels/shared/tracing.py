@@ -225,8 +225,7 @@ def fori(stop, body, *carried, start=0, step=1):
     """Run ``body(i, *carried)`` for i in ``range(start, stop, step)``; return the last ``carried``.
 
     ``body`` returns what it gets as ``carried`` at the next i, or None if that is nothing. What
-    begins as a Python integer is an int64, as a NumPy number of its dtype. ``step`` is a positive
-    Python number.
+    begins as a Python integer is an int64, as a NumPy number of its dtype. ``step`` is positive.
     """
     if not isinstance(stop, Vector) and not isinstance(start, Vector):
         traced_values = [value for value in carried if isinstance(value, Vector)]
@@ -238,8 +237,8 @@ def fori(stop, body, *carried, start=0, step=1):
     else:
         builder = (stop if isinstance(stop, Vector) else start).builder
     values = _Carried(builder, carried)
-    first, last = (x.value if isinstance(x, Vector) else INDEX(x) for x in (start, stop))
-    with cgutils.for_range_slice(builder, first, last, INDEX(step), inc=True) as (i, _):
+    first, last, by = (x.value if isinstance(x, Vector) else INDEX(x) for x in (start, stop, step))
+    with cgutils.for_range_slice(builder, first, last, by, inc=True) as (i, _):
         values.write(body(Vector(builder, i, np.int64), *values.read()) or ())
     return values.read()
 

@@ -11,6 +11,7 @@ import pytest
 from fastlb.cli.commands import commands
 
 from .models import BINARY, HEAD
+from .plans import LOADS
 
 
 class Done(NamedTuple):
@@ -44,4 +45,11 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
 def small(tmp_path: Path) -> Path:
     path = tmp_path / "small.mps"
     path.write_text(HEAD.format(sense="MAX", least=1) + BINARY)
+    return path
+
+
+@pytest.fixture
+def loads(tmp_path: Path) -> Path:
+    path = tmp_path / "loads.csv"
+    path.write_text(LOADS)
     return path

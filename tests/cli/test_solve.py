@@ -176,11 +176,11 @@ def test_large_objectives_are_told_in_full(run: Run, tmp_path: Path) -> None:
 def test_while_highs_runs_no_bound_is_told() -> None:
     given = mps.ProgramFile("p", ["x"], np.ones(1), np.ones((1, 1)), np.ones(1), 1, False, 0.0)
     so_far = BinarySolution(None, None, "limit", 0, "milp", 0)
-    assert solve_module._so_far(given, so_far) == "solving p: HiGHS"
+    assert solve_module._progress(given, so_far) == "solving p: HiGHS"
     so_far = replace(so_far, x=np.ones(1, np.int8), objective=5, bound=3, nodes=9000)
-    assert solve_module._so_far(given, so_far) == "solving p: HiGHS, best 5"
+    assert solve_module._progress(given, so_far) == "solving p: HiGHS, best 5"
     so_far = replace(so_far, method="search")
-    assert solve_module._so_far(given, so_far) == "solving p: best 5, bound 3, 9,000 nodes"
+    assert solve_module._progress(given, so_far) == "solving p: best 5, bound 3, 9,000 nodes"
 
 
 def test_a_gap_in_percent() -> None:

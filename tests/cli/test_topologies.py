@@ -159,3 +159,11 @@ def test_a_method_that_does_not_fit_names_those_that_do(run: Run, tmp_path: Path
     assert "gde on hhc:1 (9 links), lam 1/2" in (
         run("balance", tmp_path / "a.csv", "-t", "hhc:1", "-m", "gde").out
     )
+
+
+def test_the_methods_fit_a_narrow_terminal(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    wide = run("topologies", "--methods").out
+    monkeypatch.setenv("COLUMNS", "40")
+    narrow = run("topologies", "--methods").out
+    assert max(map(len, narrow.splitlines())) <= 40
+    assert set(wide.split()) <= set(narrow.split())

@@ -166,39 +166,39 @@ def test_large_results_that_are_held_stay_as_they_are() -> None:
     assert np.array_equal(row, kept)
 
 
-def test_memory_is_handed_out_again_once_nobody_holds_it() -> None:
+def test_memory_of_a_result_is_reused_once_no_view_of_it_exists() -> None:
     size = 3 * 2**20
 
     def place(view: Any) -> int:
         return int(view.ctypes.data)
 
-    held = scratch.handed_out(size)
+    held = scratch.result_bytes(size)
     part = held[10:20].view(np.int16).reshape(5, 1)
     first = place(held)
     assert first % scratch.HUGE_PAGE == 0
     del held
-    assert place(scratch.handed_out(size)) != first
+    assert place(scratch.result_bytes(size)) != first
     del part
-    again = scratch.handed_out(size)
+    again = scratch.result_bytes(size)
     other: list[int] = []
-    thread = threading.Thread(target=lambda: other.append(place(scratch.handed_out(size))))
+    thread = threading.Thread(target=lambda: other.append(place(scratch.result_bytes(size))))
     thread.start()
     thread.join()
     assert other[0] != place(again)
     last = place(again)
     del again
-    assert place(scratch.handed_out(size // 2)) == last
-    assert scratch.handed_out(scratch.MOST_REUSED_BYTES + 1).size == scratch.MOST_REUSED_BYTES + 1
-    assert place(scratch.handed_out(size)) == last
+    assert place(scratch.result_bytes(size // 2)) == last
+    assert scratch.result_bytes(scratch.MOST_REUSED_BYTES + 1).size == scratch.MOST_REUSED_BYTES + 1
+    assert place(scratch.result_bytes(size)) == last
 
 
 def test_what_lies_below_the_base_of_a_view_holds_the_memory_too() -> None:
     size = 3 * 2**20
-    view = scratch.handed_out(size)[7:].view(np.int8)
+    view = scratch.result_bytes(size)[7:].view(np.int8)
     view[:] = 5
     root: Any = view
     while getattr(root, "base", None) is not None:
         root = root.base
     del view
-    scratch.handed_out(size)[:] = 0
+    scratch.result_bytes(size)[:] = 0
     assert set(bytes(root[7:100])) == {5}

@@ -87,10 +87,10 @@ def test_totals_up_to_the_limits_of_int32(batch: int) -> None:
 @pytest.mark.parametrize("cube", [*CUBES, CHAINED], ids=repr)
 def test_loads_around_the_limits_of_int16(cube: lb.Hypercube) -> None:
     """Nothing that comes up is beyond 15 bits where rows are balanced in such lanes."""
-    ready = fault_batches.prepared(lb.fault_plan(cube))
+    narrow = fault_batches.narrow_plan(lb.fault_plan(cube))
     rng = np.random.default_rng(8)
     for dtype in ("int16", "uint16", "int64", "uint64"):
-        limit = ready.narrow_tops[np.dtype(dtype)]
+        limit = narrow.tops[np.dtype(dtype)]
         for top in (limit, min(limit + 1, INT16_MAX), 4095, 4096):
             # Nodes empty and full: pegs and holes are as large as can be.
             loads = (rng.integers(0, 2, (70, cube.size)) * top).astype(dtype)

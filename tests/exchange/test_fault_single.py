@@ -53,7 +53,8 @@ def test_registers_do_as_links_do(cube: lb.Hypercube, order: str) -> None:
     rows[:, place] = loads
     moved, local = np.zeros((2, 2), np.int64)
     notes = np.empty(4 << largest_stuck(plan), np.int64)
-    kernels("faults.stretches").balance(rows, plan.positions, not lowest, notes, moved, local)
+    counted = np.empty(cube.size, np.int64), moved, local
+    kernels("faults.stretches").balance(rows, plan.positions, not lowest, notes, *counted)
     assert np.array_equal(rows[:, place], [expected] * 2)
     assert moved.tolist() == [figures[3]] * 2
     assert local.tolist() == [figures[4]] * 2

@@ -67,20 +67,22 @@ def test_scratch_is_had_again_after_an_error() -> None:
     assert len(set(places)) == 1
 
 
-def test_a_handler_is_not_handed_out_what_is_about_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_handler_gets_other_memory_than_the_result_that_it_interrupts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     size = 2**20
-    scratch.handed_out(size)
+    scratch.result_bytes(size)
     held: list[Any] = []
     look_up = scratch.weakref.ref
 
     def interrupted(lent: Any) -> Any:
         if not held:
             held.append(None)
-            held[0] = scratch.handed_out(size)
+            held[0] = scratch.result_bytes(size)
         return look_up(lent)
 
     monkeypatch.setattr(scratch.weakref, "ref", interrupted)
-    outer = scratch.handed_out(size)
+    outer = scratch.result_bytes(size)
     assert not np.shares_memory(outer, held[0])
 
 

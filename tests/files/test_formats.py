@@ -122,9 +122,9 @@ def test_a_broken_npy_header_is_told_in_words(tmp_path: Path) -> None:
 
 def test_csv_shortens_long_numbers() -> None:
     for lines in (["1" * 400], ["1" * 400, "0.5"]):
-        with pytest.raises(OverflowError, match=r"^x must hold .*, got 1{37}\.\.\.$"):
+        with pytest.raises(OverflowError, match=r"^x must hold .*, got an integer of 1326 bits$"):
             read_csv(lines, "x")
-    with pytest.raises(ValueError, match=r"^x line 1 must hold .*, got '1{37}\.\.\.'$"):
+    with pytest.raises(ValueError, match=r"^x line 1 must hold .*, got '1{59}\.\. \(5002 char"):
         read_csv(["1" * 5000], "x")
 
 

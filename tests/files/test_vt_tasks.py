@@ -179,11 +179,11 @@ def test_rank_alpha_is_a_slowness(tmp_path: Path) -> None:
     ("change", "says"),
     [
         (lambda t: t[1]["entity"].update(id=10), "task 1 must have an id of its own, got 10 again"),
-        (lambda t: t[1].update(time=float("nan")), "a finite time of at least 0, got NaN"),
+        (lambda t: t[1].update(time=float("nan")), "a finite time of at least 0, got nan"),
         (lambda t: t[1].update(time=-1), "a finite time of at least 0, got -1"),
-        (lambda t: t[1].update(time=True), "a finite time of at least 0, got true"),
+        (lambda t: t[1].update(time=True), "a finite time of at least 0, got True"),
         (lambda t: t[1].update(node=1), "must be on node 0, got 1"),
-        (lambda t: t[1].pop("entity"), "an entity with an integer id or seq_id, got none"),
+        (lambda t: t[1].pop("entity"), "an entity with an integer id or seq_id, got None"),
         (lambda t: t[1]["entity"].pop("migratable"), "must say migratable, true or false"),
         (lambda t: t.append(3), "an entity with an integer id"),
         (

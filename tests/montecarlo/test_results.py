@@ -103,3 +103,5 @@ def test_results_are_frozen_and_travel(results):
     back = pickle.loads(pickle.dumps(results))
     assert np.array_equal(back.table()["moved"], results.table()["moved"])
     assert repr(results) == "<Results of small: 4 combinations, 40 trials each>"
+    single = lb.run(lb.Study("single", ["ring:4"], ["dde"], "uniform:10", trials=1))
+    assert repr(single) == "<Results of single: 1 combination, 1 trial each>"

@@ -14,8 +14,8 @@ import fastlb as lb
 from fastlb.aside import aside, left_behind
 from fastlb.programs import search as search_module
 from fastlb.programs.layout import lay_out
+from fastlb.programs.options import Monitor
 from fastlb.programs.silence import silent_stdout
-from fastlb.programs.watch import Watch
 
 HARD = lb.random_binary("knapsack", 20, 60, seed=60)
 
@@ -67,7 +67,7 @@ def test_enumeration_stops_between_programs(monkeypatch: pytest.MonkeyPatch) -> 
     whole = lb.solve_binary(c, A, b)
     within_time = lb.solve_binary(c, A, b, time_limit=3600)
     assert within_time.objective.tolist() == whole.objective.tolist()
-    monkeypatch.setattr("fastlb.programs.binary._STRETCH", 10 * 2**10 * 200)
+    monkeypatch.setattr("fastlb.programs.enumeration.STRETCH", 10 * 2**10 * 200)
     parts = lb.solve_binary(c, A, b, time_limit=3600)
     assert parts.objective.tolist() == whole.objective.tolist()
     assert parts.x.tolist() == whole.x.tolist()
@@ -167,10 +167,10 @@ def test_a_call_that_does_not_come_back_is_left_behind() -> None:
         aside(lambda: 1 / 0, seconds=5)
 
 
-def test_a_watch_without_a_limit_is_never_over() -> None:
-    assert (Watch().over, Watch().limited, Watch(0).over) == (False, False, True)
-    assert 0 < Watch(60).seconds_left <= 60
-    assert not Watch(1e300).limited
+def test_a_monitor_without_a_limit_is_never_over() -> None:
+    assert (Monitor().is_over, Monitor().is_limited, Monitor(0).is_over) == (False, False, True)
+    assert 0 < Monitor(60).seconds_left <= 60
+    assert not Monitor(1e300).is_limited
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have other names for it")

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 import fastlb as lb
-from fastlb.reports.pictures import LoadPicture, bins, counted, grouped, short
+from fastlb.reports.pictures import LoadPicture, bin_counts, bins, block_maxima, short_number
 
 WIDTHS = (12, 20, 31, 40, 60, 80, 120, 200)
 TOPOLOGIES = (
@@ -149,13 +149,13 @@ def test_loads_up_to_the_limit_of_their_type(dtype: type) -> None:
 
 
 def test_blocks_and_bins() -> None:
-    assert grouped(np.arange(10), (4,)).tolist() == [2, 5, 8, 9]
-    assert grouped(np.arange(4), (4,)).tolist() == [0, 1, 2, 3]
+    assert block_maxima(np.arange(10), (4,)).tolist() == [2, 5, 8, 9]
+    assert block_maxima(np.arange(4), (4,)).tolist() == [0, 1, 2, 3]
     assert bins(3, 5, whole=True) == [(3, 3), (4, 4), (5, 5)]
     assert bins(0, 31, whole=True)[-1] == (30, 31)
     assert bins(0, 32, whole=True)[-1] == (30, 32)
     edges = bins(0.0, 16.0, whole=False)
-    assert counted(np.array([0, 0.5, 1.0, 16.0]), edges) == [2, 1] + [0] * 13 + [1]
+    assert bin_counts(np.array([0, 0.5, 1.0, 16.0]), edges) == [2, 1] + [0] * 13 + [1]
 
 
 @pytest.mark.parametrize(
@@ -166,4 +166,4 @@ def test_blocks_and_bins() -> None:
     ],
 )  # fmt: skip
 def test_short_numbers(load: float, text: str) -> None:
-    assert short(load) == text
+    assert short_number(load) == text

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fastlb.reports.progress import SPEED_OF_SECONDS, Pace, fields, tell
+from fastlb.reports.progress import SPEED_OF_SECONDS, Pace, task_fields, update_bar
 
 
 class Clock:
@@ -37,15 +37,15 @@ def test_the_speed_is_that_of_the_last_minutes():
 def test_the_bar_tells_the_time_that_is_left():
     progress = pytest.importorskip("rich.progress")
     with progress.Progress(disable=True) as bar:
-        task = bar.add_task("x", **fields())
+        task = bar.add_task("x", **task_fields())
         clock = Clock()
         bar.tasks[0].fields["pace"] = Pace(clock)
-        tell(bar, task, 900, 1000)
-        assert bar.tasks[0].fields["left"] == ""
+        update_bar(bar, task, 900, 1000)
+        assert bar.tasks[0].fields["remaining"] == ""
         clock.now = 2.0
-        tell(bar, task, 910, 1000)
-        told = bar.tasks[0].fields
-        assert (told["counted"], told["speed"], told["left"]) == (
+        update_bar(bar, task, 910, 1000)
+        shown = bar.tasks[0].fields
+        assert (shown["counted"], shown["speed"], shown["remaining"]) == (
             "910/1,000",
             "5.0 trials/s",
             "0:00:18",

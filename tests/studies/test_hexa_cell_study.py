@@ -121,7 +121,7 @@ def test_the_sentences_are_tested(report):
         "There is a direct linear relation between workload size and execution time.",
         "Increasing the dimension of the HHC network, the execution time shall also increase.",
     ]
-    told = [statement.found for statement in report.statements]
+    told = [statement.evidence for statement in report.statements]
     assert "take B 2, A 1" in told[1]
     assert "C's total by 29 < 42" in told[4]
     json.dumps(report.to_dict(), allow_nan=False)

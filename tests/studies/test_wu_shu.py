@@ -112,7 +112,7 @@ def test_the_sentences_are_tested(small):
     assert len(small.statements) == 11
     for statement in small.statements:
         assert statement.sentence.endswith(".")
-        assert statement.found
+        assert statement.evidence
     json.dumps(small.to_dict(), allow_nan=False)
 
 
