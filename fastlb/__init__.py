@@ -63,6 +63,8 @@ if TYPE_CHECKING:
         Zipf,
     )
     from .registry import balance, methods, register_method
+    from .rounds.result import Rounds
+    from .rounds.scheduling import schedule
     from .topologies.grids import Chain, Grid, Mesh, Ring, Torus
     from .topologies.hexa_cell_topology import HyperHexaCell
     from .topologies.hypercube import Hypercube
@@ -120,6 +122,8 @@ _HOME = {
         "Zipf",
     ),
     "registry": ("balance", "methods", "register_method"),
+    "rounds.result": ("Rounds",),
+    "rounds.scheduling": ("schedule",),
     "topologies.grids": ("Chain", "Grid", "Mesh", "Ring", "Torus"),
     "topologies.hexa_cell_topology": ("HyperHexaCell",),
     "topologies.hypercube": ("Hypercube",),
@@ -160,6 +164,7 @@ __all__ = [
     "Resampled",
     "Results",
     "Ring",
+    "Rounds",
     "Route",
     "RoutingScheme",
     "Statistic",
@@ -201,6 +206,7 @@ __all__ = [
     "routing_graph",
     "run",
     "sample_loads",
+    "schedule",
     "scheduling_network",
     "search_speedup",
     "simulate_search",
