@@ -15,8 +15,7 @@ def groups(transfer: Transfer, limits: Limits) -> list[tuple[str, object, int]]:
     listed: list[tuple[str, object, int]] = []
     for name, limit in limits.items():
         ends = {"per_node": (u, v), "send": (u,), "receive": (v,), "per_link": ((u, v),)}[name]
-        for end in ends:
-            listed.append((name, end, limit if isinstance(limit, int) else limit[end]))
+        listed += [(name, end, limit if isinstance(limit, int) else limit[end]) for end in ends]
     return listed
 
 
