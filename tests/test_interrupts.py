@@ -110,6 +110,26 @@ def coloured() -> Any:
     return lb.gde(np.arange(150_001), lb.Network(links), lam="1/2", max_sweeps=1).moved
 
 
+def transfers() -> Any:
+    return np.zeros(1_100_000, np.int64), np.ones(1_100_000, np.int64)
+
+
+def coloured_rounds() -> Any:
+    order = np.arange(1_100_000)
+    sides, limits = np.zeros((len(order), 3), np.int32), np.array([2**62])
+    return kernels("rounds.exchange").colour(order, sides, limits, 1, 1)
+
+
+def walked() -> Any:
+    return kernels("rounds.orientation").orient(np.stack(transfers(), axis=1), 2)
+
+
+def chained() -> Any:
+    gates = np.arange(1_100_001)
+    before, after = np.where(gates > 0, gates + 1, 0), gates + 2
+    return kernels("rounds.chains").chain_lengths(before, after, len(gates) + 2)
+
+
 LONG: dict[str, Callable[[], Any]] = {
     "minimax flow": plan,
     "entities within a budget": lambda: entities("budget"),
@@ -126,6 +146,10 @@ LONG: dict[str, Callable[[], Any]] = {
     "dde": lines,
     "sample_loads": drawn,
     "colouring": coloured,
+    "first fit of rounds": lambda: lb.schedule(*transfers(), send=10**6).count,
+    "exchanges of rounds": coloured_rounds,
+    "directions": walked,
+    "chains of transfers": chained,
 }
 
 

@@ -64,10 +64,13 @@ class Groups(NamedTuple):
         Groups of each transfer.
     most : (G,) int64
         Most transfers of a group in one round.
+    links : bool
+        Whether the last groups are those of ``per_link``.
     """
 
     numbers: NDArray[np.int32]
     most: Integers
+    links: bool
 
 
 def read_limits(
@@ -220,7 +223,9 @@ def grouped(limits: Sequence[Limit], rounds: int, width: int) -> Groups:
         if not own.any():
             continue
         number = np.zeros(len(own), dtype=np.int64)
-        few = own & (limit.totals <= rounds // 4) if join else np.zeros_like(own)
+        few = own & (limit.totals <= rounds // 4)
+        if not join or limit.name == "per_link":
+            few[:] = False
         own &= ~few
         number[own] = base + np.arange(own.sum())
         base += int(own.sum())
@@ -235,4 +240,5 @@ def grouped(limits: Sequence[Limit], rounds: int, width: int) -> Groups:
         columns += [number[column].astype(np.int32) for column in limit.columns]
     require_memory(CELL_BYTES * base * width, f"a table of {base} groups and {width} rounds")
     numbers = np.stack(columns, axis=1) if columns else np.zeros((T, 0), dtype=np.int32)
-    return Groups(np.ascontiguousarray(numbers), np.concatenate(most))
+    links = any(limit.name == "per_link" and limit.binding.any() for limit in limits)
+    return Groups(np.ascontiguousarray(numbers), np.concatenate(most), links)

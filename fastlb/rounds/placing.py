@@ -33,8 +33,8 @@ def place(transfers: Transfers, limits: Sequence[Limit], bound: int) -> Integers
     rounds, placed = _first_fit(transfers, order, groups, bound)
     if placed == transfers.count:
         return rounds
-    if transfers.waiting is None and (pairs := _pairs(groups)) is not None:
-        coloured = _coloured(needed, pairs, order, bound)
+    coloured = None if transfers.waiting is not None else _coloured(needed, order, bound)
+    if coloured is not None:
         order, coloured = _earliest_first(transfers, coloured, order)
         width = int(coloured.max()) + 1
         rounds, placed = _first_fit(transfers, order, grouped(needed, bound, width), width)
@@ -78,37 +78,40 @@ def _first_fit(
     return rounds, placed
 
 
-def _pairs(groups: Groups) -> Groups | None:
-    """Return the groups in two columns, or None where a transfer is in more than two."""
-    numbers = groups.numbers
-    if numbers.shape[1] > 2:
-        numbers = np.sort(numbers, axis=1)
-        if numbers[:, :-2].any():
+def _as_edges(groups: Groups) -> Groups | None:
+    """Return two groups and the link of each transfer, or None where there are more groups."""
+    ends, link = groups.numbers, np.zeros(len(groups.numbers), dtype=np.int32)
+    if groups.links:
+        ends, link = ends[:, :-1], ends[:, -1]
+    if ends.shape[1] > 2:
+        ends = np.sort(ends, axis=1)
+        if ends[:, :-2].any():
             return None
-        numbers = numbers[:, -2:]
-    if numbers.shape[1] < 2:
-        numbers = np.column_stack([numbers, np.zeros_like(numbers)])
-    return Groups(np.ascontiguousarray(numbers), groups.most)
+        ends = ends[:, -2:]
+    missing = np.zeros((len(ends), 2 - ends.shape[1]), dtype=np.int32)
+    return groups._replace(numbers=np.column_stack([ends, missing, link]))
 
 
-def _coloured(limits: Sequence[Limit], pairs: Groups, order: Integers, bound: int) -> Integers:
+def _coloured(limits: Sequence[Limit], order: Integers, bound: int) -> Integers | None:
+    """Return rounds of transfers in two groups each, or None where there are more."""
     colour = kernels("rounds.exchange").colour
     binding = [limit for limit in limits if limit.binding.any()]
-    if len(binding) == 1 and len(binding[0].columns) == 2:
-        limit = binding[0]
-        if not (limit.most[limit.binding] % 2).any():
+    width = bound
+    if [limit.name for limit in binding] == ["per_node"]:
+        (limit,) = binding
+        if (limit.most[limit.binding] % 2).any():
+            width = 3 * bound
+        else:
             ends = np.stack(limit.columns, axis=1)
             forward = kernels("rounds.orientation").orient(ends, len(limit.totals))
-            directed = _pairs(grouped(halves(limit, forward), bound, bound))
-            assert directed is not None
-            result: Integers = colour(order, *directed, bound, bound)
-            return result
-    # Each of two groups is full in less than ``bound`` rounds while a transfer has none.
-    wide = grouped(limits, bound, 2 * bound)
-    wider = _pairs(wide)
-    assert wider is not None
-    widest: Integers = colour(order, *wider, bound, 2 * bound)
-    return widest
+            limits = halves(limit, forward)
+    elif "per_node" in {limit.name for limit in binding}:
+        width = 3 * bound
+    edges = _as_edges(grouped(limits, bound, width))
+    if edges is None:
+        return None
+    rounds: Integers = colour(order, edges.numbers, edges.most, bound, width)
+    return rounds
 
 
 def _earliest_first(

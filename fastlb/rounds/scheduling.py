@@ -34,11 +34,15 @@ def schedule(
 ) -> Rounds:
     """Put transfers into as few rounds as limits on nodes and links allow.
 
-    A transfer is whole and takes one round. The number of rounds equals its bound where each
-    transfer counts at its sender and at its receiver apart (``send``, ``receive``), for an even
-    ``per_node``, for any ``per_node`` where the nodes have two sides, such as those with too much
-    and those with room, and for limits on links alone. Else it may be larger, by ``gap``: three
-    transfers in a triangle take 3 rounds, and the bound is 2.
+    A transfer is whole and takes one round. The number of rounds equals its bound
+
+    - for ``send``, ``receive`` and ``per_link``, in any combination;
+    - for an even ``per_node``;
+    - for any ``per_node``, also with ``per_link``, where the nodes have two sides, such as those
+      that send and those that receive.
+
+    Else it may be larger, by ``gap``: three transfers in a triangle take 3 rounds with
+    ``per_node=1``, where the bound is 2. Where transfers wait for others, too.
 
     Parameters
     ----------
@@ -81,8 +85,8 @@ def schedule(
     -----
     First fit, heaviest first, comes first; where it misses the bound, the transfers are coloured
     as the edges of a multigraph (Konig 1916), after Euler's directions for an even ``per_node``,
-    and then each goes into the earliest round that has room. Where a transfer is in more than two
-    limited groups, or waits for another, it is first fit alone.
+    and then each goes into the earliest round that has room. Where a transfer counts for more than
+    two limits of nodes, or transfers wait for others, it is first fit alone.
 
     Examples
     --------
