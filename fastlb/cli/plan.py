@@ -59,7 +59,8 @@ pos, or longitude and latitude, of NETWORK or LOADS, where they are there.
 --rounds K says in which order to carry a plan out: each hop of a route is a
 transfer of one round, after the hop before, and a node sends and receives at
 most K in a round. Rounds are numbered from 1. Where fewer rounds may be
-possible, the least number that may be is printed beside theirs.
+possible, the least number that may be is printed beside theirs. Of files,
+.json and .csv have the rounds.
 """
 
 
