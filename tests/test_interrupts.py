@@ -115,9 +115,14 @@ def transfers() -> Any:
 
 
 def coloured_rounds() -> Any:
-    order = np.arange(1_100_000)
-    sides, limits = np.zeros((len(order), 3), np.int32), np.array([2**62])
-    return kernels("rounds.exchange").colour(order, sides, limits, 1, 1)
+    T, module = 1_100_000, kernels("rounds.exchange")
+    tables = np.zeros((1, 1), np.int32), np.zeros((1, 1), np.uint64), np.zeros((1, 1), np.int32)
+    ends = [np.zeros(3 * T, np.int32) for _ in range(3)]
+    numbers = [np.zeros(T, np.int64) for _ in range(3)]
+    state = module.State(
+        ends[0], np.array([2**62]), numbers[0], *tables, *ends[1:], *numbers[1:], np.zeros(1, int)
+    )
+    module.colour(np.arange(T), state, 1)
 
 
 def walked() -> Any:

@@ -207,14 +207,13 @@ def halves(limit: Limit, forward: NDArray[np.bool_]) -> list[Limit]:
     ]
 
 
-def grouped(limits: Sequence[Limit], rounds: int, width: int) -> Groups:
-    """Return the groups that may be full, in a table of ``width`` rounds.
+def grouped(T: int, limits: Sequence[Limit], rounds: int, width: int) -> Groups:
+    """Return the groups of ``T`` transfers that may be full, in a table of ``width`` rounds.
 
     Each has at most its limit times ``rounds`` transfers. In a table that would be far larger than
     the transfers, groups of few transfers are put together into groups of at most ``rounds``
     transfers and limit 1, which is more than was asked for.
     """
-    T = len(limits[0].columns[0]) if limits else 0
     rows = 1 + sum(int(limit.binding.sum()) for limit in limits)
     join = rows * width > MOST_CELLS + CELLS_A_TRANSFER * T
     columns, most, base = [], [np.array([NO_LIMIT])], 1

@@ -27,24 +27,22 @@ def place(transfers: Transfers, limits: Sequence[Limit], bound: int) -> Integers
     """
     if not transfers.count:
         return np.empty(0, dtype=np.int64)
-    needed = without_implied(limits)
-    groups = grouped(needed, bound, bound)
+    needed, T = without_implied(limits), transfers.count
     order = heaviest_first(transfers)
-    rounds, placed = _first_fit(transfers, order, groups, bound)
-    if placed == transfers.count:
+    rounds, placed = _first_fit(transfers, order, grouped(T, needed, bound, bound), bound)
+    if placed == T:
         return rounds
     coloured = None if transfers.waiting is not None else _coloured(needed, order, bound)
     if coloured is not None:
         order, coloured = _earliest_first(transfers, coloured, order)
         width = int(coloured.max()) + 1
-        rounds, placed = _first_fit(transfers, order, grouped(needed, bound, width), width)
+        rounds, placed = _first_fit(transfers, order, grouped(T, needed, bound, width), width)
         # Groups that share a row may have no room where each of them has.
-        return rounds if placed == transfers.count else coloured
+        return rounds if placed == T else coloured
     width = bound
-    while placed < transfers.count:
+    while placed < T:
         width *= 2
-        groups = grouped(needed, bound, width)
-        rounds, placed = _first_fit(transfers, order, groups, width)
+        rounds, placed = _first_fit(transfers, order, grouped(T, needed, bound, width), width)
     return rounds
 
 
@@ -70,12 +68,19 @@ def _first_fit(
 ) -> tuple[Integers, int]:
     waiting, T = transfers.waiting, transfers.count
     if waiting is None:
-        gates = np.full(T, OPEN), np.full(T, UNUSED), UNUSED + 1
+        before, after, gates = np.full(T, OPEN), np.full(T, UNUSED), UNUSED + 1
     else:
-        gates = waiting.before, waiting.after, waiting.gates
-    run = kernels("rounds.first_fit").first_fit
-    rounds, placed = run(order, groups.numbers, groups.most, *gates, width)
-    return rounds, placed
+        before, after, gates = waiting.before, waiting.after, waiting.gates
+    module = kernels("rounds.first_fit")
+    problem = module.Problem(order, groups.numbers, groups.most, before, after)
+    rounds, opens = np.empty(T, dtype=np.int64), np.zeros(gates, dtype=np.int64)
+    return rounds, module.first_fit(problem, rounds, *_table(groups, width), opens)
+
+
+def _table(groups: Groups, width: int) -> tuple[NDArray[np.int32], NDArray[np.uint64]]:
+    """Return zeros: transfers of each group in each round, and bits of the full rounds."""
+    G = len(groups.most)
+    return np.zeros((G, width), dtype=np.int32), np.zeros((G, width // 64 + 1), dtype=np.uint64)
 
 
 def _as_edges(groups: Groups) -> Groups | None:
@@ -94,7 +99,6 @@ def _as_edges(groups: Groups) -> Groups | None:
 
 def _coloured(limits: Sequence[Limit], order: Integers, bound: int) -> Integers | None:
     """Return rounds of transfers in two groups each, or None where there are more."""
-    colour = kernels("rounds.exchange").colour
     binding = [limit for limit in limits if limit.binding.any()]
     width = bound
     if [limit.name for limit in binding] == ["per_node"]:
@@ -107,10 +111,28 @@ def _coloured(limits: Sequence[Limit], order: Integers, bound: int) -> Integers 
             limits = halves(limit, forward)
     elif "per_node" in {limit.name for limit in binding}:
         width = 3 * bound
-    edges = _as_edges(grouped(limits, bound, width))
+    edges = _as_edges(grouped(len(order), limits, bound, width))
     if edges is None:
         return None
-    rounds: Integers = colour(order, edges.numbers, edges.most, bound, width)
+    T, G = len(order), len(edges.most)
+    groups = edges.numbers
+    # Where both groups of a transfer are one, it counts once.
+    groups[groups[:, 0] == groups[:, 1], 1] = 0
+    module = kernels("rounds.exchange")
+    state = module.State(
+        groups.reshape(-1),
+        edges.most,
+        np.empty(T, dtype=np.int64),
+        *_table(edges, width),
+        np.full((G, width), -1, dtype=np.int32),
+        np.empty(3 * T, dtype=np.int32),
+        np.empty(3 * T, dtype=np.int32),
+        np.zeros(T, dtype=np.int64),
+        np.empty(T, dtype=np.int64),
+        np.zeros(G, dtype=np.int64),
+    )
+    module.colour(order, state, bound)
+    rounds: Integers = state.rounds
     return rounds
 
 
