@@ -116,12 +116,9 @@ def transfers() -> Any:
 
 def coloured_rounds() -> Any:
     T, module = 1_100_000, kernels("rounds.exchange")
-    tables = np.zeros((1, 1), np.int32), np.zeros((1, 1), np.uint64), np.zeros((1, 1), np.int32)
-    ends = [np.zeros(3 * T, np.int32) for _ in range(3)]
-    numbers = [np.zeros(T, np.int64) for _ in range(3)]
-    state = module.State(
-        ends[0], np.array([2**62]), numbers[0], *tables, *ends[1:], *numbers[1:], np.zeros(1, int)
-    )
+    records, cells = np.zeros((T, 4, 4), np.int32), np.zeros((1, 1, 2), np.int32)
+    full, trail, one = np.zeros((1, 1), np.uint64), np.zeros(T, np.int64), np.zeros(1, np.int64)
+    state = module.State(records, np.array([2**62]), cells, full, trail, one)
     module.colour(np.arange(T), state, 1)
 
 

@@ -53,14 +53,26 @@ def heaviest_first(transfers: Transfers) -> Integers:
     if amount is not None:
         order = _descending(amount)
     if waiting is not None:
-        order = order[np.argsort(-waiting.tails[order], kind="stable")]
+        order = order[_ascending(waiting.tails.max() - waiting.tails[order])]
     return order
 
 
 def _descending(amount: NDArray[Any]) -> Integers:
     """Return the order of amounts, the largest first, of equals the first."""
+    if amount.dtype.kind == "i" and amount.max() < 2**62 // len(amount):
+        return _ascending(amount.max() - amount)
     backwards = np.argsort(amount[::-1], kind="stable")[::-1]
     return np.ascontiguousarray(len(amount) - 1 - backwards)
+
+
+def _ascending(keys: Integers) -> Integers:
+    """Return the stable order of keys from 0 to 2**62 / T.
+
+    A sort of keys and numbers in one is several times as fast as a stable ``np.argsort``.
+    """
+    T = len(keys)
+    order: Integers = np.sort(keys * T + np.arange(T)) % T
+    return order
 
 
 def _first_fit(
@@ -77,10 +89,11 @@ def _first_fit(
     return rounds, module.first_fit(problem, rounds, *_table(groups, width), opens)
 
 
-def _table(groups: Groups, width: int) -> tuple[NDArray[np.int32], NDArray[np.uint64]]:
-    """Return zeros: transfers of each group in each round, and bits of the full rounds."""
+def _table(groups: Groups, width: int) -> tuple[NDArray[np.int32], NDArray[np.uint64], Integers]:
+    """Return zeros: transfers of each group in each round, bits of full rounds, and first words."""
     G = len(groups.most)
-    return np.zeros((G, width), dtype=np.int32), np.zeros((G, width // 64 + 1), dtype=np.uint64)
+    full = np.zeros((G, width // 64 + 1), dtype=np.uint64)
+    return np.zeros((G, width), dtype=np.int32), full, np.zeros(G, dtype=np.int64)
 
 
 def _as_edges(groups: Groups) -> Groups | None:
@@ -114,26 +127,18 @@ def _coloured(limits: Sequence[Limit], order: Integers, bound: int) -> Integers 
     edges = _as_edges(grouped(len(order), limits, bound, width))
     if edges is None:
         return None
-    T, G = len(order), len(edges.most)
-    groups = edges.numbers
+    T, groups = len(order), edges.numbers
     # Where both groups of a transfer are one, it counts once.
     groups[groups[:, 0] == groups[:, 1], 1] = 0
+    records = np.zeros((T, 4, 4), dtype=np.int32)
+    records[:, :3, 0] = groups
+    counts, full, _ = _table(edges, width)
+    cells = np.stack([np.full_like(counts, -1), counts], axis=-1)
+    net = np.zeros(len(edges.most), dtype=np.int64)
     module = kernels("rounds.exchange")
-    state = module.State(
-        groups.reshape(-1),
-        edges.most,
-        np.empty(T, dtype=np.int64),
-        *_table(edges, width),
-        np.full((G, width), -1, dtype=np.int32),
-        np.empty(3 * T, dtype=np.int32),
-        np.empty(3 * T, dtype=np.int32),
-        np.zeros(T, dtype=np.int64),
-        np.empty(T, dtype=np.int64),
-        np.zeros(G, dtype=np.int64),
-    )
+    state = module.State(records, edges.most, cells, full, np.empty(T, dtype=np.int64), net)
     module.colour(order, state, bound)
-    rounds: Integers = state.rounds
-    return rounds
+    return records[:, 3, 0].astype(np.int64)
 
 
 def _earliest_first(
@@ -149,14 +154,16 @@ def _earliest_first(
         rank = np.empty(len(sizes), dtype=np.int64)
         rank[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))
         ranked = rank[rounds]
-        return np.argsort(ranked, kind="stable"), ranked
-    _, first, place = np.unique(rounds[order], return_index=True, return_inverse=True)
-    by_rank = np.argsort(np.argsort(first))[place]
-    # Both orders are by link; the one has its transfers by weight, the other by round.
-    src, dst = transfers.src[order], transfers.dst[order]
-    by_weight = np.lexsort((dst, src))
-    by_round = np.lexsort((by_rank, dst, src))
-    by_rank[by_weight] = by_rank[by_round]
-    ranked = np.empty_like(by_rank)
-    ranked[order] = by_rank
-    return order[np.argsort(by_rank, kind="stable")], ranked
+        return _ascending(ranked), ranked
+    count, T = int(rounds.max()) + 1, transfers.count
+    first = np.full(count, T)
+    np.minimum.at(first, rounds[order], np.arange(T))
+    rank = np.empty(count, dtype=np.int64)
+    rank[np.argsort(first, kind="stable")] = np.arange(count)
+    by_weight = rank[rounds][order]
+    link = transfers.links[order]
+    # By link, and within it by weight, the heaviest first; there the rounds in ascending order.
+    by_weight[_ascending(link)] = np.sort(link * count + by_weight) % count
+    ranked = np.empty_like(by_weight)
+    ranked[order] = by_weight
+    return order[_ascending(by_weight)], ranked

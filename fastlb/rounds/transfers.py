@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -73,6 +74,32 @@ class Transfers:
     def count(self) -> int:
         """Number of transfers, T."""
         return len(self.src)
+
+    @cached_property
+    def nodes(self) -> Integers:
+        """The nodes (n,) by the numbers that ``ends`` has for them, in ascending order."""
+        return self._numbered[0]
+
+    @cached_property
+    def ends(self) -> tuple[Integers, Integers]:
+        """Senders and receivers (T,) by numbers that are not much larger than T."""
+        return self._numbered[1]
+
+    @cached_property
+    def _numbered(self) -> tuple[Integers, tuple[Integers, Integers]]:
+        both = np.concatenate([self.src, self.dst])
+        n = int(both.max(initial=-1)) + 1
+        if n <= 4 * len(both) + 1024:
+            return np.arange(n), (self.src, self.dst)
+        nodes, places = np.unique(both, return_inverse=True)
+        return nodes, (places[: self.count], places[self.count :])
+
+    @cached_property
+    def links(self) -> Integers:
+        """Number (T,) of the link from sender to receiver, below T."""
+        src, dst = self.ends
+        numbers: Integers = np.unique(src * len(self.nodes) + dst, return_inverse=True)[1]
+        return numbers
 
 
 def read_transfers(src: Any, dst: Any, amount: Any, hops: bool) -> Transfers:

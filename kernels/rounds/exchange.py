@@ -14,9 +14,9 @@ those in b are thought of as pairs that stay where they are; only as many go as 
 has more than the other, so that neither has more than the fuller one had. Where the link has room
 in a round in which u has none, u is first made room there, in the same way.
 
-A transfer has three places, ``3 e`` and ``3 e + 1`` in its groups and ``3 e + 2`` in its link; all
-of a group or link in one round are a linked list. Group 0 stands for none, and has neither limit
-nor lists. ``T`` transfers, ``G`` groups and links, ``W`` rounds at most.
+A transfer has three places: 0 and 1 in its groups, 2 in its link. Place p of transfer e is number
+``4 e + p``; those of a group or link in one round are a linked list. Group 0 stands for none, and
+has neither limit nor lists. ``T`` transfers, ``G`` groups and links, ``W`` rounds at most.
 """
 
 from typing import NamedTuple
@@ -29,7 +29,12 @@ from ..shared.words import lowest_bit
 
 ONE, ALL = np.uint64(1), np.uint64(2**64 - 1)
 # np.int64, not literals: numba would specialise functions for each literal.
-NONE, ZERO = np.int64(-1), np.int64(0)
+NONE, ZERO, LINK = np.int64(-1), np.int64(0), np.int64(2)
+# Columns of ``State.records[e, p]`` for a place p, of ``State.records[e, OWN]``, and of
+# ``State.cells``. A record of 64 bytes takes half the time of an array for each column.
+GROUP, NEXT, PREVIOUS = 0, 1, 2
+OWN, ROUND, MOVED = 3, 0, 1
+FIRST, COUNT = 0, 1
 # Pairs of rounds tried for a transfer before a round is added.
 TRIES = 64
 
@@ -37,44 +42,43 @@ TRIES = 64
 class State(NamedTuple):
     """Transfers in rounds, and workspace of ``_exchange``."""
 
-    group: np.ndarray  # (3 T,) int32, of each place
+    # (T, 4, 4) int32. Of each place its group and the places after and before it in its list, or
+    # -1; of the transfer its round, and whether the present step of an exchange has moved it.
+    records: np.ndarray
     limits: np.ndarray  # (G,) int64
-    rounds: np.ndarray  # (T,) int64
-    counts: np.ndarray  # (G, W) int32, how many places of a group are in a round
+    # (G, W, 2) int32: the first place of a group in a round, or -1, and how many there are.
+    cells: np.ndarray
     full: np.ndarray  # (G, W // 64 + 1) uint64, bit c % 64 of word c // 64: round c is full
-    first: np.ndarray  # (G, W) int32, the first place of a group in a round, or -1
-    following: np.ndarray  # (3 T,) int32, the place after this one in its list, or -1
-    previous: np.ndarray  # (3 T,) int32
-    moved_at: np.ndarray  # (T,) int64, the step of an exchange that last moved a transfer
     trail: np.ndarray  # (T,) int64, the transfers that a step moved
     net: np.ndarray  # (G,) int64, how many of a link a step moved out of the round it began with
 
 
 @kernel
-def _shift(state, place, before, c):
+def _shift(state, e, p, before, c):
     """Take a place out of a round of its group, and put it into another one; ``NONE`` for none."""
-    g = state.group[place]
+    records, limits, cells, full = state.records, state.limits, state.cells, state.full
+    g = records[e, p, GROUP]
     if g > 0 and before >= 0:
-        behind, ahead = state.following[place], state.previous[place]
+        behind, ahead = records[e, p, NEXT], records[e, p, PREVIOUS]
         if ahead >= 0:
-            state.following[ahead] = behind
+            records[ahead >> 2, ahead & 3, NEXT] = behind
         else:
-            state.first[g, before] = behind
+            cells[g, before, FIRST] = behind
         if behind >= 0:
-            state.previous[behind] = ahead
-        if state.counts[g, before] == state.limits[g]:
-            state.full[g, before // 64] ^= ONE << np.uint64(before % 64)
-        state.counts[g, before] -= 1
+            records[behind >> 2, behind & 3, PREVIOUS] = ahead
+        if cells[g, before, COUNT] == limits[g]:
+            full[g, before // 64] ^= ONE << np.uint64(before % 64)
+        cells[g, before, COUNT] -= 1
     if g > 0 and c >= 0:
-        behind = state.first[g, c]
-        state.following[place] = behind
-        state.previous[place] = -1
+        behind = cells[g, c, FIRST]
+        records[e, p, NEXT] = behind
+        records[e, p, PREVIOUS] = -1
         if behind >= 0:
-            state.previous[behind] = place
-        state.first[g, c] = place
-        state.counts[g, c] += 1
-        if state.counts[g, c] == state.limits[g]:
-            state.full[g, c // 64] ^= ONE << np.uint64(c % 64)
+            records[behind >> 2, behind & 3, PREVIOUS] = 4 * e + p
+        cells[g, c, FIRST] = 4 * e + p
+        cells[g, c, COUNT] += 1
+        if cells[g, c, COUNT] == limits[g]:
+            full[g, c // 64] ^= ONE << np.uint64(c % 64)
 
 
 @kernel
@@ -90,99 +94,101 @@ def _round_with_room(full, g, h, k, c):
 
 
 @kernel
-def _exchange(state, e, a, b, step):
+def _exchange(state, e, a, b):
     """Place e into round a by exchanges with others; return (success, transfers moved).
 
-    Its link has room in a, and its second group in b. It takes two steps, one for each group of e,
-    the numbers ``step`` and ``step + 1`` of which are new.
+    Its link has room in a, and its second group in b. There is a step for each group of e.
     """
-    state.rounds[e] = a
-    _shift(state, 3 * e + 2, NONE, a)
+    records, limits, cells, full, trail, net = state
+    records[e, OWN, ROUND] = a
+    records[e, OWN, MOVED] = 1
+    _shift(state, e, LINK, NONE, a)
     work = 0
+    success = True
     for side in range(2):
-        g = state.group[3 * e + side]
-        if side == 0 or state.counts[g, b] >= state.limits[g]:
-            other = _round_with_room(state.full, g, g, g, ZERO)
-        else:
-            other = b
-        state.moved_at[e] = step + side
-        _shift(state, 3 * e + side, NONE, a)
+        if not success:
+            break
+        g = records[e, side, GROUP]
+        other = b
+        if side == 0 or cells[g, b, COUNT] >= limits[g]:
+            other = _round_with_room(full, g, g, g, ZERO)
+        _shift(state, e, side, NONE, a)
         over, direction = a, 1
         length = 0
-        place = 0
-        while place >= 0 and state.counts[g, over] > state.limits[g]:
+        while success and cells[g, over, COUNT] > limits[g]:
             # A transfer that this step has not moved yet, and that its pairs let go.
-            place = state.first[g, over]
+            place = cells[g, over, FIRST]
             while place >= 0:
-                k = state.group[place // 3 * 3 + 2]
-                gone = direction * state.net[k]
-                more = state.counts[k, over] - state.counts[k, other] + 2 * gone
-                if state.moved_at[place // 3] < step + side and (k == 0 or gone < more):
-                    break
-                place = state.following[place]
-            if place >= 0:
-                moved = place // 3
-                state.moved_at[moved] = step + side
-                state.trail[length] = moved
+                if records[place >> 2, OWN, MOVED] == 0:
+                    k = records[place >> 2, LINK, GROUP]
+                    gone = direction * net[k]
+                    more = cells[k, over, COUNT] - cells[k, other, COUNT] + 2 * gone
+                    if k == 0 or gone < more:
+                        break
+                place = records[place >> 2, place & 3, NEXT]
+            success = place >= 0
+            if success:
+                moved = np.int64(place >> 2)
+                records[moved, OWN, MOVED] = 1
+                records[moved, OWN, ROUND] = other
+                trail[length] = moved
                 length += 1
-                state.net[state.group[3 * moved + 2]] += direction
-                for at in range(3 * moved, 3 * moved + 3):
-                    _shift(state, at, over, other)
-                state.rounds[moved] = other
-                g = state.group[6 * moved + 1 - place]
+                net[records[moved, LINK, GROUP]] += direction
+                for p in range(3):
+                    _shift(state, moved, p, over, other)
+                g = records[moved, 1 - (place & 3), GROUP]
                 over, other, direction = other, over, -direction
         for i in range(length):
-            moved = state.trail[i]
-            state.net[state.group[3 * moved + 2]] = 0
-            if place < 0:
-                back = over + other - state.rounds[moved]
-                for at in range(3 * moved, 3 * moved + 3):
-                    _shift(state, at, state.rounds[moved], back)
-                state.rounds[moved] = back
+            moved = trail[i]
+            records[moved, OWN, MOVED] = 0
+            net[records[moved, LINK, GROUP]] = 0
+            if not success:
+                c = records[moved, OWN, ROUND]
+                records[moved, OWN, ROUND] = over + other - c
+                for p in range(3):
+                    _shift(state, moved, p, np.int64(c), over + other - c)
         work += length
-        if place < 0:
-            for at in range(side + 1):
-                _shift(state, 3 * e + at, a, NONE)
-            _shift(state, 3 * e + 2, a, NONE)
-            return False, work
-    return True, work
+        if not success:
+            for p in range(side + 1):
+                _shift(state, e, p, a, NONE)
+            _shift(state, e, LINK, a, NONE)
+    records[e, OWN, MOVED] = 0
+    return success, work
 
 
 @long_kernel
 def colour(order, state, R):
-    """Place the transfers in the order (T,) into ``state.rounds``.
+    """Place the transfers in the order (T,), so that ``state.records`` has their rounds.
 
     ``R`` : rounds that are there at first. A group has at most ``limits[g] * R`` transfers; with
-    W = 3 R all find room. Where both groups of a transfer are one, the second is 0. Counts, full
-    rounds and workspace are 0 at first, and ``first`` is -1.
+    W = 3 R all find room. Where both groups of a transfer are one, the second is 0. All but limits,
+    groups and the first places, which are -1, is 0 at first.
     """
-    T = order.size
-    step = np.int64(1)
+    records, full = state.records, state.full
     meter = new_meter()
-    for i in range(T):
+    for i in range(order.size):
         if interrupted(meter, 8):
             break
         e = order[i]
-        u, v, k = state.group[3 * e], state.group[3 * e + 1], state.group[3 * e + 2]
-        c = _round_with_room(state.full, u, v, k, ZERO)
+        u, v, k = records[e, 0, GROUP], records[e, 1, GROUP], records[e, LINK, GROUP]
+        c = _round_with_room(full, u, v, k, ZERO)
         placed = False
         if c >= R:
             # Rounds in which u has room as well, if there are such ones.
-            h = u if _round_with_room(state.full, u, k, k, ZERO) < R else k
+            h = u if _round_with_room(full, u, k, k, ZERO) < R else k
             tries = 0
-            a = _round_with_room(state.full, h, k, k, ZERO)
-            b = _round_with_room(state.full, v, v, v, ZERO)
+            a = _round_with_room(full, h, k, k, ZERO)
+            b = _round_with_room(full, v, v, v, ZERO)
             while a < R and tries < TRIES and not placed:
-                placed, moved = _exchange(state, e, a, b, step)
-                step += 2
+                placed, moved = _exchange(state, e, a, b)
                 tries += 1
                 interrupted(meter, 8 * moved)
-                b = _round_with_room(state.full, v, v, v, b + 1)
+                b = _round_with_room(full, v, v, v, b + 1)
                 if b >= R:
-                    a = _round_with_room(state.full, h, k, k, a + 1)
-                    b = _round_with_room(state.full, v, v, v, ZERO)
+                    a = _round_with_room(full, h, k, k, a + 1)
+                    b = _round_with_room(full, v, v, v, ZERO)
         if not placed:
-            state.rounds[e] = c
-            for side in range(3):
-                _shift(state, 3 * e + side, NONE, c)
+            records[e, OWN, ROUND] = c
+            for p in range(3):
+                _shift(state, e, p, NONE, c)
             R = max(R, c + 1)

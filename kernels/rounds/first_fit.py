@@ -29,12 +29,13 @@ class Problem(NamedTuple):
 
 
 @long_kernel
-def first_fit(problem, rounds, counts, full, opens):
+def first_fit(problem, rounds, counts, full, begins, opens):
     """Place transfers into ``rounds`` (T,); return how many were placed.
 
     It ends at the first one that has no room in W rounds. The rest is zero at first: ``counts``
     (G, W) int32, how many transfers of a group are in a round; ``full`` (G, W // 64 + 1) uint64,
-    bit c % 64 of word c // 64: round c is full; ``opens``, the round in which each gate opens.
+    bit c % 64 of word c // 64: round c is full; ``begins`` (G,), the first word with a round that
+    is not; ``opens``, the round in which each gate opens.
     """
     order, groups, limits, before, after = problem
     T, K = groups.shape
@@ -46,13 +47,20 @@ def first_fit(problem, rounds, counts, full, opens):
         word = opens[before[e]] // 64
         bits = (ONE << np.uint64(opens[before[e]] % 64)) - ONE
         for k in range(K):
-            bits |= full[groups[e, k], word]
-        # Rounds from W on are never full, so that each search ends in the last word.
-        while bits == ALL:
-            word += 1
-            bits = np.uint64(0)
+            g = groups[e, k]
+            # Rounds from W on are never full, so that each search ends in the last word.
+            while full[g, begins[g]] == ALL:
+                begins[g] += 1
+            if begins[g] > word:
+                word = begins[g]
+                bits = np.uint64(0)
+        while True:
             for k in range(K):
                 bits |= full[groups[e, k], word]
+            if bits != ALL:
+                break
+            word += 1
+            bits = np.uint64(0)
         c = 64 * word + lowest_bit(~bits)
         if c >= W:
             break

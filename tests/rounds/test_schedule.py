@@ -151,13 +151,16 @@ def test_no_transfer_could_go_earlier(problem: tuple[Any, Any, Any, dict[str, An
 
 def test_amounts_change_no_number_of_rounds() -> None:
     draws = np.random.default_rng(4)
+    means = []
     for src, dst in multigraphs(4, 100):
         amount = draws.integers(0, 100, len(src))
         plain = lb.schedule(src, dst, per_node=2)
         weighed = lb.schedule(src, dst, amount=amount, per_node=2)
         assert weighed.count == plain.count == plain.bound
-        rank = np.argsort(np.argsort(amount))
-        assert np.corrcoef(rank, weighed.round)[0, 1] < 0.5 or weighed.count < 3
+        heavy = amount > 50
+        if weighed.count > 1 and heavy.any() and not heavy.all():
+            means.append((weighed.round[heavy].mean(), weighed.round[~heavy].mean()))
+    assert sum(first < second for first, second in means) > 0.9 * len(means) > 50
 
 
 def test_first_fit_alone_where_it_reaches_the_bound() -> None:
