@@ -93,7 +93,7 @@ def schedule(
     >>> import fastlb as lb
     >>> rounds = lb.schedule([0, 0, 1, 2], [2, 3, 2, 3], amount=[5, 9, 7, 1], per_node=1)
     >>> rounds.round, rounds.count, rounds.bound
-    (array([1, 0, 2, 2]), 3, 3)
+    (array([1, 0, 0, 2]), 3, 3)
     >>> plan = lb.minimax_flow(lb.Chain(3).network(), [5, 0, -5])
     >>> rounds = lb.schedule(plan, per_node=1)
     >>> rounds.src, rounds.dst, rounds.amount, rounds.round

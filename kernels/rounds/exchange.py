@@ -97,22 +97,23 @@ def _round_with_room(full, g, h, k, c):
 def _exchange(state, e, a, b):
     """Place e into round a by exchanges with others; return (success, transfers moved).
 
-    Its link has room in a, and its second group in b. There is a step for each group of e.
+    Its link has room in a, and its second group in b. Its places are taken one by one, the link's
+    first; each step makes room for one of them.
     """
     records, limits, cells, full, trail, net = state
     records[e, OWN, ROUND] = a
     records[e, OWN, MOVED] = 1
-    _shift(state, e, LINK, NONE, a)
     work = 0
+    step = 0
     success = True
-    for side in range(2):
-        if not success:
-            break
-        g = records[e, side, GROUP]
+    while success and step < 3:
+        taken = (LINK + step) % 3
+        step += 1
+        g = records[e, taken, GROUP]
         other = b
-        if side == 0 or cells[g, b, COUNT] >= limits[g]:
+        if step < 3 or cells[g, b, COUNT] >= limits[g]:
             other = _round_with_room(full, g, g, g, ZERO)
-        _shift(state, e, side, NONE, a)
+        _shift(state, e, taken, NONE, a)
         over, direction = a, 1
         length = 0
         while success and cells[g, over, COUNT] > limits[g]:
@@ -148,10 +149,9 @@ def _exchange(state, e, a, b):
                 for p in range(3):
                     _shift(state, moved, p, np.int64(c), over + other - c)
         work += length
-        if not success:
-            for p in range(side + 1):
-                _shift(state, e, p, a, NONE)
-            _shift(state, e, LINK, a, NONE)
+    if not success:
+        for p in range(step):
+            _shift(state, e, (LINK + p) % 3, a, NONE)
     records[e, OWN, MOVED] = 0
     return success, work
 
@@ -166,27 +166,32 @@ def colour(order, state, R):
     """
     records, full = state.records, state.full
     meter = new_meter()
+    work = 0
     for i in range(order.size):
-        if interrupted(meter, 8):
+        if interrupted(meter, 8 * (work + 1)):
             break
         e = order[i]
         u, v, k = records[e, 0, GROUP], records[e, 1, GROUP], records[e, LINK, GROUP]
         c = _round_with_room(full, u, v, k, ZERO)
+        work = 0
+        tries = 0
         placed = False
-        if c >= R:
-            # Rounds in which u has room as well, if there are such ones.
-            h = u if _round_with_room(full, u, k, k, ZERO) < R else k
-            tries = 0
-            a = _round_with_room(full, h, k, k, ZERO)
-            b = _round_with_room(full, v, v, v, ZERO)
-            while a < R and tries < TRIES and not placed:
+        # Rounds in which u has room as well as the link, or else rounds in which the link has.
+        h, a, b = u, NONE, R
+        while c >= R and tries < TRIES and not placed:
+            if b >= R:
+                a, b = _round_with_room(full, h, k, k, a + 1), ZERO
+                if a >= R and (h == k or tries > 0):
+                    break
+                if a >= R:
+                    h, a, b = k, NONE, R
+                    continue
+            b = _round_with_room(full, v, v, v, b)
+            if b < R:
                 placed, moved = _exchange(state, e, a, b)
+                work += moved
                 tries += 1
-                interrupted(meter, 8 * moved)
-                b = _round_with_room(full, v, v, v, b + 1)
-                if b >= R:
-                    a = _round_with_room(full, h, k, k, a + 1)
-                    b = _round_with_room(full, v, v, v, ZERO)
+                b += 1
         if not placed:
             records[e, OWN, ROUND] = c
             for p in range(3):
