@@ -41,7 +41,7 @@ assert_type(results.to_pandas(), pandas.DataFrame)
 assert_type(results.summary().to_pandas(), pandas.DataFrame)
 assert_type(lb.dde(np.zeros(4, int), "ring:4"), lb.Balance)
 
-assert_type(lb.schedule([0, 1], np.array([1, 2]), amount=["7/2", 3], send=[1, 2, 1]), lb.Rounds)
+assert_type(lb.schedule([0, 1], np.array([1, 2]), amount=["7/2", "3"], send=[1, 2, 1]), lb.Rounds)
 assert_type(lb.schedule(plan, per_node=1).count, int)
 assert_type(lb.schedule(plan.routes(), per_link=1, hops=False).gap, float)
 assert_type(lb.schedule(lb.dde([1, 2], "ring:2", record="flows"), per_node=1), lb.Rounds)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 NO_LIMIT = np.iinfo(np.int64).max
 # Cells of a table of groups and rounds from which groups of few transfers share a row.
 MOST_CELLS, CELLS_A_TRANSFER = 2**22, 16
-CELL_BYTES = 8
+CELL_BYTES = 16
 
 
 @dataclass(frozen=True, eq=False)

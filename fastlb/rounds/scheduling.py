@@ -50,9 +50,10 @@ def schedule(
         Nodes that send and that receive, from 0 on; several transfers may have the same two.
         Or, as ``src`` alone, a plan:
 
-        - a ``MinimaxPlan``, or some of its routes: each hop of a route is a transfer, in a later
-          round than the hop before, as nodes store what they pass on. With ``hops=False`` each
-          route is one transfer from its source to its sink, which others pass on unnoticed.
+        - a ``MinimaxPlan``, or some of its routes, or other objects with a ``path`` of nodes and
+          perhaps an ``amount``: each hop of a route is a transfer, in a later round than the hop
+          before, as nodes store what they pass on. With ``hops=False`` each route is one transfer
+          from its source to its sink, which others pass on unnoticed.
         - a ``Balance`` of one network with flows: each link with a flow is a transfer. A node
           that holds less at first than it has to send waits for all that it receives.
     amount : (T,) numbers, optional

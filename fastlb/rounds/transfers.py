@@ -117,7 +117,7 @@ def read_transfers(src: Any, dst: Any, amount: Any, hops: bool) -> Transfers:
     routes = src.routes() if isinstance(src, MinimaxPlan) else src
     if isinstance(routes, Iterable) and not isinstance(routes, np.ndarray | str):
         routes = list(routes)
-        if all(hasattr(route, "path") and hasattr(route, "amount") for route in routes):
+        if all(hasattr(route, "path") for route in routes):
             return _of_routes(routes, hops)
     raise TypeError(
         "src must be a MinimaxPlan, a Balance with flows, a list of routes, or the nodes that "
@@ -171,17 +171,17 @@ def _of_routes(routes: Sequence[Any], hops: bool) -> Transfers:
         raise ValueError(
             f"a route must lead from a node to another one, got {written(paths[place])} at {place}"
         )
-    amounts = [route.amount for route in routes]
     if not hops:
         lengths = np.ones_like(lengths)
         paths = [(path[0], path[-1]) for path in paths]
     route = np.repeat(np.arange(len(paths)), lengths)
     begin = np.cumsum(lengths) - lengths
     hop = np.arange(len(route)) - begin[route]
+    amounts = [getattr(route, "amount", None) for route in routes]
     whole = _of_arrays(
         [node for path in paths for node in path[:-1]],
         [node for path in paths for node in path[1:]],
-        [amounts[r] for r in route.tolist()],
+        None if None in amounts else [amounts[r] for r in route.tolist()],
     )
     waiting = None
     if (lengths > 1).any():
