@@ -46,6 +46,13 @@ class Waiting:
     heads: Integers
     tails: Integers
 
+    @property
+    def reversed(self) -> Waiting:
+        """The same from the last transfer to the first."""
+        before = np.where(self.after == UNUSED, OPEN, self.after)
+        after = np.where(self.before == OPEN, UNUSED, self.before)
+        return Waiting(before, after, self.gates, self.tails, self.heads)
+
 
 @dataclass(frozen=True, eq=False)
 class Transfers:
