@@ -115,9 +115,11 @@ def transfers() -> Any:
 
 
 def coloured_rounds() -> Any:
-    order = np.arange(1_100_000)
-    sides, limits = np.zeros((len(order), 3), np.int32), np.array([2**62])
-    return kernels("rounds.exchange").colour(order, sides, limits, 1, 1)
+    T, module = 1_100_000, kernels("rounds.exchange")
+    records, cells = np.zeros((T, 4, 4), np.int32), np.zeros((1, 1, 2), np.int32)
+    full, trail, one = np.zeros((1, 1), np.uint64), np.zeros(T, np.int64), np.zeros(1, np.int64)
+    state = module.State(records, np.array([2**62]), cells, full, trail, one)
+    module.colour(np.arange(T), state, 1)
 
 
 def walked() -> Any:

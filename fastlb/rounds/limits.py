@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 NO_LIMIT = np.iinfo(np.int64).max
 # Cells of a table of groups and rounds from which groups of few transfers share a row.
 MOST_CELLS, CELLS_A_TRANSFER = 2**22, 16
-CELL_BYTES = 8
+CELL_BYTES = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,11 +76,8 @@ class Groups(NamedTuple):
 def read_limits(
     transfers: Transfers, per_node: Any, send: Any, receive: Any, per_link: Any
 ) -> list[Limit]:
-    """Return the limits that are not None, checked; a node's number is its group."""
-    src, dst = transfers.src, transfers.dst
-    names, places = _compact(np.concatenate([src, dst]))
-    ends = places[: len(src)], places[len(src) :]
-    n = len(names) if names is not None else int(places.max(initial=-1)) + 1
+    """Return the limits that are not None, checked; numbers of ``ends`` and links are groups."""
+    ends, nodes = transfers.ends, transfers.nodes
     limits = []
     for name, value, columns in (
         ("per_node", per_node, ends),
@@ -88,28 +85,20 @@ def read_limits(
         ("receive", receive, ends[1:]),
     ):
         if value is not None:
-            totals = sum(np.bincount(column, minlength=n) for column in columns)
-            most = _node_limits(name, value, names, np.asarray(totals))
-            limits.append(Limit(name, columns, most, np.asarray(totals)))
+            totals = np.zeros(len(nodes), dtype=np.int64)
+            for column in columns:
+                totals += np.bincount(column, minlength=len(nodes))
+            limits.append(Limit(name, columns, _node_limits(name, value, nodes, totals), totals))
     if per_link is not None:
         most_a_link = whole_number("per_link", per_link, 1)
-        _, links = np.unique(ends[0] * max(n, 1) + ends[1], return_inverse=True)
-        totals = np.bincount(links)
+        totals = np.bincount(transfers.links)
         most = np.full(len(totals), most_a_link)
-        limits.append(Limit("per_link", (links,), most, totals))
+        limits.append(Limit("per_link", (transfers.links,), most, totals))
     return limits
 
 
-def _compact(nodes: Integers) -> tuple[Integers | None, Integers]:
-    """Return (names, places): small numbers stay as they are, others are numbered anew."""
-    if nodes.max(initial=0) < 4 * len(nodes) + 1024:
-        return None, nodes
-    names, places = np.unique(nodes, return_inverse=True)
-    return names, places
-
-
-def _node_limits(name: str, value: Any, names: Integers | None, totals: Integers) -> Integers:
-    """Return a limit for each node (n,), of one number or one for each node."""
+def _node_limits(name: str, value: Any, nodes: Integers, totals: Integers) -> Integers:
+    """Return a limit for each of the nodes (n,), of one number or one for each node number."""
     if not np.ndim(value):
         if isinstance(value, np.ndarray):
             value = value[()]
@@ -120,7 +109,6 @@ def _node_limits(name: str, value: Any, names: Integers | None, totals: Integers
             f"{name} must be a whole number, or a list of one for each node, got an array of "
             f"dtype {array.dtype} and shape {array.shape}"
         )
-    nodes = np.arange(len(totals)) if names is None else names
     if len(nodes) and nodes[-1] >= len(array):
         raise ValueError(
             f"{name} must have a limit for each of the nodes 0..{nodes[-1]}, got {len(array)}"
@@ -207,14 +195,13 @@ def halves(limit: Limit, forward: NDArray[np.bool_]) -> list[Limit]:
     ]
 
 
-def grouped(limits: Sequence[Limit], rounds: int, width: int) -> Groups:
-    """Return the groups that may be full, in a table of ``width`` rounds.
+def grouped(T: int, limits: Sequence[Limit], rounds: int, width: int) -> Groups:
+    """Return the groups of ``T`` transfers that may be full, in a table of ``width`` rounds.
 
     Each has at most its limit times ``rounds`` transfers. In a table that would be far larger than
     the transfers, groups of few transfers are put together into groups of at most ``rounds``
     transfers and limit 1, which is more than was asked for.
     """
-    T = len(limits[0].columns[0]) if limits else 0
     rows = 1 + sum(int(limit.binding.sum()) for limit in limits)
     join = rows * width > MOST_CELLS + CELLS_A_TRANSFER * T
     columns, most, base = [], [np.array([NO_LIMIT])], 1

@@ -51,9 +51,10 @@ def schedule(
         Nodes that send and that receive, from 0 on; several transfers may have the same two.
         Or, as ``src`` alone, a plan:
 
-        - a ``MinimaxPlan``, or some of its routes: each hop of a route is a transfer, in a later
-          round than the hop before, as nodes store what they pass on. With ``hops=False`` each
-          route is one transfer from its source to its sink, which others pass on unnoticed.
+        - a ``MinimaxPlan``, or some of its routes, or other objects with a ``path`` of nodes and
+          perhaps an ``amount``: each hop of a route is a transfer, in a later round than the hop
+          before, as nodes store what they pass on. With ``hops=False`` each route is one transfer
+          from its source to its sink, which others pass on unnoticed.
         - a ``Balance`` of one network with flows: each link with a flow is a transfer. A node
           that holds less at first than it has to send waits for all that it receives.
     amount : (T,) numbers, optional
@@ -87,14 +88,15 @@ def schedule(
     First fit, heaviest first, comes first; where it misses the bound, the transfers are coloured
     as the edges of a multigraph (Konig 1916), after Euler's directions for an even ``per_node``,
     and then each goes into the earliest round that has room. Where a transfer counts for more than
-    two limits of nodes, or transfers wait for others, it is first fit alone.
+    two limits of nodes, or transfers wait for others, first fit goes from the end and from the
+    start in turn instead, which closes gaps.
 
     Examples
     --------
     >>> import fastlb as lb
     >>> rounds = lb.schedule([0, 0, 1, 2], [2, 3, 2, 3], amount=[5, 9, 7, 1], per_node=1)
     >>> rounds.round, rounds.count, rounds.bound
-    (array([1, 0, 2, 2]), 3, 3)
+    (array([1, 0, 0, 2]), 3, 3)
     >>> plan = lb.minimax_flow(lb.Chain(3).network(), [5, 0, -5])
     >>> rounds = lb.schedule(plan, per_node=1)
     >>> rounds.src, rounds.dst, rounds.amount, rounds.round

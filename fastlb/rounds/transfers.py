@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,13 @@ class Waiting:
     heads: Integers
     tails: Integers
 
+    @property
+    def reversed(self) -> Waiting:
+        """The same from the last transfer to the first."""
+        before = np.where(self.after == UNUSED, OPEN, self.after)
+        after = np.where(self.before == OPEN, UNUSED, self.before)
+        return Waiting(before, after, self.gates, self.tails, self.heads)
+
 
 @dataclass(frozen=True, eq=False)
 class Transfers:
@@ -75,6 +83,32 @@ class Transfers:
         """Number of transfers, T."""
         return len(self.src)
 
+    @cached_property
+    def nodes(self) -> Integers:
+        """The nodes (n,) by the numbers that ``ends`` has for them, in ascending order."""
+        return self._numbered[0]
+
+    @cached_property
+    def ends(self) -> tuple[Integers, Integers]:
+        """Senders and receivers (T,) by numbers that are not much larger than T."""
+        return self._numbered[1]
+
+    @cached_property
+    def _numbered(self) -> tuple[Integers, tuple[Integers, Integers]]:
+        both = np.concatenate([self.src, self.dst])
+        n = int(both.max(initial=-1)) + 1
+        if n <= 4 * len(both) + 1024:
+            return np.arange(n), (self.src, self.dst)
+        nodes, places = np.unique(both, return_inverse=True)
+        return nodes, (places[: self.count], places[self.count :])
+
+    @cached_property
+    def links(self) -> Integers:
+        """Number (T,) of the link from sender to receiver, below T."""
+        src, dst = self.ends
+        numbers: Integers = np.unique(src * len(self.nodes) + dst, return_inverse=True)[1]
+        return numbers
+
 
 def read_transfers(src: Any, dst: Any, amount: Any, hops: bool) -> Transfers:
     """Return the transfers of arrays, a plan, or routes; see ``schedule``."""
@@ -91,7 +125,7 @@ def read_transfers(src: Any, dst: Any, amount: Any, hops: bool) -> Transfers:
     routes = src.routes() if isinstance(src, MinimaxPlan | Assignment) else src
     if isinstance(routes, Iterable) and not isinstance(routes, np.ndarray | str):
         routes = list(routes)
-        if all(hasattr(route, "path") and hasattr(route, "amount") for route in routes):
+        if all(hasattr(route, "path") for route in routes):
             return _of_routes(routes, hops)
     raise TypeError(
         "src must be a MinimaxPlan, an Assignment, a Balance with flows, a list of routes, or the "
@@ -145,17 +179,17 @@ def _of_routes(routes: Sequence[Any], hops: bool) -> Transfers:
         raise ValueError(
             f"a route must lead from a node to another one, got {written(paths[place])} at {place}"
         )
-    amounts = [route.amount for route in routes]
     if not hops:
         lengths = np.ones_like(lengths)
         paths = [(path[0], path[-1]) for path in paths]
     route = np.repeat(np.arange(len(paths)), lengths)
     begin = np.cumsum(lengths) - lengths
     hop = np.arange(len(route)) - begin[route]
+    amounts = [getattr(route, "amount", None) for route in routes]
     whole = _of_arrays(
         [node for path in paths for node in path[:-1]],
         [node for path in paths for node in path[1:]],
-        [amounts[r] for r in route.tolist()],
+        None if None in amounts else [amounts[r] for r in route.tolist()],
     )
     waiting = None
     if (lengths > 1).any():

@@ -14,240 +14,186 @@ those in b are thought of as pairs that stay where they are; only as many go as 
 has more than the other, so that neither has more than the fuller one had. Where the link has room
 in a round in which u has none, u is first made room there, in the same way.
 
-An end of transfer e is ``2 e`` or ``2 e + 1``; the ends of a group in one round are a linked list.
-Group 0 has no limit, and no lists. ``T`` transfers, ``G`` groups and links, ``W`` rounds at most.
+A transfer has three places: 0 and 1 in its groups, 2 in its link. Place p of transfer e is number
+``4 e + p``; those of a group or link in one round are a linked list. Group 0 stands for none, and
+has neither limit nor lists. ``T`` transfers, ``G`` groups and links, ``W`` rounds at most.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from ..shared.compiling import inlined, kernel
+from ..shared.compiling import kernel
 from ..shared.interrupts import interrupted, long_kernel, new_meter
 from ..shared.words import lowest_bit
 
 ONE, ALL = np.uint64(1), np.uint64(2**64 - 1)
+# np.int64, not literals: numba would specialise functions for each literal.
+NONE, ZERO, LINK = np.int64(-1), np.int64(0), np.int64(2)
+# Columns of ``State.records[e, p]`` for a place p, of ``State.records[e, OWN]``, and of
+# ``State.cells``. A record of 64 bytes takes half the time of an array for each column.
+GROUP, NEXT, PREVIOUS = 0, 1, 2
+OWN, ROUND, MOVED = 3, 0, 1
+FIRST, COUNT = 0, 1
 # Pairs of rounds tried for a transfer before a round is added.
 TRIES = 64
 
 
 class State(NamedTuple):
-    """Transfers in rounds, and workspace of ``_make_room``."""
+    """Transfers in rounds, and workspace of ``_exchange``."""
 
-    group: np.ndarray  # (2 T,) int32, of each end
-    link: np.ndarray  # (T,) int32, a number of a group that no end has, or 0
+    # (T, 4, 4) int32. Of each place its group and the places after and before it in its list, or
+    # -1; of the transfer its round, and whether the present step of an exchange has moved it.
+    records: np.ndarray
     limits: np.ndarray  # (G,) int64
-    rounds: np.ndarray  # (T,) int64
-    counts: np.ndarray  # (G, W) int32, how many ends, or transfers of a link, are in a round
+    # (G, W, 2) int32: the first place of a group in a round, or -1, and how many there are.
+    cells: np.ndarray
     full: np.ndarray  # (G, W // 64 + 1) uint64, bit c % 64 of word c // 64: round c is full
-    first: np.ndarray  # (G, W) int32, the first end of a group in a round, or -1
-    following: np.ndarray  # (2 T,) int32, the end after this one in its list, or -1
-    previous: np.ndarray  # (2 T,) int32
-    moved_at: np.ndarray  # (T,) int64, the call of ``_make_room`` that last moved a transfer
-    trail: np.ndarray  # (T,) int64, the transfers that it moved
-    net: np.ndarray  # (G,) int64, how many of a link it moved out of the round to make room in
-    net_at: np.ndarray  # (G,) int64, the call that ``net`` is of
+    trail: np.ndarray  # (T,) int64, the transfers that a step moved
+    net: np.ndarray  # (G,) int64, how many of a link a step moved out of the round it began with
 
 
 @kernel
-def _count(state, g, c, step):
-    """Count one end, or one transfer of a link, more or less in a round."""
-    if g > 0:
-        if max(state.counts[g, c], state.counts[g, c] + step) == state.limits[g]:
-            state.full[g, c // 64] ^= ONE << np.uint64(c % 64)
-        state.counts[g, c] += step
-
-
-@kernel
-def _insert(state, end, c):
-    """Put the end of a transfer into a round of its group."""
-    g = state.group[end]
-    if g > 0:
-        behind = state.first[g, c]
-        state.following[end] = behind
-        state.previous[end] = -1
-        if behind >= 0:
-            state.previous[behind] = end
-        state.first[g, c] = end
-        _count(state, g, c, 1)
-
-
-@kernel
-def _remove(state, end, c):
-    """Take the end of a transfer out of a round of its group."""
-    g = state.group[end]
-    if g > 0:
-        behind, ahead = state.following[end], state.previous[end]
+def _shift(state, e, p, before, c):
+    """Take a place out of a round of its group, and put it into another one; ``NONE`` for none."""
+    records, limits, cells, full = state.records, state.limits, state.cells, state.full
+    g = records[e, p, GROUP]
+    if g > 0 and before >= 0:
+        behind, ahead = records[e, p, NEXT], records[e, p, PREVIOUS]
         if ahead >= 0:
-            state.following[ahead] = behind
+            records[ahead >> 2, ahead & 3, NEXT] = behind
         else:
-            state.first[g, c] = behind
+            cells[g, before, FIRST] = behind
         if behind >= 0:
-            state.previous[behind] = ahead
-        _count(state, g, c, -1)
-
-
-@kernel
-def _move(state, e, c):
-    """Move a transfer to another round."""
-    before = state.rounds[e]
-    state.rounds[e] = c
-    for end in range(2 * e, 2 * e + 2):
-        # Where both ends are in one group, the transfer counts once.
-        if end == 2 * e or state.group[end] != state.group[end - 1]:
-            _remove(state, end, before)
-            _insert(state, end, c)
-    _count(state, state.link[e], before, -1)
-    _count(state, state.link[e], c, 1)
+            records[behind >> 2, behind & 3, PREVIOUS] = ahead
+        if cells[g, before, COUNT] == limits[g]:
+            full[g, before // 64] ^= ONE << np.uint64(before % 64)
+        cells[g, before, COUNT] -= 1
+    if g > 0 and c >= 0:
+        behind = cells[g, c, FIRST]
+        records[e, p, NEXT] = behind
+        records[e, p, PREVIOUS] = -1
+        if behind >= 0:
+            records[behind >> 2, behind & 3, PREVIOUS] = 4 * e + p
+        cells[g, c, FIRST] = 4 * e + p
+        cells[g, c, COUNT] += 1
+        if cells[g, c, COUNT] == limits[g]:
+            full[g, c // 64] ^= ONE << np.uint64(c % 64)
 
 
 @kernel
 def _round_with_room(full, g, h, k, c):
     """Return the first round from c on that is full for none of three groups."""
     word = c // 64
-    bits = full[g, word] | full[h, word] | full[k, word] | (ONE << np.uint64(c % 64)) - ONE
+    bits = (ONE << np.uint64(c % 64)) - ONE
+    bits |= full[g, word] | full[h, word] | full[k, word]
     while bits == ALL:
         word += 1
         bits = full[g, word] | full[h, word] | full[k, word]
     return 64 * word + lowest_bit(~bits)
 
 
-@inlined
-def _may_move(state, e, over, other, direction, call):
-    """Tell whether a transfer may go to the other round, by its pairs over the same link."""
-    k = state.link[e]
-    if k == 0:
-        return True
-    gone = direction * state.net[k] if state.net_at[k] == call else 0
-    return gone < state.counts[k, over] - state.counts[k, other] + 2 * gone
-
-
 @kernel
-def _make_room(state, e, end, a, b, call):
-    """Insert an end of e into round a, where its group may have too many then, and has room in b.
-
-    Return (success, transfers moved). Without success all is as before.
-    """
-    g = state.group[end]
-    over, other, direction = a, b, 1
-    state.moved_at[e] = call
-    _insert(state, end, a)
-    length = 0
-    success = True
-    while success and state.counts[g, over] > state.limits[g]:
-        x = state.first[g, over]
-        while x >= 0 and (
-            state.moved_at[x // 2] == call
-            or not _may_move(state, x // 2, over, other, direction, call)
-        ):
-            x = state.following[x]
-        success = x >= 0
-        if success:
-            moved = x // 2
-            state.moved_at[moved] = call
-            state.trail[length] = moved
-            length += 1
-            _move(state, moved, other)
-            k = state.link[moved]
-            if state.net_at[k] != call:
-                state.net_at[k] = call
-                state.net[k] = 0
-            state.net[k] += direction
-            if state.group[x ^ 1] != g:
-                g = state.group[x ^ 1]
-                over, other, direction = other, over, -direction
-    if not success:
-        for i in range(length - 1, -1, -1):
-            _move(state, state.trail[i], a + b - state.rounds[state.trail[i]])
-        _remove(state, end, a)
-    return success, length
-
-
-@kernel
-def _exchange(state, e, a, b, call):
+def _exchange(state, e, a, b):
     """Place e into round a by exchanges with others; return (success, transfers moved).
 
-    Its link has room in a, and its second group in b. ``call`` and ``call + 1`` are new numbers.
+    Its link has room in a, and its second group in b. Its places are taken one by one, the link's
+    first; each step makes room for one of them.
     """
-    u, v, k = state.group[2 * e], state.group[2 * e + 1], state.link[e]
-    state.rounds[e] = a
-    _count(state, k, a, 1)
-    success, length = _make_room(state, e, 2 * e, a, _round_with_room(state.full, u, u, u, 0), call)
-    if success and u != v:
-        if state.counts[v, b] >= state.limits[v]:
-            b = _round_with_room(state.full, v, v, v, 0)
-        success, further = _make_room(state, e, 2 * e + 1, a, b, call + 1)
-        length += further
-        if not success:
-            _remove(state, 2 * e, a)
+    records, limits, cells, full, trail, net = state
+    records[e, OWN, ROUND] = a
+    records[e, OWN, MOVED] = 1
+    work = 0
+    step = 0
+    success = True
+    while success and step < 3:
+        taken = (LINK + step) % 3
+        step += 1
+        g = records[e, taken, GROUP]
+        other = b
+        if step < 3 or cells[g, b, COUNT] >= limits[g]:
+            other = _round_with_room(full, g, g, g, ZERO)
+        _shift(state, e, taken, NONE, a)
+        over, direction = a, 1
+        length = 0
+        while success and cells[g, over, COUNT] > limits[g]:
+            # A transfer that this step has not moved yet, and that its pairs let go.
+            place = cells[g, over, FIRST]
+            while place >= 0:
+                if records[place >> 2, OWN, MOVED] == 0:
+                    k = records[place >> 2, LINK, GROUP]
+                    gone = direction * net[k]
+                    more = cells[k, over, COUNT] - cells[k, other, COUNT] + 2 * gone
+                    if k == 0 or gone < more:
+                        break
+                place = records[place >> 2, place & 3, NEXT]
+            success = place >= 0
+            if success:
+                moved = np.int64(place >> 2)
+                records[moved, OWN, MOVED] = 1
+                records[moved, OWN, ROUND] = other
+                trail[length] = moved
+                length += 1
+                net[records[moved, LINK, GROUP]] += direction
+                for p in range(3):
+                    _shift(state, moved, p, over, other)
+                g = records[moved, 1 - (place & 3), GROUP]
+                over, other, direction = other, over, -direction
+        for i in range(length):
+            moved = trail[i]
+            records[moved, OWN, MOVED] = 0
+            net[records[moved, LINK, GROUP]] = 0
+            if not success:
+                c = records[moved, OWN, ROUND]
+                records[moved, OWN, ROUND] = over + other - c
+                for p in range(3):
+                    _shift(state, moved, p, np.int64(c), over + other - c)
+        work += length
     if not success:
-        _count(state, k, a, -1)
-    return success, length
+        for p in range(step):
+            _shift(state, e, (LINK + p) % 3, a, NONE)
+    records[e, OWN, MOVED] = 0
+    return success, work
 
 
 @long_kernel
-def colour(order, groups, limits, R, W):
-    """Return the rounds (T,) of transfers that are placed in the order (T,).
+def colour(order, state, R):
+    """Place the transfers in the order (T,), so that ``state.records`` has their rounds.
 
-    ``groups`` (T, 3) int32: the two groups of a transfer and its link, ``limits`` (G,). ``R`` :
-    rounds that are there at first, ``W`` the most there may be. A group has at most
-    ``limits[g] * R`` transfers; with W = 3 R all find room.
+    ``R`` : rounds that are there at first. A group has at most ``limits[g] * R`` transfers; with
+    W = 3 R all find room. Where both groups of a transfer are one, the second is 0. All but limits,
+    groups and the first places, which are -1, is 0 at first.
     """
-    T = groups.shape[0]
-    G = limits.size
-    first = np.empty((G, W), np.int32)
-    for g in range(G):
-        for c in range(W):
-            first[g, c] = -1
-    group = np.empty(2 * T, np.int32)
-    link = np.empty(T, np.int32)
-    for e in range(T):
-        group[2 * e] = groups[e, 0]
-        group[2 * e + 1] = groups[e, 1]
-        link[e] = groups[e, 2]
-    state = State(
-        group,
-        link,
-        limits,
-        np.empty(T, np.int64),
-        np.zeros((G, W), np.int32),
-        np.zeros((G, W // 64 + 1), np.uint64),
-        first,
-        np.empty(2 * T, np.int32),
-        np.empty(2 * T, np.int32),
-        np.zeros(T, np.int64),
-        np.empty(T, np.int64),
-        np.zeros(G, np.int64),
-        np.zeros(G, np.int64),
-    )
-    call = 1
+    records, full = state.records, state.full
     meter = new_meter()
-    for i in range(T):
-        if interrupted(meter, 8):
+    work = 0
+    for i in range(order.size):
+        if interrupted(meter, 8 * (work + 1)):
             break
         e = order[i]
-        u, v, k = group[2 * e], group[2 * e + 1], link[e]
-        c = _round_with_room(state.full, u, v, k, 0)
+        u, v, k = records[e, 0, GROUP], records[e, 1, GROUP], records[e, LINK, GROUP]
+        c = _round_with_room(full, u, v, k, ZERO)
+        work = 0
+        tries = 0
         placed = False
-        if c >= R:
-            # Rounds in which u has room as well, if there are such ones.
-            h = u if _round_with_room(state.full, u, k, k, 0) < R else k
-            tries = 0
-            a = _round_with_room(state.full, h, k, k, 0)
-            while a < R and tries < TRIES and not placed:
-                b = _round_with_room(state.full, v, v, v, 0)
-                while b < R and tries < TRIES and not placed:
-                    placed, length = _exchange(state, e, a, b, call)
-                    call += 2
-                    tries += 1
-                    interrupted(meter, 8 * length)
-                    b = _round_with_room(state.full, v, v, v, b + 1)
-                a = _round_with_room(state.full, h, k, k, a + 1)
+        # Rounds in which u has room as well as the link, or else rounds in which the link has.
+        h, a, b = u, NONE, R
+        while c >= R and tries < TRIES and not placed:
+            if b >= R:
+                a, b = _round_with_room(full, h, k, k, a + 1), ZERO
+                if a >= R and (h == k or tries > 0):
+                    break
+                if a >= R:
+                    h, a, b = k, NONE, R
+                    continue
+            b = _round_with_room(full, v, v, v, b)
+            if b < R:
+                placed, moved = _exchange(state, e, a, b)
+                work += moved
+                tries += 1
+                b += 1
         if not placed:
-            state.rounds[e] = c
-            _insert(state, 2 * e, c)
-            if u != v:
-                _insert(state, 2 * e + 1, c)
-            _count(state, k, c, 1)
+            records[e, OWN, ROUND] = c
+            for p in range(3):
+                _shift(state, e, p, NONE, c)
             R = max(R, c + 1)
-    return state.rounds

@@ -5,8 +5,10 @@ most ``limits[g]`` transfers of group g. Group 0 has no limit. A transfer may ha
 others: gate ``before[e]`` opens in the round after the last transfer whose ``after`` is this gate.
 Nothing feeds gate 0, and nothing waits for gate 1.
 
-``T`` transfers, ``G`` groups, ``W`` rounds at most.
+``T`` transfers, ``K`` groups of each, ``G`` groups in all, ``W`` rounds at most.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,20 +18,28 @@ from ..shared.words import lowest_bit
 ONE, ALL = np.uint64(1), np.uint64(2**64 - 1)
 
 
-@long_kernel
-def first_fit(order, groups, limits, before, after, gates, W):
-    """Place the transfers in the order (T,); return (their rounds (T,), how many were placed).
+class Problem(NamedTuple):
+    """Transfers, their groups and gates."""
 
-    It ends at the first transfer that has no room in W rounds. ``groups`` (T, K) int32; ``before``
-    and ``after`` (T,) are gates below ``gates``; the order has first what others wait for.
+    order: np.ndarray  # (T,) int64, with those first that others wait for
+    groups: np.ndarray  # (T, K) int32
+    limits: np.ndarray  # (G,) int64
+    before: np.ndarray  # (T,) int64
+    after: np.ndarray  # (T,) int64
+
+
+@long_kernel
+def first_fit(problem, rounds, counts, full, begins, opens):
+    """Place transfers into ``rounds`` (T,); return how many were placed.
+
+    It ends at the first one that has no room in W rounds. The rest is zero at first: ``counts``
+    (G, W) int32, how many transfers of a group are in a round; ``full`` (G, W // 64 + 1) uint64,
+    bit c % 64 of word c // 64: round c is full; ``begins`` (G,), the first word with a round that
+    is not; ``opens``, the round in which each gate opens.
     """
+    order, groups, limits, before, after = problem
     T, K = groups.shape
-    rounds = np.empty(T, np.int64)
-    counts = np.zeros((limits.size, W), np.int32)
-    # Bit c % 64 of word c // 64: round c is full. Rounds from W on never are, so that each search
-    # ends in the last word.
-    full = np.zeros((limits.size, W // 64 + 1), np.uint64)
-    opens = np.zeros(gates, np.int64)
+    W = counts.shape[1]
     meter = new_meter()
     placed = 0
     while placed < T and not interrupted(meter, 8):
@@ -37,12 +47,20 @@ def first_fit(order, groups, limits, before, after, gates, W):
         word = opens[before[e]] // 64
         bits = (ONE << np.uint64(opens[before[e]] % 64)) - ONE
         for k in range(K):
-            bits |= full[groups[e, k], word]
-        while bits == ALL:
-            word += 1
-            bits = np.uint64(0)
+            g = groups[e, k]
+            # Rounds from W on are never full, so that each search ends in the last word.
+            while full[g, begins[g]] == ALL:
+                begins[g] += 1
+            if begins[g] > word:
+                word = begins[g]
+                bits = np.uint64(0)
+        while True:
             for k in range(K):
                 bits |= full[groups[e, k], word]
+            if bits != ALL:
+                break
+            word += 1
+            bits = np.uint64(0)
         c = 64 * word + lowest_bit(~bits)
         if c >= W:
             break
@@ -54,4 +72,4 @@ def first_fit(order, groups, limits, before, after, gates, W):
                 full[g, word] |= ONE << np.uint64(c % 64)
         opens[after[e]] = max(opens[after[e]], c + 1)
         placed += 1
-    return rounds, placed
+    return placed

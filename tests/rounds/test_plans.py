@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -142,3 +142,15 @@ def test_flows_in_a_circle_are_refused() -> None:
     circle = Balance("own", lb.Ring(3), "flows", fields)
     with pytest.raises(lb.DeadlockError, match="circle"):
         lb.schedule(circle, per_node=1)
+
+
+def test_moves_without_amounts() -> None:
+    class Move(NamedTuple):
+        task: int
+        path: tuple[int, ...]
+
+    rounds = lb.schedule([Move(7, (0, 1, 2)), Move(8, (3, 1))], per_node=1)  # type: ignore[arg-type]
+    assert rounds.amount is None
+    assert rounds.verify()
+    assert rounds.count == rounds.bound == 3
+    assert "amount" not in rounds.to_dict()

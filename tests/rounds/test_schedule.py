@@ -97,13 +97,13 @@ def test_small_multigraphs_beside_the_least_number_of_rounds(
     limits: dict[str, Any], full: bool
 ) -> None:
     more = 0
-    for src, dst in multigraphs(3, 1000 if full else 60, most=11):
+    for src, dst in multigraphs(3, 5000 if full else 200, most=11):
         transfers = list(zip(src.tolist(), dst.tolist(), strict=True))
         least = oracle.least(transfers, limits)
         count = checked(src, dst, **limits).count
         assert least <= count <= least + 1
         more += count > least
-    assert more <= (20 if full else 2)
+    assert more <= (50 if full else 2)
 
 
 @st.composite
@@ -151,13 +151,16 @@ def test_no_transfer_could_go_earlier(problem: tuple[Any, Any, Any, dict[str, An
 
 def test_amounts_change_no_number_of_rounds() -> None:
     draws = np.random.default_rng(4)
+    means = []
     for src, dst in multigraphs(4, 100):
         amount = draws.integers(0, 100, len(src))
         plain = lb.schedule(src, dst, per_node=2)
         weighed = lb.schedule(src, dst, amount=amount, per_node=2)
         assert weighed.count == plain.count == plain.bound
-        rank = np.argsort(np.argsort(amount))
-        assert np.corrcoef(rank, weighed.round)[0, 1] < 0.5 or weighed.count < 3
+        heavy = amount > 50
+        if weighed.count > 1 and heavy.any() and not heavy.all():
+            means.append((weighed.round[heavy].mean(), weighed.round[~heavy].mean()))
+    assert sum(first < second for first, second in means) > 0.9 * len(means) > 50
 
 
 def test_first_fit_alone_where_it_reaches_the_bound() -> None:
