@@ -65,6 +65,12 @@ if TYPE_CHECKING:
         Zipf,
     )
     from .registry import balance, methods, register_method
+    from .rounds.result import Rounds
+    from .rounds.scheduling import schedule
+    from .tasks.assign import assign_tasks
+    from .tasks.assignment import Assignment, Move
+    from .tasks.assignments import AssignmentBatch
+    from .tasks.memory import TaskMemory
     from .topologies.grids import Chain, Grid, Mesh, Ring, Torus
     from .topologies.hexa_cell_topology import HyperHexaCell
     from .topologies.hypercube import Hypercube
@@ -124,6 +130,12 @@ _HOME = {
         "Zipf",
     ),
     "registry": ("balance", "methods", "register_method"),
+    "tasks.assign": ("assign_tasks",),
+    "tasks.assignment": ("Assignment", "Move"),
+    "tasks.assignments": ("AssignmentBatch",),
+    "tasks.memory": ("TaskMemory",),
+    "rounds.result": ("Rounds",),
+    "rounds.scheduling": ("schedule",),
     "topologies.grids": ("Chain", "Grid", "Mesh", "Ring", "Torus"),
     "topologies.hexa_cell_topology": ("HyperHexaCell",),
     "topologies.hypercube": ("Hypercube",),
@@ -135,6 +147,8 @@ _HOME = {
 _MODULE = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
+    "Assignment",
+    "AssignmentBatch",
     "Balance",
     "BinaryBatch",
     "BinarySolution",
@@ -158,6 +172,7 @@ __all__ = [
     "MinimaxBatch",
     "MinimaxPlan",
     "MissingExtraError",
+    "Move",
     "Network",
     "Normal",
     "OneHot",
@@ -166,16 +181,19 @@ __all__ = [
     "Resampled",
     "Results",
     "Ring",
+    "Rounds",
     "Route",
     "RoutingScheme",
     "Statistic",
     "Study",
+    "TaskMemory",
     "Topology",
     "Torus",
     "TwoValued",
     "Uniform",
     "Zipf",
     "__version__",
+    "assign_tasks",
     "balance",
     "check_routing",
     "count_tests",
@@ -208,6 +226,7 @@ __all__ = [
     "routing_graph",
     "run",
     "sample_loads",
+    "schedule",
     "scheduling_network",
     "search_speedup",
     "simulate_search",

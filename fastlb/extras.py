@@ -10,6 +10,7 @@ from .errors import MissingExtraError
 
 # The extra of fastlb that installs each library.
 EXTRAS = {
+    "brotli": "vt",
     "click": "cli",
     "distributed": "dask",
     "highspy": "mps",

@@ -19,6 +19,7 @@ from .exchange.fault_tolerance import fault_tolerant_dem
 from .exchange.generalized_exchange import gde
 from .exchange.loads import RECORDS
 from .flows.minimax import minimax_flow
+from .flows.plan import Route
 from .hexa_cells.hexa_cell_exchange import hexa_cell
 from .montecarlo.runner import run
 from .montecarlo.study import Study
@@ -27,6 +28,7 @@ from .programs.families import random_binary
 from .programs.simulation import search_speedup
 from .random_loads.distributions import Uniform
 from .random_loads.sampling import sample_loads
+from .rounds.scheduling import schedule
 from .topologies.grids import Mesh, Ring, Torus
 from .topologies.hexa_cell_topology import HyperHexaCell
 from .topologies.hypercube import Hypercube
@@ -58,8 +60,8 @@ def warmup(*names: str, dtypes: Iterable[DTypeLike] = (np.int64,)) -> dict[str, 
     ----------
     *names : str
         Of ``dem``, ``gde``, ``dde``, ``hexa_cell``, ``fault_tolerant_dem``, ``minimax_flow``,
-        ``solve_binary``, ``search_speedup``, ``sample_loads`` and ``run``; without any, all of
-        these.
+        ``solve_binary``, ``search_speedup``, ``schedule``, ``sample_loads`` and ``run``; without
+        any, all of these.
     dtypes : iterable of dtype
         Of the loads that the balancing methods will get.
 
@@ -200,6 +202,14 @@ def _search(_: np.dtype[Any], many: bool) -> None:
         search_speedup(costs, rows, least, cube)
 
 
+def _rounds(_: np.dtype[Any], many: bool) -> None:
+    nodes = np.arange(1001 if many else 3)
+    # Odd circles three times over: first fit misses the bound.
+    for per_node in (1, 2):
+        schedule(np.tile(nodes, 3), np.tile(np.roll(nodes, 1), 3), per_node=per_node)
+    schedule([Route(0, 2, (0, 1, 2), 1)], per_node=1)
+
+
 def _sampling(_: np.dtype[Any], many: bool) -> None:
     for loads in ("uniform:10", Uniform(2**40), "exponential:1000", "one-hot:1000"):
         sample_loads(loads, Ring(64), trials=10_000 if many else 2, seed=0)
@@ -247,6 +257,7 @@ _RUNS: dict[str, _Run] = {
     "minimax_flow": _minimax,
     "solve_binary": _binary,
     "search_speedup": _search,
+    "schedule": _rounds,
     "sample_loads": _sampling,
     "run": _study,
 }

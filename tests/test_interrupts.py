@@ -116,6 +116,28 @@ def coloured() -> Any:
     return lb.gde(np.arange(150_001), lb.Network(links), lam="1/2", max_sweeps=1).moved
 
 
+def transfers() -> Any:
+    return np.zeros(1_100_000, np.int64), np.ones(1_100_000, np.int64)
+
+
+def coloured_rounds() -> Any:
+    T, module = 1_100_000, kernels("rounds.exchange")
+    records, cells = np.zeros((T, 4, 4), np.int32), np.zeros((1, 1, 2), np.int32)
+    full, trail, one = np.zeros((1, 1), np.uint64), np.zeros(T, np.int64), np.zeros(1, np.int64)
+    state = module.State(records, np.array([2**62]), cells, full, trail, one)
+    module.colour(np.arange(T), state, 1)
+
+
+def walked() -> Any:
+    return kernels("rounds.orientation").orient(np.stack(transfers(), axis=1), 2)
+
+
+def chained() -> Any:
+    gates = np.arange(1_100_001)
+    before, after = np.where(gates > 0, gates + 1, 0), gates + 2
+    return kernels("rounds.chains").chain_lengths(before, after, len(gates) + 2)
+
+
 LONG: dict[str, Callable[[], Any]] = {
     "minimax flow": plan,
     "entities within a budget": lambda: entities("budget"),
@@ -135,6 +157,10 @@ LONG: dict[str, Callable[[], Any]] = {
     "gde by weight": lambda: weighted("gde", np.int64, lb.Torus(128, 128)),
     "sample_loads": drawn,
     "colouring": coloured,
+    "first fit of rounds": lambda: lb.schedule(*transfers(), send=10**6).count,
+    "exchanges of rounds": coloured_rounds,
+    "directions": walked,
+    "chains of transfers": chained,
 }
 
 

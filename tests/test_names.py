@@ -21,6 +21,7 @@ FUNCTIONS = (
     "parse_topology",
     "recursive_doubling",
     "register_method",
+    "schedule",
 )
 
 

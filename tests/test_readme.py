@@ -75,6 +75,26 @@ def test_a_migration_plan_from_csv_is_pasted_and_prints_what_is_shown(tmp_path):
     assert (tmp_path / "plan.json").exists()
 
 
+def test_tasks_are_assigned_as_shown(tmp_path):
+    task = re.search(
+        r"^```bash\n\.venv/bin/fastlb (assign .*?)\n```\n\n```\n(.*?)^```$", README, re.M | re.S
+    )
+    (tmp_path / "fastlb").mkdir()
+    (tmp_path / "fastlb" / "data").symlink_to(ROOT / "fastlb" / "data")
+    code = f"import sys; sys.argv[1:] = {task[1].split()!r}; from fastlb.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={**os.environ, "COLUMNS": "80", "PYTHONIOENCODING": "utf-8", "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [line.rstrip() for line in done.stdout.splitlines()] == task[2].splitlines()
+    assert len(list((tmp_path / "balanced").iterdir())) == 16
+
+
 def test_the_hexa_cell_table_is_what_the_library_finds():
     found = [
         f"| {e.place}: {e.printed} | {e.right} | {e.example}: {e.shown} |"

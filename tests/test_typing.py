@@ -67,6 +67,11 @@ assert_type(lb.count_tests(*single).rows, int | NDArray[np.int64])
 assert_type(lb.search_speedup(*single, "hypercube:2").speedup, float | NDArray[np.float64])
 assert_type(lb.gde([1, 2], "ring:2", weights=[Fraction(1, 3), 0.5]), lb.Balance)
 assert_type(lb.dem([1, 2], "hypercube:1", weights=["1/3", 2]), lb.Balance)
+
+assert_type(lb.schedule([0, 1], np.array([1, 2]), amount=["7/2", "3"], send=[1, 2, 1]), lb.Rounds)
+assert_type(lb.schedule(plan, per_node=1).count, int)
+assert_type(lb.schedule(plan.routes(), per_link=1, hops=False).gap, float)
+assert_type(lb.schedule(lb.dde([1, 2], "ring:2", record="flows"), per_node=1), lb.Rounds)
 """
 WRONG = """
 import fastlb as lb

@@ -249,6 +249,8 @@ def balance(
         console = output()
         for part in balance_report(load_file, result, options, picture=picture):
             console.print(part, soft_wrap=isinstance(part, Text))
+        if load_file.kind == "vt":
+            console.print("amounts, not tasks: fastlb assign says which tasks to move")
         if target is not None:
             console.print(Text(f"wrote {target}"), soft_wrap=True)
     if named is not None and not load_file.by_node:

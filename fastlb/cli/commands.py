@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 # name: (module, attribute, the line shown in the list of commands)
 COMMANDS = {
     "balance": (".balance", "balance", "Balance loads from a file; show before and after."),
+    "assign": (".assign", "assign", "Choose which whole tasks move where."),
     "solve": (".solve", "solve", "Solve a 0-1 program from a model file exactly."),
     "plan": (".plan", "plan", "Plan moves in a network under link capacities."),
     "study": (".study", "study", "Run a Monte Carlo study; print its table and plots."),

@@ -26,6 +26,8 @@ Examples:
     fastlb plan gl1.max
   At most 500 units may move, and those of node db1 stay:
     fastlb plan net.gml --loads loads.json --max-moves 500 --pin db1
+  In rounds in which a node takes part in 2 transfers at most:
+    fastlb plan links.csv --loads servers.csv --rounds 2
 
 \b
 NETWORK is one of
@@ -52,6 +54,13 @@ LOADS holds a number for every node:
 explained by help(fastlb.files.planfile.plan_document); --json prints the
 same), .graphml (flow on the links) or .csv (routes). --draw places nodes by x and y,
 pos, or longitude and latitude, of NETWORK or LOADS, where they are there.
+
+\b
+--rounds K says in which order to carry a plan out: each hop of a route is a
+transfer of one round, after the hop before, and a node sends and receives at
+most K in a round. Rounds are numbered from 1. Where fewer rounds may be
+possible, the least number that may be is printed beside theirs. Of files,
+.json and .csv have the rounds.
 """
 
 
@@ -99,6 +108,12 @@ pos, or longitude and latitude, of NETWORK or LOADS, where they are there.
 @click.option(
     "--pin", multiple=True, metavar="NODE", help="This node's own load stays; repeatable."
 )
+@click.option(
+    "--rounds",
+    type=click.IntRange(min=1),
+    metavar="K",
+    help="Also in rounds, at most K transfers a node in each.",
+)
 @click.option("-o", "--out", metavar="FILE", help="Write the plan: .json, .graphml or .csv.")
 @click.option("--draw", metavar="FILE", help="Draw the network and the plan: .png or .svg.")
 @click.option("--force", is_flag=True, help="Overwrite files.")
@@ -117,6 +132,7 @@ def plan(
     ignore: tuple[str, ...],
     undirected: bool,
     parallel: bool,
+    rounds: int | None,
     out: str | None,
     draw: str | None,
     force: bool,
@@ -156,7 +172,9 @@ def plan(
         result = _compute_plan(named, node_excess, options, file or named.source, before)
         chosen = {k: v for k, v in options.items() if v not in (None, ())}
         chosen["plan"] = chosen.pop("way")
-        document = planfile.plan_document(result, named, node_excess, file, chosen, before=before)
+        document = planfile.plan_document(
+            result, named, node_excess, file, chosen, before=before, per_node=rounds
+        )
         if target is not None:
             planfile.write_plan(target, document, result, force=force)
         if picture is not None:

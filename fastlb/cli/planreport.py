@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 LISTED_LINKS = 12
 LISTED_ROUTES = 20
 LISTED_NODES = 20
+LISTED_TRANSFERS = 20
 
 
 def plan_report(document: dict[str, Any]) -> Iterator[RenderableType]:
@@ -38,7 +39,8 @@ def plan_report(document: dict[str, Any]) -> Iterator[RenderableType]:
     yield from _held_back(document)
     busiest = f"because of these links the most on a link cannot be below {document['contention']}"
     yield from _links(f"bottleneck: {busiest}", document["bottleneck"])
-    yield from _routes(document["routes"])
+    yield from _routes(document)
+    yield from _rounds(document["rounds"])
     yield from _nodes(document["nodes"])
 
 
@@ -78,16 +80,42 @@ def _links(title: str, rows: list[dict[str, Any]]) -> Iterator[RenderableType]:
     yield from _rest(len(rows) - LISTED_LINKS, "links")
 
 
-def _routes(routes: list[dict[str, Any]]) -> Iterator[RenderableType]:
+def _routes(document: dict[str, Any]) -> Iterator[RenderableType]:
+    from ..files.planfile import rounds_of_routes
+
+    routes = document["routes"]
     if not routes:
         return
     yield Text("routes, largest first:")
-    table = _table("amount", "path")
-    ordered = sorted(routes, key=lambda route: -_size(route["amount"]))
-    for route in ordered[:LISTED_ROUTES]:
-        table.add_row(str(route["amount"]), Text(_path_text(route["path"])))
+    in_rounds = document["rounds"] is not None
+    rounds = rounds_of_routes(document) if in_rounds else [[]] * len(routes)
+    table = _table("amount", "path", *(["rounds"] if in_rounds else []))
+    ordered = sorted(range(len(routes)), key=lambda r: -_size(routes[r]["amount"]))
+    for r in ordered[:LISTED_ROUTES]:
+        cells = [Text(_path_text(list(map(str, rounds[r]))))] if in_rounds else []
+        table.add_row(str(routes[r]["amount"]), Text(_path_text(routes[r]["path"])), *cells)
     yield table
     yield from _rest(len(routes) - LISTED_ROUTES, "routes")
+
+
+def _rounds(rounds: dict[str, Any] | None) -> Iterator[RenderableType]:
+    if rounds is None or not rounds["count"]:
+        return
+    limit = f"{rounds['per_node']} transfer{'s' if rounds['per_node'] != 1 else ''}"
+    least = "fewer are not possible"
+    if rounds["gap"]:
+        least = f"at least {rounds['bound']} are needed"
+    count = f"{rounds['count']} round{'s' if rounds['count'] != 1 else ''}"
+    yield Text(f"{count} with at most {limit} a node in each; {least}:")
+    table = _table("round", "amount", "from", "to")
+    before = None
+    for transfer in rounds["transfers"][:LISTED_TRANSFERS]:
+        number = "" if transfer["round"] == before else str(transfer["round"])
+        ends = Text(transfer["source"]), Text(transfer["target"])
+        table.add_row(number, str(transfer["amount"]), *ends)
+        before = transfer["round"]
+    yield table
+    yield from _rest(len(rounds["transfers"]) - LISTED_TRANSFERS, "transfers")
 
 
 def _nodes(nodes: list[dict[str, Any]]) -> Iterator[RenderableType]:
@@ -124,6 +152,6 @@ def _rest(count: int, what: str) -> Iterator[RenderableType]:
 def _table(*columns: str) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for column in columns:
-        texts = column in ("path", "from", "to", "node")
+        texts = column in ("path", "rounds", "from", "to", "node")
         table.add_column(column, justify="left" if texts else "right", overflow="fold")
     return table

@@ -17,12 +17,13 @@ import numpy as np
 from ..arguments import written
 from ..topologies.topology import Topology
 from .attributes import check_ignored
+from .lbdata import folder_files
 from .namednetwork import NamedNetwork, named_topology
 from .nodeloads import json_list, loads_in_order
 from .nodetables import GRAPH_SUFFIXES, read_node_table
 from .npyfile import read_npy
 from .textfiles import read_text, refuse
-from .vt import folder_files, read_task_loads
+from .vt import read_task_loads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -198,7 +199,7 @@ def _read_table(
     path = paths[0]
     if path is not None and (path.suffix.lower() not in TABLE_SUFFIXES or path.is_dir()):
         return None
-    if path is not None and re.search(r"\.-?\d+\.json$", path.name):
+    if path is not None and re.search(r"\.-?\d+\.json(\.br)?$", path.name):
         return None  # a file of a vt run
     text = _text(path) if path is None or path.suffix.lower() in TEXT_SUFFIXES else None
     source = "standard input" if path is None else str(path)

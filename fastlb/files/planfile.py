@@ -11,6 +11,7 @@ from xml.sax.saxutils import quoteattr
 
 from .._version import __version__
 from ..flows.plan import MinimaxPlan, Route, plain
+from ..rounds.scheduling import schedule
 from .writing import as_json, replacing
 
 if TYPE_CHECKING:
@@ -33,8 +34,9 @@ def plan_document(
     options: dict[str, Any],
     *,
     before: list[Number] | None = None,
+    per_node: int | None = None,
 ) -> dict[str, Any]:
-    """Return a plan as one JSON object.
+    """Return a plan as one JSON object, with rounds for a limit on a node's transfers.
 
     Entries: ``schema`` ("fastlb.plan") and ``version`` (1) of its form, ``fastlb`` (the
     library's version), ``content`` (SHA-256 of the problem: names, links, capacities, traffic,
@@ -48,7 +50,11 @@ def plan_document(
     contention, and ``links``, those that carry load (each of these links: source, target, flow,
     capacity, traffic, link number);
     ``routes`` (source, sink, amount, path of names); ``nodes`` (name, load before and after,
-    null where only the excess is known, excess, and what remains of it as ``left``). Numbers are
+    null where only the excess is known, excess, and what remains of it as ``left``); and
+    ``rounds``, null unless they were asked for: ``per_node`` (most transfers of a node in a
+    round), ``count``, ``bound`` (the proven lower bound of count), ``gap`` (count / bound - 1)
+    and ``transfers``, the hops of the routes by round (round from 1 on, source, target, amount,
+    number of the route in ``routes``, number of the hop in it, both from 0 on). Numbers are
     ints or floats, fractions are texts such as "7/2", and no limit is null.
     """
     summary = plan.to_dict()
@@ -107,7 +113,41 @@ def plan_document(
                 named.names, loads_before, loads_after, excess, remaining, strict=True
             )
         ],
+        "rounds": None if per_node is None else _rounds(routes, named, per_node),
     }
+
+
+def _rounds(routes: list[Route], named: NamedNetwork, per_node: int) -> dict[str, Any]:
+    """Return the hops of the routes in rounds."""
+    rounds = schedule(routes, per_node=per_node).to_dict()
+    columns = [rounds[name] for name in ("round", "src", "dst", "amount", "route", "hop")]
+    return {
+        "per_node": per_node,
+        "count": rounds["count"],
+        "bound": rounds["bound"],
+        "gap": rounds["gap"],
+        "transfers": [
+            {
+                "round": number + 1,
+                "source": named.names[u],
+                "target": named.names[v],
+                "amount": amount,
+                "route": route,
+                "hop": hop,
+            }
+            for number, u, v, amount, route, hop in sorted(
+                zip(*columns, strict=True), key=lambda transfer: transfer[0]
+            )
+        ],
+    }
+
+
+def rounds_of_routes(document: dict[str, Any]) -> list[list[int]]:
+    """Return the round of every hop of every route of a plan's document."""
+    hops: list[list[int]] = [[0] * (len(route["path"]) - 1) for route in document["routes"]]
+    for transfer in document["rounds"]["transfers"]:
+        hops[transfer["route"]][transfer["hop"]] = transfer["round"]
+    return hops
 
 
 def _moved(amounts: list[Number], routes: list[Route]) -> list[Any]:
@@ -130,7 +170,8 @@ def movable(excess: list[Number]) -> Number:
 def write_plan(path: Path, document: dict[str, Any], plan: MinimaxPlan, *, force: bool) -> None:
     """Write a plan in the form that the suffix names.
 
-    ``.json`` holds the document, ``.csv`` the routes. ``.graphml`` holds the network, with name,
+    ``.json`` holds the document, ``.csv`` the routes, with the round of each hop where rounds
+    were asked for. ``.graphml`` holds the network, with name,
     loads, excess and what remains of it on the nodes, and flow, capacity, traffic, bottleneck
     and full (whether a link is one of ``full_links``) on all links, as numbers unless a
     fraction is among them.
@@ -180,10 +221,15 @@ def _content(
 
 
 def _routes_csv(document: dict[str, Any]) -> str:
-    lines = ["source,sink,amount,path"]
+    rows = [["source", "sink", "amount", "path"]]
     for route in document["routes"]:
-        ends = [_cell(route["source"]), _cell(route["sink"])]
-        lines.append(",".join([*ends, str(route["amount"]), _cell(" > ".join(route["path"]))]))
+        path = " > ".join(route["path"])
+        rows.append([route["source"], route["sink"], str(route["amount"]), path])
+    if document["rounds"] is not None:
+        hops = [" > ".join(map(str, rounds)) for rounds in rounds_of_routes(document)]
+        for row, last in zip(rows, ["rounds", *hops], strict=True):
+            row.append(last)
+    lines = [",".join(map(_cell, row)) for row in rows]
     return "\n".join(lines) + "\n"
 
 

@@ -58,7 +58,7 @@ def rows_of(text: str, source: str) -> Iterator[tuple[list[str], str]]:
 
     Cells are separated by semicolons, tabs or commas: by the first of these in the first line.
     """
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter(text), strict=True)
     try:
         for row in rows:
             cells = [cell.strip() for cell in row]
@@ -68,7 +68,8 @@ def rows_of(text: str, source: str) -> Iterator[tuple[list[str], str]]:
         refuse(f"{source} line {rows.line_num}", f"is no CSV text: {error}")
 
 
-def _delimiter(text: str) -> str:
+def delimiter(text: str) -> str:
+    """Return what separates cells: the first of semicolon, tab, comma in the first line."""
     for line in io.StringIO(text):
         if line.strip() and not line.lstrip().startswith("#"):
             return next((mark for mark in ";\t," if mark in line), ",")

@@ -21,6 +21,7 @@ _BUNDLED = {
     "more-wu": ("more_wu", "Branch and bound with and without balancing: the speedup"),
     "more-wu-faults": ("more_wu_faults", "DEM on hypercubes with faulty links: Figure 1"),
     "minimax": ("minimax", "Minimax flow: contention, routing schemes, traffic, entities"),
+    "tasks": ("tasks", "Whole tasks: gap, moves and time over sizes, networks and ways"),
 }
 
 # Parameters with which a bundled study can be run by its name.

@@ -39,6 +39,13 @@ QUESTIONS = {
         "computes that least contention exactly; DDE (direct dimension exchange), shown beside "
         "it, levels one axis of a grid after the other without a look at contention."
     ),
+    "tasks": (
+        "How even do loads get if tasks move whole, how much moves, and how long does the choice "
+        "of tasks take? Tasks go to any node, or over links alone along the flows of DDE (direct "
+        "dimension exchange, which computes what every link of a grid has to carry); beside them "
+        "stand the plan's flows without further exchanges, and placing all tasks anew, the "
+        "longest first."
+    ),
 }
 
 # By method: a sentence on what it does.

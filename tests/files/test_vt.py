@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import sys
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import brotli
 import pytest
 
+from fastlb import extras
+from fastlb.errors import MissingExtraError
 from fastlb.files.formats import read_load_file
 
 VT_16 = Path(str(files("fastlb"))) / "data" / "vt-16"
@@ -128,7 +132,7 @@ def test_broken_files_are_named(tmp_path: Path, content: str, says: str) -> None
 
 def test_a_file_that_is_no_text(tmp_path: Path) -> None:
     (tmp_path / "run.0.json").write_bytes(b'{"a": "\xff"}')
-    refused(tmp_path, "run.0.json is no JSON: not UTF-8")
+    refused(tmp_path, "run.0.json is neither UTF-8 text nor compressed with brotli")
 
 
 def test_truncated_real_data(tmp_path: Path) -> None:
@@ -164,11 +168,21 @@ def test_folders_of_several_runs_or_none(tmp_path: Path) -> None:
     assert read_load_file([str(tmp_path / "walk.*.json")]).loads.tolist() == [2]
 
 
-def test_compressed_files_must_be_decompressed(tmp_path: Path) -> None:
-    (tmp_path / "run.0.json.br").write_bytes(b"\x8b\x03\x80")
-    refused(tmp_path, "run.0.json.br is compressed with brotli: decompress it first (brotli -d")
-    refused(tmp_path / "run.0.json.br", "decompress it first")
-    refused(Path(tmp_path / "*.br"), "decompress it first")
+@pytest.mark.parametrize("name", ["run.{}.json.br", "run.{}.json"])
+def test_compressed_files(tmp_path: Path, name: str) -> None:
+    for rank in range(2):
+        content = json.dumps(datafile({0: [1, rank], 3: [4]})).encode()
+        (tmp_path / name.format(rank)).write_bytes(brotli.compress(content))
+    assert read(tmp_path) == [[1, 2], [4, 4]]
+    assert read_load_file([str(tmp_path / "run.*")]).loads.tolist() == [[1, 2], [4, 4]]
+
+
+def test_without_brotli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "brotli", None)
+    extras.extra.cache_clear()
+    (tmp_path / "run.0.json").write_bytes(brotli.compress(json.dumps(datafile({0: [1]})).encode()))
+    with pytest.raises(MissingExtraError, match="no text, perhaps compressed: brotli is needed"):
+        read_load_file([tmp_path])
 
 
 def test_one_rank_of_many_is_hardly_meant() -> None:
