@@ -64,6 +64,10 @@ if TYPE_CHECKING:
         Zipf,
     )
     from .registry import balance, methods, register_method
+    from .tasks.assign import assign_tasks
+    from .tasks.assignment import Assignment, Move
+    from .tasks.assignments import AssignmentBatch
+    from .tasks.memory import TaskMemory
     from .topologies.grids import Chain, Grid, Mesh, Ring, Torus
     from .topologies.hexa_cell_topology import HyperHexaCell
     from .topologies.hypercube import Hypercube
@@ -122,6 +126,10 @@ _HOME = {
         "Zipf",
     ),
     "registry": ("balance", "methods", "register_method"),
+    "tasks.assign": ("assign_tasks",),
+    "tasks.assignment": ("Assignment", "Move"),
+    "tasks.assignments": ("AssignmentBatch",),
+    "tasks.memory": ("TaskMemory",),
     "topologies.grids": ("Chain", "Grid", "Mesh", "Ring", "Torus"),
     "topologies.hexa_cell_topology": ("HyperHexaCell",),
     "topologies.hypercube": ("Hypercube",),
@@ -133,6 +141,8 @@ _HOME = {
 _MODULE = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
+    "Assignment",
+    "AssignmentBatch",
     "Balance",
     "BinaryBatch",
     "BinarySolution",
@@ -156,6 +166,7 @@ __all__ = [
     "MinimaxBatch",
     "MinimaxPlan",
     "MissingExtraError",
+    "Move",
     "Network",
     "Normal",
     "OneHot",
@@ -168,12 +179,14 @@ __all__ = [
     "RoutingScheme",
     "Statistic",
     "Study",
+    "TaskMemory",
     "Topology",
     "Torus",
     "TwoValued",
     "Uniform",
     "Zipf",
     "__version__",
+    "assign_tasks",
     "balance",
     "check_routing",
     "count_tests",

@@ -1,0 +1,113 @@
+"""The ways that moving tasks take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..accelerate import kernels
+
+if TYPE_CHECKING:
+    from ..topologies.topology import Topology
+    from .units import Integers
+
+# Entries of a table of distances and of one of predecessors that are made at a time.
+MOST_DISTANCES = 2**24
+
+
+@dataclass(frozen=True, eq=False)
+class Paths:
+    """Paths of nodes, one after the other, of the tasks that move, by number; ``M`` of them.
+
+    Attributes
+    ----------
+    ends : (M,) int64
+        Where each path ends in ``nodes``.
+    nodes : int64
+        The nodes of all paths; each path begins where its task was, and ends where it is.
+    links : (L, 2) int64 or None
+        Pairs of nodes that a path may follow; None: any.
+    """
+
+    ends: Integers
+    nodes: Integers
+    links: Integers | None
+
+    @property
+    def hops(self) -> int:
+        return len(self.nodes) - len(self.ends)
+
+    def listed(self) -> list[tuple[int, ...]]:
+        nodes = self.nodes.tolist()
+        ends = self.ends.tolist()
+        begins = [0, *ends][: len(ends)]
+        return [tuple(nodes[a:b]) for a, b in zip(begins, ends, strict=True)]
+
+    def linked(self) -> bool:
+        """Tell whether every step of every path follows a link."""
+        if self.links is None or not len(self.nodes):
+            return True
+        inside = np.ones(len(self.nodes), dtype=bool)
+        inside[self.ends - 1] = False
+        at = np.flatnonzero(inside)
+        count = int(max(self.nodes.max(), self.links.max(initial=0))) + 1
+        steps = self.nodes[at] * count + self.nodes[at + 1]
+        return bool(np.isin(steps, self.links[:, 0] * count + self.links[:, 1]).all())
+
+
+def direct_paths(before: Integers, after: Integers) -> Paths:
+    """Return paths straight from the old to the new node of every task that moves."""
+    tasks = np.flatnonzero(before != after)
+    nodes = np.stack([before[tasks], after[tasks]], axis=1).reshape(-1)
+    return Paths(np.arange(2, len(nodes) + 1, 2), nodes, None)
+
+
+def hop_paths(hops: Integers, before: Integers, nodes: int, links: Integers) -> Paths:
+    """Return the paths that hops (2, H), tasks and where to, make up."""
+    _, ends, path = kernels("tasks.along").paths_of(hops, before, nodes)
+    return Paths(ends, path, links)
+
+
+def shortest_paths(before: Integers, after: Integers, topology: Topology) -> Paths:
+    """Return shortest paths over a topology's links.
+
+    Raises
+    ------
+    ValueError
+        If a task's nodes are in different parts of the network.
+    """
+    from scipy.sparse.csgraph import dijkstra
+
+    tasks = np.flatnonzero(before != after)
+    # Back from the target, so that predecessors lead on.
+    targets, place = np.unique(after[tasks], return_inverse=True)
+    matrix = topology.adjacency()
+    part = max(1, MOST_DISTANCES // topology.size)
+    steps: list[list[int]] = [[] for _ in range(len(tasks))]
+    for first in range(0, len(targets), part):
+        _, onward = dijkstra(
+            matrix, unweighted=True, indices=targets[first : first + part], return_predecessors=True
+        )
+        here = np.flatnonzero((place >= first) & (place < first + part))
+        for i in here.tolist():
+            way = onward[place[i] - first]
+            node, goal = int(before[tasks[i]]), int(after[tasks[i]])
+            steps[i].append(node)
+            while node != goal:
+                node = int(way[node])
+                if node < 0:
+                    raise ValueError(
+                        f"nodes must be linked where tasks move, got no way from node "
+                        f"{steps[i][0]} to {goal} on {topology!r}: pass nodes={topology.size}"
+                    )
+                steps[i].append(node)
+    ends = np.cumsum([len(path) for path in steps], dtype=np.int64)
+    nodes = np.array([node for path in steps for node in path], dtype=np.int64)
+    return Paths(ends, nodes, both_ways(topology.links))
+
+
+def both_ways(links: Integers) -> Integers:
+    """Return links (L, 2) and their reverses, shape (2 L, 2)."""
+    return np.concatenate([links, links[:, ::-1]])

@@ -1,0 +1,201 @@
+"""One assignment problem, read and checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .bound import least_largest_load
+from .units import exact_sums, in_units
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ..topologies.topology import Topology
+    from .memory import Memory
+    from .units import Integers, Scale
+
+
+@dataclass(frozen=True, eq=False)
+class Edges:
+    """Communication between tasks: ``C`` edges.
+
+    Attributes
+    ----------
+    source, target : (C,) int64
+        Tasks.
+    amount : (C,) int64 or float64
+        Bytes.
+    """
+
+    source: Integers
+    target: Integers
+    amount: NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Tasks, where they are, and what limits them; ``T`` tasks, ``N`` nodes.
+
+    Attributes
+    ----------
+    nodes : int
+        N.
+    topology : Topology or None
+        Where the nodes are linked.
+    sizes, owner, movable : (T,)
+        int64 or float64; int64; bool.
+    weights : (N,) Fractions
+    memory, edges : or None
+    price, home_price : Fraction
+        Load that a byte sent between nodes counts as, and one of a block away from its home.
+    slack : Fraction
+        By how much of the bound the largest load may exceed it.
+    max_moves : int or None
+    """
+
+    nodes: int
+    topology: Topology | None
+    sizes: NDArray[Any]
+    owner: Integers
+    movable: NDArray[np.bool_]
+    weights: tuple[Fraction, ...]
+    memory: Memory | None
+    edges: Edges | None
+    price: Fraction
+    home_price: Fraction
+    slack: Fraction
+    max_moves: int | None
+
+    @property
+    def coupled(self) -> bool:
+        """Whether where a task may go, or what it costs there, depends on other tasks' places."""
+        limited = self.memory is not None and self.memory.limit is not None
+        priced = self.edges is not None and self.price > 0
+        return limited or priced or (self.memory is not None and self.home_price > 0)
+
+    @cached_property
+    def _scaled(self) -> tuple[Integers, Scale]:
+        (units,), scale = in_units("sizes", self.sizes)
+        return units, scale
+
+    @property
+    def units(self) -> Integers:
+        """The sizes (T,) in units."""
+        return self._scaled[0]
+
+    @property
+    def scale(self) -> Scale:
+        return self._scaled[1]
+
+    @cached_property
+    def falling(self) -> Integers:
+        """The tasks (T,), longest first; of equals the lower number."""
+        # The complement turns largest first into smallest first.
+        return np.argsort(~self.units, kind="stable")
+
+    @cached_property
+    def slowness(self) -> NDArray[np.float64]:
+        """1 over the weight of every node (N,), 0 for a node of weight 0."""
+        return np.array([float(1 / w) if w else 0.0 for w in self.weights])
+
+    @cached_property
+    def bound(self) -> Fraction:
+        """What the largest load by weight is at least, exactly."""
+        still = ~self.movable
+        pinned = exact_sums(self.sizes[still], self.owner[still], self.nodes)
+        (total,) = exact_sums(self.sizes, np.zeros(len(self.sizes), np.int64), 1)
+        unit = 1 / self.scale.per_one if self.scale.exact else None
+        # Sizes that units round differently may be in another order than the units.
+        exact = self.scale.exact or self.sizes.dtype.kind != "f"
+        order = self.falling if exact else np.argsort(-self.sizes, kind="stable")
+        return least_largest_load(
+            self.sizes[order], self.movable[order], pinned, total, self.weights, unit
+        )
+
+    @property
+    def aim(self) -> Fraction:
+        """The largest load by weight that is low enough."""
+        return self.bound * (1 + self.slack)
+
+    def caps(self, largest: Fraction) -> Integers:
+        """Return the most units (N,) that keep every load by weight within ``largest``."""
+        per_weight = largest * self.scale.per_one
+        if len(set(self.weights)) == 1:
+            return np.full(self.nodes, int(per_weight * self.weights[0]), np.int64)
+        return np.array([int(per_weight * w) for w in self.weights], np.int64)
+
+    def loads(self, owner: Integers) -> list[Any]:
+        """Return the exact load of every node: ints, or Fractions of floats."""
+        return exact_sums(self.sizes, owner, self.nodes)
+
+    def work(self, owner: Integers) -> list[Fraction]:
+        """Return load and priced bytes of every node, by weight; the load alone at weight 0."""
+        work = [Fraction(load) for load in self.loads(owner)]
+        if self.edges is not None and self.price > 0:
+            for node, amount in enumerate(self.exchanged(owner)):
+                work[node] += self.price * amount
+        if self.memory is not None and self.home_price > 0:
+            for node, amount in enumerate(self.away_from_home(owner)):
+                work[node] += self.home_price * amount
+        return [w / weight if weight else w for w, weight in zip(work, self.weights, strict=True)]
+
+    def remote(self, owner: Integers) -> tuple[NDArray[Any], Integers, Integers]:
+        """Return bytes, sending node and receiving node of every edge between nodes."""
+        assert self.edges is not None
+        source, target = owner[self.edges.source], owner[self.edges.target]
+        apart = source != target
+        return self.edges.amount[apart], source[apart], target[apart]
+
+    def exchanged(self, owner: Integers) -> list[Any]:
+        """Return what every node sends to others or receives from them, the larger, in bytes."""
+        amount, source, target = self.remote(owner)
+        sent, received = (exact_sums(amount, at, self.nodes) for at in (source, target))
+        return [max(pair) for pair in zip(sent, received, strict=True)]
+
+    def blocks_at(self, owner: Integers) -> tuple[Integers, Integers]:
+        """Return every pair of a node and a block that it holds, once."""
+        assert self.memory is not None
+        used = self.memory.block >= 0
+        count = max(1, len(self.memory.block_bytes))
+        pairs = np.unique(owner[used] * count + self.memory.block[used])
+        return pairs // count, pairs % count
+
+    def away_from_home(self, owner: Integers) -> list[Any]:
+        """Return the bytes of blocks that every node holds and is not the home of."""
+        assert self.memory is not None
+        node, block = self.blocks_at(owner)
+        home = self.memory.home[block]
+        away = (home >= 0) & (home != node)
+        return exact_sums(self.memory.block_bytes[block[away]], node[away], self.nodes)
+
+    def bytes_held(self, owner: Integers) -> list[Any]:
+        """Return the memory that every node (N,) needs, exactly."""
+        assert self.memory is not None
+        node, block = self.blocks_at(owner)
+        parts = [
+            exact_sums(self.memory.own, owner, self.nodes),
+            exact_sums(self.memory.block_bytes[block], node, self.nodes),
+            exact_sums(self.memory.node, np.arange(self.nodes), self.nodes),
+        ]
+        peak = np.zeros(self.nodes, self.memory.working.dtype)
+        np.maximum.at(peak, owner, self.memory.working)
+        parts.append(list(map(Fraction, peak.tolist())))
+        return [sum(amounts) for amounts in zip(*parts, strict=True)]
+
+    def over_memory(self, owner: Integers) -> list[int]:
+        """Return the nodes that need more memory than they may have."""
+        if self.memory is None or self.memory.limit is None:
+            return []
+        pairs = zip(self.bytes_held(owner), self.memory.limit.tolist(), strict=True)
+        return [node for node, (held, limit) in enumerate(pairs) if held > limit]
+
+    def allows(self, owner: Integers) -> bool:
+        """Tell whether no node of weight 0 has a task, and all limits hold."""
+        alive = self.slowness > 0
+        few = self.max_moves is None or np.count_nonzero(owner != self.owner) <= self.max_moves
+        return bool(alive[owner].all()) and bool(few) and not self.over_memory(owner)

@@ -1,0 +1,123 @@
+"""Few movable tasks: whether any owners keep every node's work within its cap.
+
+Depth first, the longest task first. Work and memory only grow as tasks are put, so a node above its
+cap or limit ends a branch. ``K`` movable tasks, ``N`` nodes.
+"""
+
+import numpy as np
+
+from ..shared.compiling import kernel
+from ..shared.interrupts import interrupted, long_kernel, new_meter
+from ..shared.taskstate import NONE, put, remove, work_of
+
+FOUND, NONE_EXISTS, GAVE_UP = 1, 0, -1
+
+
+@long_kernel
+def search(state, tasks, origin, cap, usable, most_moves, effort):
+    """Put tasks within all caps and limits; return FOUND, NONE_EXISTS or GAVE_UP.
+
+    ``state`` has the movable ``tasks`` (K,) nowhere, the longest first, and the others at their
+    nodes; where the result is FOUND, all are put. ``origin`` (K,) is where each was, ``cap`` (N,)
+    the most work, ``usable`` (N,) whether a node takes tasks, ``most_moves`` how many may move.
+    """
+    K = tasks.size
+    N = cap.size
+    # choice[k]: how many nodes were tried for the task in hand, its origin first.
+    choice = np.zeros(K + 1, np.int64)
+    # remaining[k], least[k]: of the sizes of tasks k and on, the sum and the least.
+    remaining = np.zeros(K + 1, np.int64)
+    least = np.zeros(K + 1, np.int64)
+    memory = np.zeros(K + 1, np.int64)
+    for k in range(K - 1, -1, -1):
+        remaining[k] = remaining[k + 1] + state.size[tasks[k]]
+        memory[k] = memory[k + 1] + state.own[tasks[k]]
+        least[k] = state.size[tasks[K - 1]]
+    meter = new_meter()
+    moves = 0
+    k = 0
+    if not _hopeful(state, cap, usable, remaining[0], least[0], memory[0]):
+        return NONE_EXISTS
+    while k >= 0:
+        if k == K:
+            return FOUND
+        t = tasks[k]
+        if state.node[t] != NONE:
+            if state.node[t] != origin[k]:
+                moves -= 1
+            remove(state, t)
+        descended = False
+        while choice[k] < N and not descended:
+            u = _candidate(choice[k], origin[k])
+            choice[k] += 1
+            if not usable[u] or (u != origin[k] and moves == most_moves):
+                continue
+            if state.load[u] + state.size[t] > cap[u]:
+                continue
+            if most_moves >= K and _seen(state, cap, usable, choice[k] - 1, origin[k], u):
+                continue
+            put(state, t, u)
+            effort -= N
+            if _hopeful(state, cap, usable, remaining[k + 1], least[k + 1], memory[k + 1]):
+                descended = True
+            else:
+                remove(state, t)
+        if descended:
+            if u != origin[k]:
+                moves += 1
+            k += 1
+            choice[k] = 0
+        else:
+            k -= 1
+        if effort < 0 or interrupted(meter, 8 * N):
+            for k in range(K):
+                if state.node[tasks[k]] != NONE:
+                    remove(state, tasks[k])
+            return GAVE_UP
+    return NONE_EXISTS
+
+
+@kernel
+def _candidate(place, origin):
+    """Return the node tried at a place of the order: the origin, then all others by number."""
+    if place == 0:
+        return origin
+    return place - 1 if place <= origin else place
+
+
+@kernel
+def _seen(state, cap, usable, places, origin, u):
+    """Tell whether a node tried before is like node u in all that matters."""
+    for b in range(state.users.shape[1]):
+        if state.users[u, b] != 0 or state.home_cost[b] != 0:
+            return False
+    if state.other.size > 0:
+        return False
+    for place in range(places):
+        v = _candidate(place, origin)
+        same = usable[v] and state.load[v] == state.load[u] and cap[v] == cap[u]
+        same = same and state.peak[v] == state.peak[u]
+        if same and state.memory[v] == state.memory[u] and state.limit[v] == state.limit[u]:
+            empty = True
+            for b in range(state.users.shape[1]):
+                if state.users[v, b] != 0:
+                    empty = False
+            if empty:
+                return True
+    return False
+
+
+@kernel
+def _hopeful(state, cap, usable, remaining, least, memory):
+    """Tell whether all nodes keep their limits, and have room for the sizes that remain."""
+    room = 0
+    free = 0
+    for u in range(cap.size):
+        here = cap[u] - work_of(state, u)
+        if here < 0 or state.memory[u] > state.limit[u]:
+            return False
+        # Room for less than the shortest task that remains is of no use.
+        if usable[u] and here >= least:
+            room = min(room + min(here, remaining), remaining)
+            free = min(free + min(state.limit[u] - state.memory[u], memory), memory)
+    return room >= remaining and free >= memory
