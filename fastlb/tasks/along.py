@@ -12,8 +12,8 @@ from ..accelerate import kernels
 from ..exchange.result import Balance
 from ..flows.minimax import MinimaxPlan
 from ..flows.planbatch import MinimaxBatch
-from .free import effort_of, tolerance_of
-from .paths import Paths, both_ways, hop_paths
+from .free import lower
+from .paths import Paths, both_ways, hop_paths, shortest_hops
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -120,8 +120,7 @@ def assign_along(problem: Problem, plan: Plan, largest: Fraction) -> tuple[Integ
     n, order = problem.nodes, problem.falling
     size, node = problem.units[order], problem.owner[order]
     movable = problem.movable[order]
-    load = np.zeros(n, np.int64)
-    np.add.at(load, node, size)
+    load = problem.unit_loads(problem.owner)
     cap = problem.caps(largest)
     start, head, amount = _by_sender(plan.arcs, _units(plan.amounts, problem), n)
     # What the plan leaves at a node stays there, where that is more than the cap.
@@ -134,11 +133,10 @@ def assign_along(problem: Problem, plan: Plan, largest: Fraction) -> tuple[Integ
         size, node, movable, load, np.maximum(cap, planned), sequence, start, head, amount,
         plan.limited,
     )  # fmt: skip
+    sent = node.copy()
     first, neighbour, _ = _by_sender(plan.links, np.zeros(len(plan.links), np.int64), n)
-    more = kernels("tasks.links").exchange_over_links(
-        size, node, movable, load, cap, problem.slowness, first, neighbour,
-        tolerance_of(load), effort_of(problem),
-    )  # fmt: skip
+    lower(problem, size, node, movable, load, cap, first, neighbour)
+    more = shortest_hops(sent, node, n, plan.links)
     hops = np.concatenate([hops, more], axis=1)
     hops[0] = order[hops[0]]
     owner = np.empty(len(order), np.int64)

@@ -1,4 +1,4 @@
-"""Whole tasks to any node."""
+"""Whole tasks to any node, and exchanges that lower the fullest."""
 
 from __future__ import annotations
 
@@ -16,31 +16,49 @@ if TYPE_CHECKING:
 
 # An excess of this part of the mean load counts as none.
 TOLERANCE_BITS = 30
+# Where the largest load is above its aim by more than this part, all tasks are placed anew.
+GOOD_BITS = 14
 # Steps spent on exchanges: of so many a task and a node, and in all.
 STEPS_OF_A_TASK, STEPS_OF_A_NODE, STEPS = 32, 2**12, 2**20
+EMPTY = np.zeros(0, np.int64)
 
 
 def assign_free(problem: Problem, largest: Fraction) -> Integers:
     """Return owners (T,) with no load by weight above ``largest``, or as low as was found."""
-    order = problem.falling
-    size, node = problem.units[order], problem.owner[order]
-    load = np.zeros(problem.nodes, np.int64)
-    np.add.at(load, node, size)
-    kernels("tasks.free").assign_freely(
-        size, node, problem.movable[order], load, problem.caps(largest), problem.slowness,
-        tolerance_of(load), effort_of(problem),
-    )  # fmt: skip
+    order, cap, slowness = problem.falling, problem.caps(largest), problem.slowness
+    size, movable = problem.units[order], problem.movable[order]
+    start = problem.owner[order]
+    best: tuple[int, Integers] | None = None
+    kernel = kernels("tasks.free")
+    for kind in (kernel.EXCESS, kernel.ALL_AT_HOME, kernel.ALL):
+        node, load = start.copy(), problem.unit_loads(problem.owner)
+        kernel.place(size, node, movable, load, cap, slowness, kind)
+        lower(problem, size, node, movable, load, cap, EMPTY, EMPTY)
+        above = int(((load - cap) * slowness).max())
+        if best is None or above < best[0]:
+            best = above, node
+        if best[0] <= int(load.sum()) // len(load) >> GOOD_BITS:
+            break
+    assert best is not None
     owner = np.empty(len(order), np.int64)
-    owner[order] = node
+    owner[order] = best[1]
     return owner
 
 
-def tolerance_of(load: Integers) -> np.int64:
-    """Return the excess, in units, that counts as none: 0 where units are coarse."""
-    return np.int64(int(load.sum()) // len(load) >> TOLERANCE_BITS)
-
-
-def effort_of(problem: Problem) -> np.int64:
-    """Return the most steps to spend on exchanges."""
-    tasks, nodes = len(problem.sizes), problem.nodes
-    return np.int64(STEPS + STEPS_OF_A_TASK * tasks + STEPS_OF_A_NODE * nodes)
+def lower(
+    problem: Problem,
+    size: Integers,
+    node: Integers,
+    movable: Integers,
+    load: Integers,
+    cap: Integers,
+    start: Integers,
+    neighbour: Integers,
+) -> None:
+    """Exchange tasks, numbered by falling size, between the fullest node and others, in place."""
+    tolerance = int(load.sum()) // len(load) >> TOLERANCE_BITS
+    effort = STEPS + STEPS_OF_A_TASK * len(size) + STEPS_OF_A_NODE * len(load)
+    kernels("tasks.exchange").exchange(
+        size, node, movable, load, cap, problem.slowness, start, neighbour,
+        np.int64(tolerance), np.int64(effort),
+    )  # fmt: skip

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ..topologies.topology import Topology
     from .units import Integers
 
-# Entries of a table of distances and of one of predecessors that are made at a time.
+# Entries of a table of distances that is made at a time.
 MOST_DISTANCES = 2**24
 
 
@@ -78,34 +78,44 @@ def shortest_paths(before: Integers, after: Integers, topology: Topology) -> Pat
     ValueError
         If a task's nodes are in different parts of the network.
     """
+    links = both_ways(topology.links)
+    hops = shortest_hops(before, after, topology.size, links)
+    paths = hop_paths(hops, before, topology.size, links)
+    if len(paths.ends) < np.count_nonzero(before != after):
+        raise ValueError(
+            f"nodes must be linked where tasks move, got {topology!r} in several parts: "
+            f"pass nodes={topology.size} to let tasks go anywhere"
+        )
+    return paths
+
+
+def shortest_hops(before: Integers, after: Integers, nodes: int, links: Integers) -> Integers:
+    """Return hops (2, H), tasks and where to, over as few links (L, 2) as possible.
+
+    There are none where there is no way.
+    """
+    from scipy.sparse import csr_array
     from scipy.sparse.csgraph import dijkstra
 
     tasks = np.flatnonzero(before != after)
-    # Back from the target, so that predecessors lead on.
-    targets, place = np.unique(after[tasks], return_inverse=True)
-    matrix = topology.adjacency()
-    part = max(1, MOST_DISTANCES // topology.size)
-    steps: list[list[int]] = [[] for _ in range(len(tasks))]
+    ones = np.ones(len(links))
+    matrix = csr_array((ones, (links[:, 1], links[:, 0])), shape=(nodes, nodes))
+    at, goal = before[tasks], after[tasks]
+    found = [np.empty((2, 0), np.int64)]
+    targets, place = np.unique(goal, return_inverse=True)
+    part = max(1, MOST_DISTANCES // nodes)
     for first in range(0, len(targets), part):
+        # Back from the targets, so that predecessors lead on.
         _, onward = dijkstra(
             matrix, unweighted=True, indices=targets[first : first + part], return_predecessors=True
         )
         here = np.flatnonzero((place >= first) & (place < first + part))
-        for i in here.tolist():
-            way = onward[place[i] - first]
-            node, goal = int(before[tasks[i]]), int(after[tasks[i]])
-            steps[i].append(node)
-            while node != goal:
-                node = int(way[node])
-                if node < 0:
-                    raise ValueError(
-                        f"nodes must be linked where tasks move, got no way from node "
-                        f"{steps[i][0]} to {goal} on {topology!r}: pass nodes={topology.size}"
-                    )
-                steps[i].append(node)
-    ends = np.cumsum([len(path) for path in steps], dtype=np.int64)
-    nodes = np.array([node for path in steps for node in path], dtype=np.int64)
-    return Paths(ends, nodes, both_ways(topology.links))
+        while here.size:
+            at[here] = onward[place[here] - first, at[here]]
+            here = here[at[here] >= 0]
+            found.append(np.stack([tasks[here], at[here]]))
+            here = here[at[here] != goal[here]]
+    return np.concatenate(found, axis=1)
 
 
 def both_ways(links: Integers) -> Integers:

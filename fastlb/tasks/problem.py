@@ -133,6 +133,12 @@ class Problem:
         """Return the exact load of every node: ints, or Fractions of floats."""
         return exact_sums(self.sizes, owner, self.nodes)
 
+    def unit_loads(self, owner: Integers) -> Integers:
+        """Return the load of every node (N,) in units."""
+        loads = np.zeros(self.nodes, np.int64)
+        np.add.at(loads, owner, self.units)
+        return loads
+
     def work(self, owner: Integers) -> list[Fraction]:
         """Return load and priced bytes of every node, by weight; the load alone at weight 0."""
         work = [Fraction(load) for load in self.loads(owner)]

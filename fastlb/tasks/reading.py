@@ -53,7 +53,7 @@ def read_problems(
     held = read_memory(memory, memory_limit, tasks, count)
     sent = _edges(edges, tasks)
     factor, home_factor = _factor("price", price), _factor("home_price", home_price)
-    if home_factor and (held is None or not (held.home >= 0).any()):
+    if home_factor and getattr(memory, "block_home", None) is None:
         raise ValueError("home_price needs blocks with a home: pass memory=TaskMemory(block_home=)")
     extra = _factor("slack", slack)
     most = None if max_moves is None else whole_number("max_moves", max_moves, 0)

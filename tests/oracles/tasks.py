@@ -91,7 +91,7 @@ class Problem:
             work[node] += Fraction(self.price) * max(sent[node], received[node])
         if self.block and self.home:
             for node, block in {(n, b) for n, b in zip(owner, self.block, strict=True) if b >= 0}:
-                if self.home[block] != node:
+                if self.home[block] not in (-1, node):
                     work[node] += Fraction(self.home_price) * Fraction(self.blocks[block])
         return [w / k if k else w for w, k in zip(work, self.weight, strict=True)]
 

@@ -112,8 +112,6 @@ def test_messages_and_homes_count_as_load(seed: int) -> None:
     from fractions import Fraction
 
     twin.price, twin.home_price = Fraction(str(price)), Fraction(str(home_price))
-    if all(home < 0 for home in problem["home"]):
-        twin.home_price = home_price = 0
     a = solved(problem, edges=edges, price=price, home_price=home_price)
     best = oracle.best(twin)
     if best is None:
