@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack, overload
 import numpy as np
 
 from .along import Plan, assign_along, read_plans
-from .assignment import Assignment, loads_array
+from .assignment import Assignment, as_loads
 from .assignments import AssignmentBatch
 from .coupled import MOST_PROVEN, assign_coupled, prove
 from .free import assign_free
@@ -245,12 +245,13 @@ def _check_plan(problem: Problem, plan: Plan) -> None:
 
 def _judged(problem: Problem, owner: Integers, paths: Paths, proof: str) -> Assignment:
     """Return the result with its status."""
+    loads = problem.loads(owner)
+    largest = Fraction(max(problem.work(owner, loads)))
     if problem.over_memory(owner):
         status = proof or "stuck"
     else:
-        largest = max(problem.work(owner))
         status = "optimal" if proof == "optimal" or largest <= problem.bound else "feasible"
     owner.flags.writeable = False
-    loads = loads_array(problem, owner)
-    loads.flags.writeable = False
-    return Assignment(owner, loads, status, problem, paths)
+    amounts = as_loads(problem, loads)
+    amounts.flags.writeable = False
+    return Assignment(owner, amounts, status, problem, paths, largest)

@@ -58,10 +58,7 @@ class Assignment:
     status: str
     _problem: Problem
     _paths: Paths
-
-    @cached_property
-    def _largest(self) -> Fraction:
-        return max(self._problem.work(self.owner))
+    _largest: Fraction
 
     @property
     def largest(self) -> Any:
@@ -75,7 +72,7 @@ class Assignment:
         at_zero = np.array([w == 0 for w in problem.weights])[problem.owner]
         if bool((problem.sizes[at_zero] > 0).any()):
             return float("inf")
-        return self._number(max(problem.work(problem.owner)))
+        return self._number(Fraction(max(problem.work(problem.owner))))
 
     @property
     def initial_owner(self) -> Integers:
@@ -85,7 +82,7 @@ class Assignment:
     @cached_property
     def initial_loads(self) -> NDArray[Any]:
         """Sum of the sizes of each node's tasks before, shape (N,)."""
-        return loads_array(self._problem, self._problem.owner)
+        return as_loads(self._problem, self._problem.loads(self._problem.owner))
 
     @property
     def bound(self) -> Any:
@@ -188,10 +185,12 @@ class Assignment:
         _require(bool(stays.all()), "tasks that may not move are where they were")
         alive = np.array([w > 0 for w in problem.weights])
         _require(bool(alive[owner].all()), "nodes of weight 0 have no task")
-        _require(np.array_equal(self.loads, loads_array(problem, owner)), "loads are sums of sizes")
+        loads = as_loads(problem, problem.loads(owner))
+        _require(np.array_equal(self.loads, loads), "loads are sums of sizes")
         _require(problem.bound <= self._largest, "the largest load is not below the bound")
         if self.status in ("optimal", "feasible"):
             _require(not self.over_memory, "no node holds more than its memory limit")
+        _require(self._largest == max(problem.work(owner)), "the largest load is that of a node")
         most = problem.max_moves
         _require(most is None or len(self._moved_tasks) <= most, "no more tasks move than allowed")
         for move in self.moves:
@@ -260,9 +259,9 @@ class Assignment:
         return card(title, about, *pictures)
 
 
-def loads_array(problem: Problem, owner: Integers) -> NDArray[Any]:
-    """Return the load of every node: int64 of integers, floats rounded once."""
-    return np.array([plain(load) for load in problem.loads(owner)], problem.sizes.dtype)
+def as_loads(problem: Problem, loads: list[Any]) -> NDArray[Any]:
+    """Return exact loads as int64 where sizes are integers, else as floats rounded once."""
+    return np.array([plain(load) for load in loads], problem.sizes.dtype)
 
 
 def sums(values: NDArray[Any], place: Integers) -> list[Any]:
@@ -273,8 +272,8 @@ def sums(values: NDArray[Any], place: Integers) -> list[Any]:
 
 
 def plain(number: Any) -> Any:
-    """Return an int as it is, a Fraction as the nearest float."""
-    return number if isinstance(number, int) else float(number)
+    """Return a whole number as an int, any other as the nearest float."""
+    return int(number) if number.denominator == 1 else float(number)
 
 
 def _require(holds: bool, what: str) -> None:

@@ -19,7 +19,7 @@ TOLERANCE_BITS = 30
 # Where the largest load is above its aim by more than this part, all tasks are placed anew.
 GOOD_BITS = 14
 # Steps spent on exchanges: of so many a task and a node, and in all.
-STEPS_OF_A_TASK, STEPS_OF_A_NODE, STEPS = 32, 2**12, 2**20
+STEPS_OF_A_TASK, STEPS_OF_A_NODE, STEPS = 32, 2**12, 2**27
 EMPTY = np.zeros(0, np.int64)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .bound import least_largest_load
-from .units import exact_sums, in_units
+from .units import exact_sums, falling_order, in_units
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -95,8 +95,7 @@ class Problem:
     @cached_property
     def falling(self) -> Integers:
         """The tasks (T,), longest first; of equals the lower number."""
-        # The complement turns largest first into smallest first.
-        return np.argsort(~self.units, kind="stable")
+        return falling_order(self.units)
 
     @cached_property
     def slowness(self) -> NDArray[np.float64]:
@@ -107,8 +106,8 @@ class Problem:
     def bound(self) -> Fraction:
         """What the largest load by weight is at least, exactly."""
         still = ~self.movable
-        pinned = exact_sums(self.sizes[still], self.owner[still], self.nodes)
-        (total,) = exact_sums(self.sizes, np.zeros(len(self.sizes), np.int64), 1)
+        pinned = self._sums(self.owner[still], still) if still.any() else [0] * self.nodes
+        (total,) = self._sums(np.zeros(len(self.sizes), np.int64), nodes=1)
         unit = 1 / self.scale.per_one if self.scale.exact else None
         # Sizes that units round differently may be in another order than the units.
         exact = self.scale.exact or self.sizes.dtype.kind != "f"
@@ -130,8 +129,20 @@ class Problem:
         return np.array([int(per_weight * w) for w in self.weights], np.int64)
 
     def loads(self, owner: Integers) -> list[Any]:
-        """Return the exact load of every node: ints, or Fractions of floats."""
-        return exact_sums(self.sizes, owner, self.nodes)
+        """Return the exact load of every node: ints or Fractions."""
+        return self._sums(owner)
+
+    def _sums(
+        self, place: Integers, chosen: NDArray[np.bool_] | None = None, nodes: int | None = None
+    ) -> list[Any]:
+        """Return exact sums of the sizes, or of chosen ones, by place."""
+        count = self.nodes if nodes is None else nodes
+        scale = self.scale
+        values = self.units if scale.exact else self.sizes
+        sums = exact_sums(values if chosen is None else values[chosen], place, count)
+        if scale.exact and scale.per_one != 1:
+            return [amount / scale.per_one for amount in sums]
+        return sums
 
     def unit_loads(self, owner: Integers) -> Integers:
         """Return the load of every node (N,) in units."""
@@ -139,15 +150,18 @@ class Problem:
         np.add.at(loads, owner, self.units)
         return loads
 
-    def work(self, owner: Integers) -> list[Fraction]:
+    def work(self, owner: Integers, loads: list[Any] | None = None) -> list[Any]:
         """Return load and priced bytes of every node, by weight; the load alone at weight 0."""
-        work = [Fraction(load) for load in self.loads(owner)]
+        work = self.loads(owner) if loads is None else list(loads)
         if self.edges is not None and self.price > 0:
             for node, amount in enumerate(self.exchanged(owner)):
                 work[node] += self.price * amount
         if self.memory is not None and self.home_price > 0:
             for node, amount in enumerate(self.away_from_home(owner)):
                 work[node] += self.home_price * amount
+        if len(set(self.weights)) == 1:
+            one = self.weights[0]
+            return work if one == 1 else [w / one for w in work]
         return [w / weight if weight else w for w, weight in zip(work, self.weights, strict=True)]
 
     def remote(self, owner: Integers) -> tuple[NDArray[Any], Integers, Integers]:

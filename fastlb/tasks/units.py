@@ -50,11 +50,12 @@ def in_units(name: str, *columns: NDArray[Any]) -> tuple[list[Integers], Scale]:
             raise OverflowError(f"{name} must have a total of at most 2**62, got {total}")
         divisor = int(np.gcd.reduce([int(np.gcd.reduce(c, initial=0)) for c in columns])) or 1
         return [column // divisor for column in columns], Scale(Fraction(1, divisor), True)
+    whole = _as_whole(columns)
+    if whole is not None:
+        return in_units(name, *whole)
     reals = [column.astype(np.float64) for column in columns]
     several = np.concatenate(reals)
     several = several[several > 0]
-    if not several.size:
-        return [np.zeros(len(real), np.int64) for real in reals], Scale(Fraction(1), True)
     mantissa, exponent = np.frexp(several)
     highest = int(exponent.max()) + len(several).bit_length()
     if highest > np.finfo(np.float64).maxexp:
@@ -70,6 +71,17 @@ def in_units(name: str, *columns: NDArray[Any]) -> tuple[list[Integers], Scale]:
         return units, Scale(Fraction(2) ** power, False)
     divisor = int(np.gcd.reduce([int(np.gcd.reduce(c, initial=0)) for c in units])) or 1
     return [column // divisor for column in units], Scale(Fraction(2) ** power / divisor, True)
+
+
+def _as_whole(columns: tuple[NDArray[Any], ...]) -> list[Integers] | None:
+    """Return floats that are all integers as such, or None; sums that fit are not at risk."""
+    count = sum(len(column) for column in columns)
+    largest = max(float(column.max(initial=0)) for column in columns)
+    if largest * count >= LARGEST_TOTAL:
+        return None
+    whole = [column.astype(np.int64) for column in columns]
+    same = all((a == b).all() for a, b in zip(whole, columns, strict=True))
+    return whole if same else None
 
 
 def whole_sum(values: Integers) -> int:
@@ -89,7 +101,7 @@ def exact_sums(values: NDArray[Any], owner: Integers, nodes: int) -> list[Any]:
     digits = np.ldexp(mantissa, MANTISSA_BITS).astype(np.int64)
     least = int(exponent.min(initial=0))
     span = int(exponent.max(initial=0)) - least + 1
-    sums_of = [Fraction(0)] * nodes
+    sums_of = [0] * nodes
     # Few exponents at a time where there are many nodes.
     part = max(1, MOST_ENTRIES // max(nodes, 1))
     for first in range(least, least + span, part):
@@ -101,8 +113,22 @@ def exact_sums(values: NDArray[Any], owner: Integers, nodes: int) -> list[Any]:
             np.bincount(place, weights=half, minlength=nodes * width).astype(np.int64)
             for half in halves
         )
-        for at in np.flatnonzero(high | low).tolist():
-            amount = (int(high[at]) << HALF_BITS) + int(low[at])
-            power = first + at % width - MANTISSA_BITS
-            sums_of[at // width] += Fraction(2) ** power * amount
-    return sums_of
+        entries = np.flatnonzero(high | low)
+        rows = entries.tolist(), high[entries].tolist(), low[entries].tolist()
+        for at, upper, lower in zip(*rows, strict=True):
+            shift = first - least + at % width
+            sums_of[at // width] += (upper << HALF_BITS) + lower << shift
+    unit = Fraction(2) ** (least - MANTISSA_BITS)
+    return [amount * unit for amount in sums_of]
+
+
+def falling_order(units: Integers) -> Integers:
+    """Return the order of units, largest first; of equals the lower place first."""
+    places = np.arange(len(units))
+    bits = len(units).bit_length()
+    if int(units.max(initial=0)) >> (62 - bits):
+        # The complement turns largest first into smallest first.
+        return np.argsort(~units, kind="stable")
+    # Keys that all differ: sorting them is faster than sorting places, and no less definite.
+    order = np.sort((~units << bits) | places) & (2**bits - 1)
+    return order

@@ -53,7 +53,8 @@ def least_largest(problem: Problem) -> float | None:
         constraints=limits,
         integrality=integral,
         bounds=Bounds(low, high),
-        options={"mip_rel_gap": 0.0},
+        # With presolve HiGHS 1.12 calls 1.93582 optimal where 1.93331 is: seed 17 of the tests.
+        options={"mip_rel_gap": 0.0, "presolve": False},
     )
     if result.status == 2:
         return None
