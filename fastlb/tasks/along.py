@@ -128,7 +128,10 @@ def assign_along(problem: Problem, plan: Plan, largest: Fraction) -> tuple[Integ
     np.subtract.at(planned, np.repeat(np.arange(n), np.diff(start)), amount)
     np.add.at(planned, head, amount)
     kernel = kernels("tasks.along")
-    sequence = kernel.sending_order(start, head, amount)
+    sequence, reached = kernel.sending_order(start, head, amount)
+    if reached < n:
+        kernel.cancel_cycles(start, head, amount)
+        sequence, _ = kernel.sending_order(start, head, amount)
     hops = kernel.send_along(
         size, node, movable, load, np.maximum(cap, planned), sequence, start, head, amount,
         plan.limited,

@@ -54,17 +54,16 @@ class Coupling:
         blocks = len(self.block_bytes)
         require_memory(8 * n * blocks, f"a table of {blocks} blocks and {n} nodes")
         first, other, out, into = self._neighbours()
-        shared = kernels("shared.taskstate")
         nodes = [np.zeros(n, np.int64) for _ in range(4)]
         nowhere, unused = (np.full(len(owner), NOWHERE, np.int64) for _ in range(2))
-        state = shared.State(
+        state = kernels("shared.taskstate").State(
             nowhere, self.size, self.own, self.working,
             unused if memory is None else memory.block, first, other, out, into,
             self.block_bytes, nodes[0][:0] if memory is None else memory.home, self.home_cost,
             nodes[0], nodes[1], nodes[2], self.node_bytes.copy(), nodes[3], self.limit,
             np.zeros((n, blocks), np.int64),
         )  # fmt: skip
-        shared.put_all(state, owner)
+        kernels("tasks.coupled").put_all(state, owner)
         return state
 
     def _neighbours(self) -> tuple[Integers, Integers, Integers, Integers]:
@@ -182,9 +181,8 @@ def assign_coupled(problem: Problem, largest: Fraction, starts: list[Integers]) 
     best: tuple[Any, ...] | None = None
     for start in starts:
         state = coupling.state(_off_dead_nodes(problem, start))
-        fits = kernels("tasks.coupled").improve(
-            state, tasks, coupling.caps(largest), problem.slowness, np.int64(STEPS)
-        )
+        _lower(problem, state, tasks, coupling.caps(largest))
+        fits = bool((state.memory <= state.limit).all())
         moved = int(np.count_nonzero(state.node != problem.owner))
         rank = (not fits, max(coupling.largest(state), largest * coupling.per_one), moved)
         if best is None or rank < best[0]:
@@ -192,6 +190,16 @@ def assign_coupled(problem: Problem, largest: Fraction, starts: list[Integers]) 
     assert best is not None
     owner: Integers = best[1]
     return owner
+
+
+def _lower(problem: Problem, state: Any, tasks: Integers, cap: Integers) -> None:
+    """Move and exchange tasks as long as that lowers the fullest node."""
+    lower, effort = kernels("tasks.coupled").lower, np.int64(STEPS)
+    before = None
+    while effort > 0 and (before is None or (state.node != before).any()):
+        effort = lower(state, tasks, cap, problem.slowness, False, effort)
+        before = state.node.copy()
+        effort = lower(state, tasks, cap, problem.slowness, True, effort)
 
 
 def _off_dead_nodes(problem: Problem, owner: Integers) -> Integers:

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 # An excess of this part of the mean load counts as none.
 TOLERANCE_BITS = 30
-# Where the largest load is above its aim by more than this part, all tasks are placed anew.
+# Where the largest load is above its aim by more than this part, subsets are exchanged, and all
+# tasks are placed anew.
 GOOD_BITS = 14
 # Steps spent on exchanges: of so many a task and a node, and in all.
 STEPS_OF_A_TASK, STEPS_OF_A_NODE, STEPS = 32, 2**12, 2**27
@@ -32,7 +33,9 @@ def assign_free(problem: Problem, largest: Fraction) -> Integers:
     kernel = kernels("tasks.free")
     for kind in (kernel.EXCESS, kernel.ALL_AT_HOME, kernel.ALL):
         node, load = start.copy(), problem.unit_loads(problem.owner)
-        kernel.place(size, node, movable, load, cap, slowness, kind)
+        leaving, count = kernel.take_off(size, node, movable, load, cap, slowness, kind)
+        if count:
+            kernel.place(size, node, load, cap, slowness, kind, leaving, count)
         lower(problem, size, node, movable, load, cap, EMPTY, EMPTY)
         above = int(((load - cap) * slowness).max())
         if best is None or above < best[0]:
@@ -56,9 +59,22 @@ def lower(
     neighbour: Integers,
 ) -> None:
     """Exchange tasks, numbered by falling size, between the fullest node and others, in place."""
-    tolerance = int(load.sum()) // len(load) >> TOLERANCE_BITS
-    effort = STEPS + STEPS_OF_A_TASK * len(size) + STEPS_OF_A_NODE * len(load)
-    kernels("tasks.exchange").exchange(
-        size, node, movable, load, cap, problem.slowness, start, neighbour,
-        np.int64(tolerance), np.int64(effort),
-    )  # fmt: skip
+    slowness = problem.slowness
+    mean = int(load.sum()) // len(load)
+    tolerance, coarse = np.int64(mean >> TOLERANCE_BITS), mean >> GOOD_BITS
+    if (load - cap).max() <= tolerance:
+        return
+    effort = np.int64(STEPS + STEPS_OF_A_TASK * len(size) + STEPS_OF_A_NODE * len(load))
+    kernel = kernels("tasks.exchange")
+    lists = kernel.new_lists(size, node, movable, problem.nodes)
+    arguments = lists, size, node, load, cap, slowness, start, neighbour, tolerance
+    while effort > 0:
+        effort = kernel.exchange(*arguments, effort)
+        above = (load - cap)[slowness > 0].max()
+        if effort <= 0 or above <= tolerance:
+            break
+        several = kernels("tasks.several").exchange_several
+        remaining = several(*arguments, effort, False)
+        if remaining == 0 and above > coarse:
+            remaining = several(*arguments, effort, True)
+        effort = np.int64(remaining)

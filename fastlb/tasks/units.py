@@ -130,5 +130,5 @@ def falling_order(units: Integers) -> Integers:
         # The complement turns largest first into smallest first.
         return np.argsort(~units, kind="stable")
     # Keys that all differ: sorting them is faster than sorting places, and no less definite.
-    order = np.sort((~units << bits) | places) & (2**bits - 1)
-    return order
+    keys: Integers = np.sort((~units << bits) | places)
+    return keys & (2**bits - 1)

@@ -11,11 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .compiling import kernel
+from .compiling import inlined, kernel
 
-NONE = -1
-# Tasks of each of two nodes whose subsets are tried: 2**10 sums a node.
-SUBSET_TASKS = 10
+# An int64, as numba compiles a function once more for each literal; so are zeros below.
+NONE = np.int64(-1)
 # Above any size.
 UNREACHED = 2**62
 
@@ -36,33 +35,6 @@ class Exchange(NamedTuple):
     back: int
     amount: int
     steps: int
-
-
-@kernel
-def new_lists(size, node, movable, nodes):
-    """Return the lists of the tasks that may move, by the nodes they are at."""
-    T = size.size
-    lists = Lists(
-        np.empty(T, np.int64),
-        np.empty(T, np.int64),
-        np.empty(nodes, np.int64),
-        np.empty(nodes, np.int64),
-    )
-    for u in range(nodes):
-        lists.longest[u] = NONE
-        lists.shortest[u] = NONE
-    for t in range(T):
-        if movable[t] and size[t] > 0:
-            u = node[t]
-            last = lists.shortest[u]
-            lists.longer[t] = last
-            lists.shorter[t] = NONE
-            if last == NONE:
-                lists.longest[u] = t
-            else:
-                lists.shorter[last] = t
-            lists.shortest[u] = t
-    return lists
 
 
 @kernel
@@ -138,65 +110,70 @@ def nearest_exchange(lists, size, u, v, low, high):
     return Exchange(best, best_back, best_amount, steps)
 
 
-@kernel
-def subset_sums(lists, size, u, tasks, sums, subsets):
-    """Choose tasks of a node, and list the sums of all their subsets, ascending.
-
-    Up to ``SUBSET_TASKS`` tasks are chosen, spread evenly over the list of the node. ``subsets``
-    receives the subset of each sum, a bit for each of ``tasks``. Return how many sums there are.
-    """
-    count = 0
-    t = lists.longest[u]
-    while t != NONE:
-        count += 1
-        t = lists.shorter[t]
-    chosen = 0
-    place = 0
-    t = lists.longest[u]
-    while t != NONE:
-        if place * min(count, SUBSET_TASKS) >= chosen * count and chosen < SUBSET_TASKS:
-            tasks[chosen] = t
-            chosen += 1
-        place += 1
-        t = lists.shorter[t]
-    sums[0] = 0
-    subsets[0] = 0
-    length = 1
-    for i in range(chosen):
-        # The sums without and with a task are merged from their ends, in place.
-        s = size[tasks[i]]
-        without = length - 1
-        joined = length - 1
-        for place in range(2 * length - 1, -1, -1):
-            if joined >= 0 and (without < 0 or sums[joined] + s >= sums[without]):
-                sums[place] = sums[joined] + s
-                subsets[place] = subsets[joined] | (1 << i)
-                joined -= 1
-            else:
-                sums[place] = sums[without]
-                subsets[place] = subsets[without]
-                without -= 1
-        length *= 2
-    return length
+@inlined
+def fullest(load, cap, slowness):
+    """Return the node whose excess, load above cap, counts most, of those that take tasks."""
+    best = np.int64(0)
+    best_value = -np.inf
+    for u in range(load.size):
+        value = (load[u] - cap[u]) * slowness[u]
+        if slowness[u] > 0 and value > best_value:
+            best, best_value = u, value
+    return best
 
 
 @kernel
-def nearest_subsets(mine, mine_count, other, other_count, low, high):
-    """Return places in two ascending lists of sums whose difference is within or near low .. high.
+def candidates(start, neighbour, load, cap, slowness, source, order, seen):
+    """List the nodes that may exchange tasks with one, itself first; return how many.
 
-    The difference is positive; (0, 0, 0) where there is none.
+    By how many links they are away; where ``start`` is empty, that with the most room first.
     """
-    best_i = 0
-    best_j = 0
-    best_amount = 0
-    best_miss = UNREACHED
-    j = 0
-    for i in range(mine_count):
-        while j + 1 < other_count and other[j + 1] <= mine[i] - low:
-            j += 1
-        for k in range(j, min(j + 2, other_count)):
-            amount = mine[i] - other[k]
-            miss = max(low - amount, amount - high, 0)
-            if amount > 0 and miss < best_miss:
-                best_i, best_j, best_amount, best_miss = i, k, amount, miss
-    return best_i, best_j, best_amount
+    for u in range(load.size):
+        seen[u] = 0
+    seen[source] = 1
+    order[0] = source
+    reached = 1
+    if start.size == 0:
+        for u in range(load.size):
+            if u != source and slowness[u] > 0:
+                order[reached] = u
+                if cap[u] - load[u] > cap[order[1]] - load[order[1]]:
+                    order[reached] = order[1]
+                    order[1] = u
+                reached += 1
+        return reached
+    done = 0
+    while done < reached:
+        u = order[done]
+        done += 1
+        for j in range(start[u], start[u + 1]):
+            v = neighbour[j]
+            if seen[v] == 0 and slowness[v] > 0:
+                seen[v] = 1
+                order[reached] = v
+                reached += 1
+    return reached
+
+
+@inlined
+def aim(load, cap, slowness, u, v, tolerance):
+    """Return the least and the largest amount that node u should give node v.
+
+    All its excess where that fits, else what fits; where v has no room, half of the difference.
+    """
+    excess = load[u] - cap[u]
+    room = cap[v] - load[v]
+    low = np.int64((excess * slowness[u] + room * slowness[v]) / (slowness[u] + slowness[v]))
+    high = low
+    if room > 0:
+        low = max(min(excess, room) - tolerance, 1)
+        high = room + tolerance
+    return low, high
+
+
+@inlined
+def value_after(load, cap, slowness, u, v, amount):
+    """Return the larger of the excesses of two nodes, as they count, once u gave v an amount."""
+    mine = (load[u] - amount - cap[u]) * slowness[u]
+    other = (load[v] + amount - cap[v]) * slowness[v]
+    return max(mine, other)

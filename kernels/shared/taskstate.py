@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .compiling import kernel
+from .compiling import inlined, kernel
 
-NONE = -1
+# An int64, as numba would compile a function once more for each literal.
+NONE = np.int64(-1)
 
 
 class State(NamedTuple):
@@ -38,32 +39,39 @@ class State(NamedTuple):
 
 
 @kernel
-def put(state, t, u):
-    """Put a task that is nowhere to a node."""
-    _count(state, t, u, 1)
-    state.node[t] = u
-
-
-@kernel
-def remove(state, t):
-    """Take a task off its node."""
+def put(state, t, v):
+    """Put a task to a node, from where it is; either may be NONE."""
     u = state.node[t]
-    state.node[t] = NONE
-    _count(state, t, u, -1)
+    if u != NONE:
+        state.node[t] = NONE
+        _count(state, t, u, np.int64(-1))
+    if v != NONE:
+        _count(state, t, v, np.int64(1))
+        state.node[t] = v
 
 
 @kernel
 def _count(state, t, u, sign):
+    """Add what a task brings to a node, or take it away; the task itself is at none."""
     state.load[u] += sign * state.size[t]
     state.memory[u] += sign * state.own[t]
-    peak = max(state.peak[u], state.working[t]) if sign > 0 else _peak_without(state, t, u)
-    state.memory[u] += peak - state.peak[u]
-    state.peak[u] = peak
+    if state.working[t] > 0:
+        peak = max(state.peak[u], state.working[t])
+        if sign < 0 and peak == state.working[t]:
+            peak = 0
+            for s in range(state.node.size):
+                if state.node[s] == u and state.working[s] > peak:
+                    peak = state.working[s]
+                    if peak == state.peak[u]:
+                        break
+        state.memory[u] += peak - state.peak[u]
+        state.peak[u] = peak
     b = state.block[t]
     if b != NONE:
-        state.users[u, b] += sign
         # The first user brings the block, the last one takes it away.
-        if state.users[u, b] == (1 if sign > 0 else 0):
+        before = state.users[u, b]
+        state.users[u, b] = before + sign
+        if before == 0 or before + sign == 0:
             state.memory[u] += sign * state.block_bytes[b]
             if state.home[b] != u:
                 state.load[u] += sign * state.home_cost[b]
@@ -76,30 +84,7 @@ def _count(state, t, u, sign):
             state.sent[v] += sign * state.into[a]
 
 
-@kernel
-def _peak_without(state, t, u):
-    """Return the most working memory of the tasks at a node that task t has left."""
-    peak = state.peak[u]
-    if state.working[t] < peak:
-        return peak
-    most = 0
-    for s in range(state.node.size):
-        if state.node[s] == u and state.working[s] > most:
-            most = state.working[s]
-            if most == peak:
-                break
-    return most
-
-
-@kernel
+@inlined
 def work_of(state, u):
     """Return the load of a node with the costs of its messages and blocks."""
     return state.load[u] + max(state.sent[u], state.received[u])
-
-
-@kernel
-def put_all(state, owner):
-    """Put every task to its owner (T,); NONE stays nowhere."""
-    for t in range(owner.size):
-        if owner[t] != NONE:
-            put(state, t, owner[t])

@@ -12,9 +12,12 @@ from ..shared.interrupts import interrupted, long_kernel, new_meter
 from ..shared.tasklists import NONE
 
 
-@long_kernel
+@kernel
 def sending_order(start, head, amount):
-    """Cancel cycles of a flow, in place, and return the nodes (N,), senders before receivers."""
+    """Return the nodes (N,), senders before receivers, and how many of them there are.
+
+    Fewer than N where a cycle of arcs with an amount keeps some from being reached.
+    """
     N = start.size - 1
     waiting = np.zeros(N, np.int64)
     for arc in range(head.size):
@@ -26,65 +29,72 @@ def sending_order(start, head, amount):
         if waiting[u] == 0:
             order[ready] = u
             ready += 1
-    entered = np.empty(N, np.int64)
     done = 0
-    first = 0
-    meter = new_meter()
-    while done < N and not interrupted(meter, 8):
-        if done < ready:
-            u = order[done]
-            done += 1
-            # Ordered: it is seen no more among those that wait.
-            waiting[u] = NONE
-            for arc in range(start[u], start[u + 1]):
-                if amount[arc] > 0:
-                    waiting[head[arc]] -= 1
-                    if waiting[head[arc]] == 0:
-                        order[ready] = head[arc]
-                        ready += 1
-            continue
-        # Every node that waits is on a cycle or behind one. Those in front of all cycles are
-        # ordered, so a way against the arcs, from any, ends in a cycle.
-        while waiting[first] <= 0:
-            first += 1
-        ready = _cancel(start, head, amount, waiting, entered, first, order, ready)
-    return order
+    while done < ready:
+        u = order[done]
+        done += 1
+        for arc in range(start[u], start[u + 1]):
+            if amount[arc] > 0:
+                v = head[arc]
+                waiting[v] -= 1
+                if waiting[v] == 0:
+                    order[ready] = v
+                    ready += 1
+    return order, ready
 
 
-@kernel
-def _cancel(start, head, amount, waiting, entered, first, order, ready):
-    """Cancel a cycle that leads to a node which waits; return how many nodes are ready then."""
-    N = waiting.size
+@long_kernel
+def cancel_cycles(start, head, amount):
+    """Lower the amounts on cycles of arcs, in place, until there is none; loads stay the same.
+
+    Depth first: an arc back to a node of the path closes a cycle.
+    """
+    N = start.size - 1
+    current = start[:N].copy()
+    # The place of a node in the path, NONE outside; ``path`` holds the arcs to its nodes.
+    place = np.empty(N, np.int64)
     for u in range(N):
-        entered[u] = NONE
-    # Against the arcs: any arc into u from a node that waits.
-    u = first
-    while entered[u] == NONE:
-        for v in range(N):
-            if waiting[v] > 0 and entered[u] == NONE:
-                for arc in range(start[v], start[v + 1]):
-                    if head[arc] == u and amount[arc] > 0:
-                        entered[u] = arc * N + v
+        place[u] = NONE
+    path = np.empty(N + 1, np.int64)
+    tail = np.empty(N + 1, np.int64)
+    meter = new_meter()
+    for root in range(N):
+        tail[0] = root
+        place[root] = 0
+        depth = 0
+        while depth >= 0 and not interrupted(meter, 8):
+            u = tail[depth]
+            arc = current[u]
+            if arc == start[u + 1]:
+                # All arcs of u are done: no cycle leads through it any more.
+                place[u] = NONE
+                depth -= 1
+                if depth >= 0:
+                    current[tail[depth]] += 1
+                continue
+            v = head[arc]
+            if amount[arc] == 0 or current[v] == start[v + 1]:
+                current[u] += 1
+            elif place[v] == NONE:
+                depth += 1
+                path[depth] = arc
+                tail[depth] = v
+                place[v] = depth
+            else:
+                least = amount[arc]
+                for k in range(place[v] + 1, depth + 1):
+                    least = min(least, amount[path[k]])
+                amount[arc] -= least
+                # Back to the tail of the first arc that carries nothing now.
+                for k in range(depth, place[v], -1):
+                    amount[path[k]] -= least
+                for k in range(place[v] + 1, depth + 1):
+                    if amount[path[k]] == 0:
+                        for j in range(k, depth + 1):
+                            place[tail[j]] = NONE
+                        depth = k - 1
                         break
-        u = entered[u] % N
-    end = u
-    least = amount[entered[u] // N]
-    u = entered[u] % N
-    while u != end:
-        least = min(least, amount[entered[u] // N])
-        u = entered[u] % N
-    while True:
-        arc = entered[u] // N
-        amount[arc] -= least
-        if amount[arc] == 0:
-            waiting[u] -= 1
-            if waiting[u] == 0:
-                order[ready] = u
-                ready += 1
-        u = entered[u] % N
-        if u == end:
-            break
-    return ready
+        place[root] = NONE
 
 
 @long_kernel

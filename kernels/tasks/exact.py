@@ -6,9 +6,9 @@ cap or limit ends a branch. ``K`` movable tasks, ``N`` nodes.
 
 import numpy as np
 
-from ..shared.compiling import kernel
+from ..shared.compiling import inlined, kernel
 from ..shared.interrupts import interrupted, long_kernel, new_meter
-from ..shared.taskstate import NONE, put, remove, work_of
+from ..shared.taskstate import NONE, put, work_of
 
 FOUND, NONE_EXISTS, GAVE_UP = 1, 0, -1
 
@@ -45,7 +45,7 @@ def search(state, tasks, origin, cap, usable, most_moves, effort):
         if state.node[t] != NONE:
             if state.node[t] != origin[k]:
                 moves -= 1
-            remove(state, t)
+            put(state, t, NONE)
         descended = False
         while choice[k] < N and not descended:
             u = _candidate(choice[k], origin[k])
@@ -61,7 +61,7 @@ def search(state, tasks, origin, cap, usable, most_moves, effort):
             if _hopeful(state, cap, usable, remaining[k + 1], least[k + 1], memory[k + 1]):
                 descended = True
             else:
-                remove(state, t)
+                put(state, t, NONE)
         if descended:
             if u != origin[k]:
                 moves += 1
@@ -71,18 +71,20 @@ def search(state, tasks, origin, cap, usable, most_moves, effort):
             k -= 1
         if effort < 0 or interrupted(meter, 8 * N):
             for k in range(K):
-                if state.node[tasks[k]] != NONE:
-                    remove(state, tasks[k])
+                put(state, tasks[k], NONE)
             return GAVE_UP
     return NONE_EXISTS
 
 
-@kernel
+@inlined
 def _candidate(place, origin):
     """Return the node tried at a place of the order: the origin, then all others by number."""
+    candidate = place
     if place == 0:
-        return origin
-    return place - 1 if place <= origin else place
+        candidate = origin
+    elif place <= origin:
+        candidate = place - 1
+    return candidate
 
 
 @kernel

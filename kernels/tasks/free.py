@@ -7,93 +7,83 @@ and slowness.
 import numpy as np
 
 from ..shared.compiling import kernel
-from ..shared.interrupts import interrupted, long_kernel, new_meter
 
 # Which tasks are placed anew: those that nodes have too many of; all, at home where they fit; all.
-EXCESS, ALL_AT_HOME, ALL = 0, 1, 2
-
-
-@long_kernel
-def place(size, node, movable, load, cap, slowness, kind):
-    """Place tasks where the room is largest; ``node`` (T,) and ``load`` (N,) change."""
-    interrupted(new_meter(), 8 * size.size)
-    leaving = _leaving(size, node, movable, load, cap, slowness, kind)
-    _place(size, node, load, cap, slowness, leaving, kind)
+EXCESS, ALL_AT_HOME, ALL = np.arange(3)
 
 
 @kernel
-def _leaving(size, node, movable, load, cap, slowness, kind):
-    """Take tasks off their nodes, and return them, longest first.
+def take_off(size, node, movable, load, cap, slowness, kind):
+    """Take tasks off their nodes; return which (T,), longest first, and how many.
 
     By excess a task leaves if its node is not below its cap without it; of a node that takes none
     all do.
     """
-    T = size.size
-    leaving = np.empty(T, np.int64)
+    leaving = np.empty(size.size, np.int64)
     count = 0
-    for t in range(T):
+    for t in range(size.size):
         u = node[t]
-        if not movable[t]:
-            continue
-        if slowness[u] == 0 or (size[t] > 0 and (kind != EXCESS or size[t] <= load[u] - cap[u])):
+        chosen = size[t] > 0 and (kind != EXCESS or size[t] <= load[u] - cap[u])
+        if movable[t] and (chosen or slowness[u] == 0):
             load[u] -= size[t]
             leaving[count] = t
             count += 1
-    return leaving[:count]
+    return leaving, count
 
 
 @kernel
-def _place(size, node, load, cap, slowness, leaving, kind):
-    """Put tasks where the room is largest; one that fits nowhere stays if it is no worse there."""
+def place(size, node, load, cap, slowness, kind, leaving, count):
+    """Put tasks where the room is largest; one that fits nowhere stays if it is no worse there.
+
+    ``node`` (T,) and ``load`` (N,) change. Nodes are in a heap by room, of equals the lower first.
+    The room of a node that takes back a task of its own is less than the key it stands under, until
+    it comes to the top.
+    """
     N = load.size
-    # A heap of nodes by room. The room of a node that takes back a task of its own is less than
-    # the key it stands under, until it comes to the top.
     heap = np.empty(N, np.int64)
     key = np.empty(N, np.int64)
-    count = 0
+    nodes = 0
     for u in range(N):
         if slowness[u] > 0:
-            heap[count] = u
+            heap[nodes] = u
             key[u] = cap[u] - load[u]
-            count += 1
-    for place in range(count // 2 - 1, -1, -1):
-        _sift(heap, key, count, place)
-    for i in range(leaving.size):
-        t = leaving[i]
+            nodes += 1
+    # First the heap is made, from its last node with a child; then tasks are put one by one.
+    building = nodes // 2
+    i = 0
+    while i < count:
+        top = 0
+        if building > 0:
+            building -= 1
+            top = building
+        u = heap[top]
+        if building > 0 or top == 0:
+            key[u] = cap[u] - load[u]
+        at = top
+        while 2 * at + 1 < nodes:
+            child = 2 * at + 1
+            v = heap[child]
+            if child + 1 < nodes:
+                w = heap[child + 1]
+                if key[w] > key[v] or (key[w] == key[v] and w < v):
+                    child += 1
+                    v = w
+            if key[u] > key[v] or (key[u] == key[v] and u < v):
+                break
+            heap[at] = v
+            at = child
+        heap[at] = u
         u = heap[0]
-        while key[u] != cap[u] - load[u]:
-            key[u] = cap[u] - load[u]
-            _sift(heap, key, count, 0)
-            u = heap[0]
+        if building > 0 or key[u] != cap[u] - load[u]:
+            continue
+        t = leaving[i]
+        i += 1
         home = node[t]
-        if kind == ALL_AT_HOME and slowness[home] > 0 and size[t] <= cap[home] - load[home]:
-            u = home
-        elif key[u] < size[t] and slowness[home] > 0:
-            there = (size[t] - key[u]) * slowness[u]
-            here = (load[home] + size[t] - cap[home]) * slowness[home]
-            if here <= there:
+        if slowness[home] > 0:
+            room = cap[home] - load[home]
+            fits_at_home = kind == ALL_AT_HOME and size[t] <= room
+            no_worse = (size[t] - room) * slowness[home] <= (size[t] - key[u]) * slowness[u]
+            if fits_at_home or (key[u] < size[t] and no_worse):
                 u = home
         load[u] += size[t]
         node[t] = u
-
-
-@kernel
-def _sift(heap, key, count, place):
-    """Let the node at a place of the heap sink below those of more room, or lower number."""
-    u = heap[place]
-    while True:
-        child = 2 * place + 1
-        if child >= count:
-            break
-        if child + 1 < count and _before(key, heap[child + 1], heap[child]):
-            child += 1
-        if not _before(key, heap[child], u):
-            break
-        heap[place] = heap[child]
-        place = child
-    heap[place] = u
-
-
-@kernel
-def _before(key, u, v):
-    return key[u] > key[v] or (key[u] == key[v] and u < v)
