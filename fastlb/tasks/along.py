@@ -10,7 +10,7 @@ import numpy as np
 
 from ..accelerate import kernels
 from ..exchange.result import Balance
-from ..flows.minimax import MinimaxPlan
+from ..flows.plan import MinimaxPlan
 from ..flows.planbatch import MinimaxBatch
 from .free import lower
 from .paths import Paths, both_ways, hop_paths, shortest_hops

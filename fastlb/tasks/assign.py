@@ -220,7 +220,8 @@ def _with_few_moves(
 def _loosest_aim(problem: Problem) -> Fraction:
     """Return a largest load at which nothing but limits of nodes makes tasks move."""
     alive = [w for w in problem.weights if w]
-    return max(*problem.work(problem.owner), problem.bound * sum(alive) / min(alive)) * 2
+    largest = Fraction(max(problem.work(problem.owner)))
+    return max(largest, problem.bound * sum(alive) / min(alive)) * 2
 
 
 def _moves(problem: Problem, owner: Integers) -> int:

@@ -11,6 +11,8 @@ from ..accelerate import kernels
 if TYPE_CHECKING:
     from fractions import Fraction
 
+    from numpy.typing import NDArray
+
     from .problem import Problem
     from .units import Integers
 
@@ -52,7 +54,7 @@ def lower(
     problem: Problem,
     size: Integers,
     node: Integers,
-    movable: Integers,
+    movable: NDArray[np.bool_],
     load: Integers,
     cap: Integers,
     start: Integers,
