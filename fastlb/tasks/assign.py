@@ -144,7 +144,7 @@ def assign_tasks(
     >>> import fastlb as lb
     >>> a = lb.assign_tasks([4, 3, 3, 2, 2], [0, 0, 0, 0, 0], 2)
     >>> a.owner, a.loads, a.status
-    (array([0, 1, 1, 0, 0]), array([8, 6]), 'optimal')
+    (array([1, 1, 0, 0, 0]), array([7, 7]), 'optimal')
     """
     problems, batch = read_problems(
         sizes, owner, nodes, movable=movable, weights=weights, memory=memory,
