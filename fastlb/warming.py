@@ -18,6 +18,7 @@ from .exchange.direct_exchange import dde
 from .exchange.fault_tolerance import fault_tolerant_dem
 from .exchange.generalized_exchange import gde
 from .exchange.loads import RECORDS
+from .exchange.result import Balance
 from .flows.minimax import minimax_flow
 from .flows.plan import Route
 from .hexa_cells.hexa_cell_exchange import hexa_cell
@@ -29,6 +30,8 @@ from .programs.simulation import search_speedup
 from .random_loads.distributions import Uniform
 from .random_loads.sampling import sample_loads
 from .rounds.scheduling import schedule
+from .tasks.assign import assign_tasks
+from .tasks.memory import TaskMemory
 from .topologies.grids import Mesh, Ring, Torus
 from .topologies.hexa_cell_topology import HyperHexaCell
 from .topologies.hypercube import Hypercube
@@ -60,8 +63,8 @@ def warmup(*names: str, dtypes: Iterable[DTypeLike] = (np.int64,)) -> dict[str, 
     ----------
     *names : str
         Of ``dem``, ``gde``, ``dde``, ``hexa_cell``, ``fault_tolerant_dem``, ``minimax_flow``,
-        ``solve_binary``, ``search_speedup``, ``schedule``, ``sample_loads`` and ``run``; without
-        any, all of these.
+        ``assign_tasks``, ``solve_binary``, ``search_speedup``, ``schedule``, ``sample_loads`` and
+        ``run``; without any, all of these.
     dtypes : iterable of dtype
         Of the loads that the balancing methods will get.
 
@@ -183,6 +186,23 @@ def _minimax(_: np.dtype[Any], many: bool) -> None:
         minimax_flow(ring.network(capacity=9), excess, integral=integral, plan=plan).routes()
 
 
+def _tasks(_: np.dtype[Any], many: bool) -> None:
+    ring = Ring(4)
+    sizes = np.resize([60, 61, 7, 3, 5], 1000 if many else 21)
+    owner = np.arange(len(sizes)) % 3
+    loads = np.bincount(owner, sizes, ring.size)
+    # With as much more around the ring it is a cycle, which is cancelled.
+    plan = dde(loads, ring, record="flows")
+    around = Balance("dde", ring, "flows", {"loads": plan.loads, "flows": plan.flows + sizes.sum()})
+    for along in (None, plan, around):
+        assign_tasks(sizes, owner, ring, along=along)
+    # Few tasks, which are searched; several with memory, blocks and messages.
+    assign_tasks(sizes[:12], owner[:12], 2 + owner[:12].max())
+    memory = TaskMemory(own=1, working=1, block=owner, block_bytes=dict.fromkeys(range(3), 5))
+    options = {"memory": memory, "memory_limit": len(sizes), "edges": [(0, 1, 2)], "price": 1}
+    assign_tasks(sizes, owner, 4, **options)
+
+
 def _binary(_: np.dtype[Any], many: bool) -> None:
     costs, rows = np.arange(1, 21), np.eye(20, dtype=np.int64)[:4]
     if not many:
@@ -255,6 +275,7 @@ BALANCING: dict[str, _Run] = {
 _RUNS: dict[str, _Run] = {
     **BALANCING,
     "minimax_flow": _minimax,
+    "assign_tasks": _tasks,
     "solve_binary": _binary,
     "search_speedup": _search,
     "schedule": _rounds,

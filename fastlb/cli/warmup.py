@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from ..warming import Part
 
 NAMES = (
-    "dem", "gde", "dde", "hexa_cell", "fault_tolerant_dem", "minimax_flow", "solve_binary",
-    "search_speedup", "schedule", "sample_loads", "run",
+    "dem", "gde", "dde", "hexa_cell", "fault_tolerant_dem", "minimax_flow", "assign_tasks",
+    "solve_binary", "search_speedup", "schedule", "sample_loads", "run",
 )  # fmt: skip
 DTYPES = (
     "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64",

@@ -144,7 +144,7 @@ def assign_tasks(
     >>> import fastlb as lb
     >>> a = lb.assign_tasks([4, 3, 3, 2, 2], [0, 0, 0, 0, 0], 2)
     >>> a.owner, a.loads, a.status
-    (array([0, 1, 1, 0, 0]), array([8, 6]), 'optimal')
+    (array([1, 1, 0, 0, 0]), array([7, 7]), 'optimal')
     """
     problems, batch = read_problems(
         sizes, owner, nodes, movable=movable, weights=weights, memory=memory,
@@ -220,7 +220,8 @@ def _with_few_moves(
 def _loosest_aim(problem: Problem) -> Fraction:
     """Return a largest load at which nothing but limits of nodes makes tasks move."""
     alive = [w for w in problem.weights if w]
-    return max(*problem.work(problem.owner), problem.bound * sum(alive) / min(alive)) * 2
+    largest = Fraction(max(problem.work(problem.owner)))
+    return max(largest, problem.bound * sum(alive) / min(alive)) * 2
 
 
 def _moves(problem: Problem, owner: Integers) -> int:

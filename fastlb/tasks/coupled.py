@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations
 from math import lcm
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,10 @@ NOWHERE = -1
 # Most movable tasks for which the optimum is proven, and steps spent on that.
 MOST_PROVEN, PROOF_STEPS = 15, 2**31
 # Steps spent on moves and exchanges.
-STEPS = 2**28
+STEPS = 2**25
+# Nodes with which the fullest one shares its tasks anew, one at a time or two, the emptiest first;
+# how many tasks they have at most, and steps spent on each try.
+MOST_PARTNERS, FEWER_PARTNERS, MOST_REARRANGED, REARRANGING_STEPS = 32, 8, 24, 2**22
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +67,7 @@ class Coupling:
             nodes[0], nodes[1], nodes[2], self.node_bytes.copy(), nodes[3], self.limit,
             np.zeros((n, blocks), np.int64),
         )  # fmt: skip
-        kernels("tasks.coupled").put_all(state, owner)
+        kernels("tasks.coupled").put_some(state, np.arange(len(owner)), owner)
         return state
 
     def _neighbours(self) -> tuple[Integers, Integers, Integers, Integers]:
@@ -181,7 +185,7 @@ def assign_coupled(problem: Problem, largest: Fraction, starts: list[Integers]) 
     best: tuple[Any, ...] | None = None
     for start in starts:
         state = coupling.state(_off_dead_nodes(problem, start))
-        _lower(problem, state, tasks, coupling.caps(largest))
+        _lower(coupling, state, tasks, coupling.caps(largest))
         fits = bool((state.memory <= state.limit).all())
         moved = int(np.count_nonzero(state.node != problem.owner))
         rank = (not fits, max(coupling.largest(state), largest * coupling.per_one), moved)
@@ -192,14 +196,61 @@ def assign_coupled(problem: Problem, largest: Fraction, starts: list[Integers]) 
     return owner
 
 
-def _lower(problem: Problem, state: Any, tasks: Integers, cap: Integers) -> None:
+def _lower(coupling: Coupling, state: Any, tasks: Integers, cap: Integers) -> None:
     """Move and exchange tasks as long as that lowers the fullest node."""
+    problem = coupling.problem
     lower, effort = kernels("tasks.coupled").lower, np.int64(STEPS)
-    before = None
-    while effort > 0 and (before is None or (state.node != before).any()):
+    while effort > 0:
         effort = lower(state, tasks, cap, problem.slowness, False, effort)
         before = state.node.copy()
         effort = lower(state, tasks, cap, problem.slowness, True, effort)
+        if (state.node == before).all() and not _rearrange(coupling, state, tasks, cap):
+            break
+
+
+def _rearrange(coupling: Coupling, state: Any, tasks: Integers, cap: Integers) -> bool:
+    """Share the tasks of the fullest node and few others anew, by search; return whether it did.
+
+    All limits hold before and after, and the largest work of these nodes is less.
+    """
+    problem = coupling.problem
+    work = state.load + np.maximum(state.sent, state.received)
+    over = (work - cap) * problem.slowness
+    fullest = int(np.argmax(np.where(problem.slowness > 0, over, -np.inf)))
+    if (state.memory > state.limit).any() or over[fullest] <= 0:
+        return False
+    at = state.node[tasks]
+    others = [u for u in np.argsort(over, kind="stable").tolist() if u != fullest]
+    others = [u for u in others if problem.slowness[u] > 0][:MOST_PARTNERS]
+    groups = [(u,) for u in others] + list(combinations(others[:FEWER_PARTNERS], 2))
+    search = kernels("tasks.exact").search
+    below = coupling.caps_below(Fraction(int(work[fullest])) / problem.weights[fullest])
+    caps = np.maximum(below, work)
+    for group in groups:
+        nodes = [fullest, *group]
+        chosen = tasks[np.isin(at, nodes)]
+        if len(chosen) > MOST_REARRANGED:
+            continue
+        caps[nodes] = below[nodes]
+        usable = np.zeros(problem.nodes, dtype=bool)
+        usable[nodes] = True
+        before = state.node[chosen].copy()
+        place = kernels("tasks.coupled").put_some
+        place(state, chosen, np.full(len(chosen), NOWHERE))
+        result = search(
+            state,
+            chosen,
+            problem.owner[chosen],
+            caps,
+            usable,
+            np.int64(len(chosen)),
+            np.int64(REARRANGING_STEPS),
+        )
+        if result == kernels("tasks.exact").FOUND:
+            return True
+        place(state, chosen, before)
+        caps[nodes] = np.maximum(below, work)[nodes]
+    return False
 
 
 def _off_dead_nodes(problem: Problem, owner: Integers) -> Integers:

@@ -11,6 +11,8 @@ from ..accelerate import kernels
 if TYPE_CHECKING:
     from fractions import Fraction
 
+    from numpy.typing import NDArray
+
     from .problem import Problem
     from .units import Integers
 
@@ -19,6 +21,8 @@ TOLERANCE_BITS = 30
 # Where the largest load is above its aim by more than this part, subsets are exchanged, and all
 # tasks are placed anew.
 GOOD_BITS = 14
+# All are placed anew as well where more than so many times the excess moves.
+MANY_MOVES = 1.25
 # Steps spent on exchanges: of so many a task and a node, and in all.
 STEPS_OF_A_TASK, STEPS_OF_A_NODE, STEPS = 32, 2**12, 2**27
 EMPTY = np.zeros(0, np.int64)
@@ -29,7 +33,8 @@ def assign_free(problem: Problem, largest: Fraction) -> Integers:
     order, cap, slowness = problem.falling, problem.caps(largest), problem.slowness
     size, movable = problem.units[order], problem.movable[order]
     start = problem.owner[order]
-    best: tuple[int, Integers] | None = None
+    best: tuple[tuple[float, int], Integers] | None = None
+    excess = int(np.maximum(problem.unit_loads(problem.owner) - cap, 0).sum())
     kernel = kernels("tasks.free")
     for kind in (kernel.EXCESS, kernel.ALL_AT_HOME, kernel.ALL):
         node, load = start.copy(), problem.unit_loads(problem.owner)
@@ -37,10 +42,12 @@ def assign_free(problem: Problem, largest: Fraction) -> Integers:
         if count:
             kernel.place(size, node, load, cap, slowness, kind, leaving, count)
         lower(problem, size, node, movable, load, cap, EMPTY, EMPTY)
-        above = int(((load - cap) * slowness).max())
-        if best is None or above < best[0]:
-            best = above, node
-        if best[0] <= int(load.sum()) // len(load) >> GOOD_BITS:
+        good = int(load.sum()) // len(load) >> GOOD_BITS
+        above = float(((load - cap) * slowness).max())
+        rank = above if above > good else 0.0, int(size[node != start].sum())
+        if best is None or rank < best[0]:
+            best = rank, node
+        if best[0][0] <= good and best[0][1] <= MANY_MOVES * excess:
             break
     assert best is not None
     owner = np.empty(len(order), np.int64)
@@ -52,7 +59,7 @@ def lower(
     problem: Problem,
     size: Integers,
     node: Integers,
-    movable: Integers,
+    movable: NDArray[np.bool_],
     load: Integers,
     cap: Integers,
     start: Integers,

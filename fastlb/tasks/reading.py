@@ -58,8 +58,10 @@ def read_problems(
     extra = _factor("slack", slack)
     most = None if max_moves is None else whole_number("max_moves", max_moves, 0)
     count_of_rows = math.prod(shape[:-1])
+    # Copies, which nobody else changes, and which kernels are compiled for once.
     rows = [
-        np.broadcast_to(a, shape).reshape(count_of_rows, tasks) for a in (amounts, places, free)
+        np.array(np.broadcast_to(a, shape)).reshape(count_of_rows, tasks)
+        for a in (amounts, places, free)
     ]
     dead = np.array([w == 0 for w in speeds])
     if (dead[rows[1]] & ~rows[2]).any():

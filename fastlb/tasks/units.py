@@ -131,4 +131,5 @@ def falling_order(units: Integers) -> Integers:
         return np.argsort(~units, kind="stable")
     # Keys that all differ: sorting them is faster than sorting places, and no less definite.
     keys: Integers = np.sort((~units << bits) | places)
-    return keys & (2**bits - 1)
+    order: Integers = keys & (2**bits - 1)
+    return order

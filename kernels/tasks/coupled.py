@@ -11,15 +11,17 @@ from ..shared.compiling import inlined, kernel
 from ..shared.interrupts import interrupted, long_kernel, new_meter
 from ..shared.taskstate import NONE, put, work_of
 
+# Steps that putting a task elsewhere and back counts as.
+STEPS_OF_A_TRIAL = 64
 # What the excess of nodes other than the fullest counts.
 SHARE_OF_OTHERS = 2.0**-20
 
 
 @kernel
-def put_all(state, owner):
-    """Put every task to its owner (T,)."""
-    for t in range(owner.size):
-        put(state, t, owner[t])
+def put_some(state, tasks, nodes):
+    """Put each of some tasks to its node, or nowhere."""
+    for k in range(tasks.size):
+        put(state, tasks[k], nodes[k])
 
 
 @long_kernel
@@ -28,13 +30,17 @@ def lower(state, tasks, cap, slowness, thorough, effort):
 
     First that farthest above its limit of memory, then that of the largest excess. ``tasks`` (K,)
     may move, the longest first. Either the longest task goes that its excess has room for; or, if
-    ``thorough``, what lowers it most: a task or a group that goes, or is exchanged for one.
+    ``thorough``, once, what lowers it most: a task or group that goes, or is exchanged for one.
     """
     K = tasks.size
     N = cap.size
     # Rows 0: what is tried; rows 1: the best.
     gives = np.empty((2, K), np.int64)
     backs = np.empty((2, K), np.int64)
+    # Whether sizes alone make up the work.
+    by_size = state.other.size == 0
+    for b in range(state.home_cost.size):
+        by_size = by_size and state.home_cost[b] == 0
     meter = new_meter()
     lowered = True
     while lowered and effort > 0:
@@ -49,7 +55,7 @@ def lower(state, tasks, cap, slowness, thorough, effort):
         best_back = 0
         best_v = NONE
         for item in range(2 * K):
-            if best > 0 and not thorough:
+            if (best > 0 and not thorough) or steps > effort:
                 break
             i = item // 2
             if state.node[tasks[i]] != u or (item % 2 == 1 and not thorough):
@@ -57,6 +63,14 @@ def lower(state, tasks, cap, slowness, thorough, effort):
             if not (thorough or by_memory) and work_of(state, u) - state.size[tasks[i]] < cap[u]:
                 continue
             count = _gather(state, tasks, i, item % 2, gives[0])
+            steps += N + K
+            if thorough:
+                steps += 2 * K
+            given = 0
+            for k in range(count):
+                given += state.size[gives[0, k]]
+            if interrupted(meter, 16 * (N + K)):
+                effort = 0
             # For no task, from every node; then for each task and group of another.
             for other in range(N + 2 * K if thorough else N):
                 back = 0
@@ -70,11 +84,18 @@ def lower(state, tasks, cap, slowness, thorough, effort):
                         continue
                 if v == u or slowness[v] == 0 or count == 0:
                     continue
+                amount = given
+                for k in range(back):
+                    amount -= state.size[backs[0, k]]
+                mine = (work_of(state, u) - amount - cap[u]) * slowness[u]
+                theirs = (work_of(state, v) + amount - cap[v]) * slowness[v]
+                if by_size and not by_memory and max(mine, theirs) >= least:
+                    continue
                 for k in range(count):
                     put(state, gives[0, k], v)
                 for k in range(back):
                     put(state, backs[0, k], u)
-                steps += count + back + 1
+                steps += STEPS_OF_A_TRIAL * (count + back)
                 score = _score(state, cap, slowness, u, v, by_memory)
                 if score < least:
                     least, best, best_back, best_v = score, count, back, v
@@ -90,10 +111,8 @@ def lower(state, tasks, cap, slowness, thorough, effort):
             put(state, gives[1, k], best_v)
         for k in range(best_back):
             put(state, backs[1, k], u)
-        lowered = best > 0
-        effort -= steps
-        if interrupted(meter, 16 * steps):
-            effort = 0
+        lowered = best > 0 and not thorough
+        effort -= steps + K // 4
     return effort
 
 

@@ -169,6 +169,8 @@ def at_home(price: float) -> dict[str, Any]:
         ({**BLOCKS, "sizes": [0.0] * 9}, {"edges": MESSAGES, "price": 1}, 0.0),
         (clustered(), at_home(0.1), 2.5),
         (clustered(), at_home(0.3), 4.0),
+        # Rank 0 is a hundred times slower.
+        (BLOCKS, {"weights": [0.01, 1, 1, 1]}, 3.0),
     ],
 )
 def test_the_optima_of_the_ccm_examples(
