@@ -1,0 +1,188 @@
+"""The refined placement: the published one, or the one in use, made more even."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..accelerate import kernels
+from .problem import Cluster
+from .published import (
+    Maps,
+    experts_of_groups,
+    least_peak,
+    loads_of_gpus,
+    pack_groups,
+    place,
+    sums_of_groups,
+)
+from .transfers import renumbered
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Integers = NDArray[np.int64]
+    Reals = NDArray[np.float64]
+
+# Pairs of GPUs compared in a layer, for each GPU, in one attempt.
+EFFORT = 16
+# A load is lower than another one if it is by more than rounding.
+LOWER = 1 - 1e-9
+
+
+@dataclass(frozen=True)
+class _Layers:
+    """Placements of ``L`` layers, which are replaced by better ones.
+
+    Attributes
+    ----------
+    weights : (L, E) float32
+    target, peak : (L,) float64
+        The load that the fullest GPU may have, and what it has.
+    phy2log : (L, R) int64
+    logcnt : (L, E) int64
+    """
+
+    weights: NDArray[np.float32]
+    cluster: Cluster
+    effort: int
+    target: Reals
+    peak: Reals
+    phy2log: Integers
+    logcnt: Integers
+
+    def part(self, rows: Integers) -> _Layers:
+        """Return copies of some layers."""
+        arrays = self.weights, self.target, self.peak, self.phy2log, self.logcnt
+        weights, target, peak, phy2log, logcnt = (array[rows] for array in arrays)
+        return _Layers(weights, self.cluster, self.effort, target, peak, phy2log, logcnt)
+
+    def replace(self, rows: Integers, other: _Layers) -> None:
+        """Put those layers here as rows that are as many in another one."""
+        self.peak[rows], self.phy2log[rows], self.logcnt[rows] = (
+            other.peak, other.phy2log, other.logcnt
+        )  # fmt: skip
+
+    @property
+    def unfinished(self) -> Integers:
+        return np.flatnonzero(self.peak > self.target)
+
+    def place(self, returned: int) -> None:
+        """Place all layers anew, groups as evenly over nodes as exchanges make them."""
+        cluster, layers = self.cluster, len(self.weights)
+        sums = sums_of_groups(self.weights, cluster.groups)
+        order = pack_groups(sums, cluster.nodes, np.float64)
+        if cluster.nodes > 1:
+            loads = sums.astype(np.float64)
+            mean = loads.sum(axis=1) / cluster.nodes
+            kernels("experts.refined").refine(
+                loads, 1, cluster.nodes, mean, self.effort, -1, order, order,
+                np.ones_like(order), np.empty(layers),
+            )  # fmt: skip
+        place(
+            self.weights.astype(np.float64),
+            self.weights,
+            experts_of_groups(order, cluster.experts),
+            cluster,
+            Maps(self.phy2log, self.logcnt, np.empty_like(self.phy2log)),
+            returned=returned,
+        )
+
+    def exchange(self, previous: Integers | None = None, moves: int | None = None) -> None:
+        """Even all layers out, with at most so many transfers each beside those in ``previous``."""
+        kernels("experts.refined").refine(
+            self.weights.astype(np.float64), self.cluster.nodes, self.cluster.gpus, self.target,
+            self.effort, -1 if moves is None else moves,
+            self.phy2log if previous is None else previous, self.phy2log, self.logcnt, self.peak,
+        )  # fmt: skip
+
+
+def refined(
+    weights: NDArray[np.float32],
+    cluster: Cluster,
+    maps: Maps,
+    tolerance: float,
+    effort: int | None,
+    previous: Integers | None,
+    moves: int | None,
+) -> None:
+    """Replace the published placement in ``maps`` by the refined one.
+
+    Parameters
+    ----------
+    weights : (L, E)
+    tolerance : float
+        How far above the bound the largest load may remain.
+    effort : int or None
+        Pairs of GPUs compared at most in a layer, in each attempt.
+    previous : (L, R), optional
+        The placement to begin with; without ``moves`` it is given up where a new one is lower by
+        more than the tolerance.
+    """
+    loads = weights.astype(np.float64)
+    published = _Layers(
+        weights,
+        cluster,
+        EFFORT * cluster.gpus if effort is None else effort,
+        least_peak(weights, cluster, maps.logcnt) * (1 + tolerance),
+        loads_of_gpus(loads, maps, cluster.gpus).max(axis=1),
+        maps.phy2log,
+        maps.logcnt,
+    )
+    if previous is None:
+        _improve(published)
+    else:
+        layers = published.part(np.arange(len(weights)))
+        layers.phy2log[...] = previous
+        for row, count in zip(previous, layers.logcnt, strict=True):
+            count[...] = np.bincount(row, minlength=cluster.experts)
+        layers.exchange(previous, moves)
+        if moves is None:
+            _renew(layers, published, previous, 1 + tolerance)
+        kernels("experts.maps").keep_slots(previous, cluster.gpus, layers.phy2log)
+        published.replace(np.arange(len(weights)), layers)
+    kernels("experts.maps").number_copies(maps.phy2log, cluster.experts, maps.copies)
+
+
+def _renew(layers: _Layers, published: _Layers, previous: Integers, much: float) -> None:
+    """Replace layers by new placements that are lower by a factor, or where published ones are."""
+    worse = layers.peak * LOWER > published.peak
+    rows = np.flatnonzero((layers.peak > layers.target) | worse)
+    new = published.part(rows)
+    _improve(new)
+    better = np.flatnonzero((new.peak * much < layers.peak[rows]) | worse[rows])
+    new = new.part(better)
+    new.phy2log[...] = renumbered(previous[rows[better]], new.phy2log, layers.cluster)
+    layers.replace(rows[better], new)
+
+
+def _improve(layers: _Layers) -> None:
+    """Replace placements by lower ones of several attempts, until they reach the target."""
+    for returned in _attempts(layers.cluster):
+        rows = layers.unfinished
+        if not rows.size:
+            return
+        trial = layers.part(rows)
+        if returned is not None:
+            trial.place(returned)
+        trial.exchange()
+        better = np.flatnonzero(trial.peak < layers.peak[rows] * LOWER)
+        layers.replace(rows[better], trial.part(better))
+
+
+def _attempts(cluster: Cluster) -> Iterator[int | None]:
+    """Yield None for the placement as it is, then how many extra copies of a node to return.
+
+    The published counts make copies as light as possible. Fewer copies of the heaviest experts may
+    be easier to pack: two of them may not fit one GPU.
+    """
+    yield None
+    if cluster.nodes > 1:
+        yield 0
+    returned = 1
+    while returned <= (cluster.replicas - cluster.experts) // cluster.nodes:
+        yield returned
+        returned *= 2
