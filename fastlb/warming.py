@@ -18,6 +18,7 @@ from .exchange.direct_exchange import dde
 from .exchange.fault_tolerance import fault_tolerant_dem
 from .exchange.generalized_exchange import gde
 from .exchange.loads import RECORDS
+from .experts.placing import place_experts
 from .flows.minimax import minimax_flow
 from .hexa_cells.hexa_cell_exchange import hexa_cell
 from .montecarlo.runner import run
@@ -58,8 +59,8 @@ def warmup(*names: str, dtypes: Iterable[DTypeLike] = (np.int64,)) -> dict[str, 
     ----------
     *names : str
         Of ``dem``, ``gde``, ``dde``, ``hexa_cell``, ``fault_tolerant_dem``, ``minimax_flow``,
-        ``solve_binary``, ``search_speedup``, ``sample_loads`` and ``run``; without any, all of
-        these.
+        ``solve_binary``, ``search_speedup``, ``place_experts``, ``sample_loads`` and ``run``;
+        without any, all of these.
     dtypes : iterable of dtype
         Of the loads that the balancing methods will get.
 
@@ -188,6 +189,17 @@ def _search(_: np.dtype[Any], many: bool) -> None:
         search_speedup(costs, rows, least, cube)
 
 
+def _experts(_: np.dtype[Any], many: bool) -> None:
+    weights = np.arange(8) + np.zeros((1, 1))
+    for nodes in (1, 2):
+        options = {"nodes": nodes, "groups": nodes}
+        p = place_experts(weights, 12, 4, **options)
+        _ = p.log2phy
+        if many:
+            place_experts(weights, 12, 4, **options, method="refined", previous=p, moves=2)
+            place_experts(weights, 12, 4, **options, arithmetic="float32")
+
+
 def _sampling(_: np.dtype[Any], many: bool) -> None:
     for loads in ("uniform:10", Uniform(2**40), "exponential:1000", "one-hot:1000"):
         sample_loads(loads, Ring(64), trials=10_000 if many else 2, seed=0)
@@ -227,6 +239,7 @@ _RUNS: dict[str, _Run] = {
     "minimax_flow": _minimax,
     "solve_binary": _binary,
     "search_speedup": _search,
+    "place_experts": _experts,
     "sample_loads": _sampling,
     "run": _study,
 }

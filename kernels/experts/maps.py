@@ -23,7 +23,7 @@ def slots_of_copies(copies, log2phy):
 
 @kernel
 def number_copies(phy2log, experts, copies):
-    """Number the copies of each of so many experts by rising slot of ``phy2log`` (L, R)."""
+    """Count the copies of each of so many experts by rising slot, for ``copies`` (L, R)."""
     L, R = phy2log.shape
     count = np.empty(experts, np.int64)
     for layer in range(L):

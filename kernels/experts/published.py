@@ -6,8 +6,8 @@ slot. Ties go to the lower number throughout: experts are numbered within their 
 copy of every expert comes before all extra copies, which are numbered as they are made.
 
 ``L`` layers, ``E`` experts, ``K`` groups of experts, ``R`` replicas. A node has ``M`` experts,
-``C`` copies of them and ``P`` GPUs of ``S`` slots each. Loads are float64 or float32, and divided and
-added as such; ``bits`` are those of the same loads in float32, which order them.
+``C`` copies of them and ``P`` GPUs of ``S`` slots each. Loads are float64 or float32; they are
+divided and added as such. ``bits`` are those of the same loads in float32, which order them.
 """
 
 import numpy as np
@@ -283,8 +283,8 @@ def _pack(falling, S, queue_load, queue_pack, filled, slot):
     """Give copies (C,) by falling load, one after the other, to the lightest pack with a free slot.
 
     ``slot`` (C,) receives ``pack * S`` and more, as a pack is filled. Packs with free slots stand
-    in a queue by rising load, of equal loads the lower pack first; a copy makes the first pack one of
-    the last ones, which is near to where it goes.
+    in a queue by rising load, of equal loads the lower pack first. A copy makes the first pack one
+    of the last ones, so its new place is sought from the end.
     """
     C = falling.size
     P = filled.size
