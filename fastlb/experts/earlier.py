@@ -9,7 +9,7 @@ import numpy as np
 from ..arguments import as_array, refused_dtype
 from .placement import Placement
 from .problem import Cluster, from_dlpack
-from .transfers import holdings
+from .transfers import by_group, holdings
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,7 +55,7 @@ def _check_copies(rows: NDArray[np.int64], cluster: Cluster) -> None:
     if missing.size:
         layer, expert = missing[0].tolist()
         raise ValueError(f"previous must hold every expert, got none of {expert} in layer {layer}")
-    groups = on_nodes.reshape(*on_nodes.shape[:2], cluster.groups, -1).any(axis=-1)
+    groups = by_group(on_nodes, cluster.groups)
     apart = np.argwhere(groups.sum(axis=1) > 1)
     if apart.size:
         layer, group = apart[0].tolist()

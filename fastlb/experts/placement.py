@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +11,9 @@ import numpy as np
 from ..accelerate import kernels
 from ..display.cards import card
 from ..display.numbers import shown
+from ..exchange.scratch import handed_out
 from .published import Maps, least_peak, loads_of_gpus
-from .transfers import arrivals, holdings, moves_of
+from .transfers import arrivals, by_group, holdings, moves_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -119,7 +121,9 @@ class Placement:
     @cached_property
     def log2phy(self) -> Integers:
         most = int(self._maps.logcnt.max(initial=1))
-        log2phy = np.full((*self._maps.logcnt.shape, most), -1, dtype=np.int64)
+        shape = (*self._maps.logcnt.shape, most)
+        log2phy = handed_out(8 * math.prod(shape)).view(np.int64).reshape(shape)
+        log2phy.fill(-1)
         kernels("experts.maps").slots_of_copies(self._maps.copies, log2phy)
         return log2phy.reshape(*self._batch, self._cluster.experts, most)
 
@@ -182,7 +186,7 @@ class Placement:
         np.add.at(counts, (np.repeat(np.arange(layers), R), phy2log.reshape(-1)), 1)
         _require(np.array_equal(counts, logcnt), "logcnt counts the copies in phy2log")
         _require(bool((counts >= 1).all()), "every expert has a copy")
-        log2phy = self.log2phy.reshape(layers, cluster.experts, -1)
+        log2phy = self.log2phy.reshape(layers, *self.log2phy.shape[-2:])
         listed = log2phy >= 0
         _require(np.array_equal(listed.sum(axis=-1), logcnt), "log2phy lists every copy")
         layer, expert, _ = np.nonzero(listed)
@@ -192,14 +196,14 @@ class Placement:
             "log2phy and phy2log are inverse",
         )
         on_nodes = holdings(phy2log, self.nodes, cluster.experts)
-        groups = on_nodes.reshape(layers, self.nodes, self.groups, -1).any(axis=-1)
+        groups = by_group(on_nodes, self.groups)
         _require(bool((groups.sum(axis=1) == 1).all()), "each group is on one node")
         loads = np.zeros((layers, self.gpus))
         share = self._rows.astype(np.float64) / counts
         on_gpu = np.broadcast_to(np.arange(R) // (R // self.gpus), phy2log.shape)
         rows = np.arange(layers)[:, None]
         np.add.at(loads, (rows, on_gpu), share[rows, phy2log])
-        figures = self.loads.reshape(layers, -1)
+        figures = self.loads.reshape(loads.shape)
         _require(np.allclose(loads, figures, rtol=1e-9, atol=0), "loads are those of the copies")
         most = loads.max(axis=1, initial=0)
         _require(bool((most >= self.bound.reshape(-1) * (1 - 1e-9)).all()), "the bound holds")

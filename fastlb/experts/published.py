@@ -48,9 +48,10 @@ def pack_groups(sums: NDArray[np.float32], nodes: int, dtype: Any) -> Integers:
     return order
 
 
-def sums_of_groups(weights: NDArray[np.float32], groups: int) -> NDArray[np.float32]:
-    """Return the loads of groups (L, K), added in float32 as NumPy does."""
-    return weights.reshape(len(weights), groups, -1).sum(axis=-1)
+def sums_of_groups(weights: NDArray[Any], groups: int) -> NDArray[Any]:
+    """Return the loads of groups (L, K), added in the weights' dtype as NumPy does."""
+    layers, experts = weights.shape
+    return weights.reshape(layers, groups, experts // groups).sum(axis=-1)
 
 
 def experts_of_groups(order: Integers, experts: int) -> Integers:
@@ -97,7 +98,8 @@ def place(
 def loads_of_gpus(loads: NDArray[np.float64], maps: Maps, gpus: int) -> NDArray[np.float64]:
     """Return the load (L, G) of each GPU."""
     shares = np.take_along_axis(loads / maps.logcnt, maps.phy2log, axis=1)
-    return shares.reshape(len(loads), gpus, -1).sum(axis=-1)
+    layers, slots = shares.shape
+    return shares.reshape(layers, gpus, slots // gpus).sum(axis=-1)
 
 
 def least_peak(
@@ -118,7 +120,7 @@ def least_peak(
         logcnt = maps.logcnt
     bound = np.maximum(bound, (loads / logcnt).max(axis=1))
     if cluster.nodes > 1:
-        groups = loads.reshape(len(loads), cluster.groups, -1).sum(axis=-1)
+        groups = sums_of_groups(loads, cluster.groups)
         groups.sort(axis=1)
         others = groups[:, : cluster.groups // cluster.nodes - 1].sum(axis=1)
         gpus = cluster.gpus // cluster.nodes

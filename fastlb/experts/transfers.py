@@ -18,8 +18,15 @@ def holdings(phy2log: NDArray[np.int64], parts: int, experts: int) -> NDArray[np
     """Return whether each part of the slots, a GPU or a node, holds each expert: (L, parts, E)."""
     layers = len(phy2log)
     held = np.zeros((layers * parts, experts), dtype=bool)
-    np.put_along_axis(held, phy2log.reshape(layers * parts, -1), True, axis=1)
+    slots = phy2log.reshape(layers * parts, phy2log.shape[1] // parts)
+    np.put_along_axis(held, slots, True, axis=1)
     return held.reshape(layers, parts, experts)
+
+
+def by_group(held: NDArray[np.bool_], groups: int) -> NDArray[np.bool_]:
+    """Return whether each part holds an expert of each group: (L, parts, groups)."""
+    *layers_and_parts, experts = held.shape
+    return held.reshape(*layers_and_parts, groups, experts // groups).any(axis=-1)
 
 
 def arrivals(previous: Integers, phy2log: Integers, cluster: Cluster) -> NDArray[np.bool_]:
@@ -65,7 +72,7 @@ def renumbered(previous: Integers, phy2log: Integers, cluster: Cluster) -> Integ
     )
     # Experts that stay if a GPU (last axis) takes the number of another one.
     staying = (before @ after.transpose(0, 2, 1)).reshape(layers, nodes, per_node, nodes, per_node)
-    slots = phy2log.reshape(layers, nodes, per_node, -1)
+    slots = phy2log.reshape(layers, nodes, per_node, phy2log.shape[1] // cluster.gpus)
     result = np.empty_like(slots)
     for layer in range(layers):
         most = np.zeros((nodes, nodes))

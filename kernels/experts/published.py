@@ -283,8 +283,8 @@ def _pack(falling, S, queue_load, queue_pack, filled, slot):
     """Give copies (C,) by falling load, one after the other, to the lightest pack with a free slot.
 
     ``slot`` (C,) receives ``pack * S`` and more, as a pack is filled. Packs with free slots stand
-    in a queue by rising load, of equal loads the lower pack first. A copy makes the first pack one
-    of the last ones, so its new place is sought from the end.
+    in a queue by rising load, of equal loads the lower pack first. The first pack gets the next copy
+    and then stands either near the front still, as with light copies, or near the end.
     """
     C = falling.size
     P = filled.size
@@ -310,23 +310,37 @@ def _pack(falling, S, queue_load, queue_pack, filled, slot):
             queue_pack[end] = pack
             end += 1
         last = first
+    head = 0
     for k in range(loaded, C):
-        head = k - loaded
         pack = queue_pack[head]
         slot[k] = pack * S + filled[pack]
         filled[pack] += 1
-        # A place before the first one stops the search for the new place.
-        queue_load[end] = queue_load[head] + falling[k]
-        value = queue_load[end]
-        queue_load[head] = -1
-        if filled[pack] < S:
+        if filled[pack] == S:
+            head += 1
+            continue
+        queue_load[head] += falling[k]
+        value = queue_load[head]
+        middle = (head + end) >> 1
+        if middle > head and (
+            queue_load[middle] > value or (queue_load[middle] == value and queue_pack[middle] > pack)
+        ):
+            at = head
+            while queue_load[at + 1] < value or (
+                queue_load[at + 1] == value and queue_pack[at + 1] < pack
+            ):
+                queue_load[at] = queue_load[at + 1]
+                queue_pack[at] = queue_pack[at + 1]
+                at += 1
+        else:
+            head += 1
             at = end
-            while queue_load[at - 1] > value or (
-                queue_load[at - 1] == value and queue_pack[at - 1] > pack
+            while at > head and (
+                queue_load[at - 1] > value
+                or (queue_load[at - 1] == value and queue_pack[at - 1] > pack)
             ):
                 queue_load[at] = queue_load[at - 1]
                 queue_pack[at] = queue_pack[at - 1]
                 at -= 1
-            queue_load[at] = value
-            queue_pack[at] = pack
             end += 1
+        queue_load[at] = value
+        queue_pack[at] = pack
