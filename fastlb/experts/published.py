@@ -76,7 +76,8 @@ def place(
     cluster: Cluster,
     maps: Maps,
     *,
-    returned: int = 0,
+    ceiling: NDArray[np.float64] | None = None,
+    to_lightest: bool = False,
 ) -> None:
     """Write the published placement into ``maps``.
 
@@ -86,11 +87,16 @@ def place(
         ``weights`` in the dtype in which loads are divided and added.
     order : (L, E)
         Experts, those of the first node first.
-    returned : int
-        How many of the last extra copies of a node go to its lightest experts instead.
+    ceiling : (L,), optional
+        Once no copy in a node is heavier, further copies go to experts with one copy, one each.
+        Default: always to the expert with the heaviest copies, as published.
+    to_lightest : bool
+        Whether they go to the lightest of these experts, or to the heaviest.
     """
+    if ceiling is None:
+        ceiling = np.full(len(loads), -1.0)
     kernels("experts.published").place(
-        loads, weights.view(np.int32), order, cluster.nodes, cluster.gpus, returned,
+        loads, weights.view(np.int32), order, cluster.nodes, cluster.gpus, ceiling, to_lightest,
         maps.phy2log, maps.logcnt, maps.copies,
     )  # fmt: skip
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -27,10 +27,30 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
     Reals = NDArray[np.float64]
 
-# Pairs of GPUs compared in a layer, for each GPU, in one attempt.
-EFFORT = 16
+# Pairs of GPUs compared in a layer, for each slot, and the parts of them: for a placement as it is,
+# for each new one that is begun, for the best one at last.
+EFFORT = 6
+AS_IT_IS, BEGUN, LAST = 3 / 8, 1 / 8, 3 / 8
+# Placements of at most so many times the target are evened out as they are.
+NEAR = 1.15
 # A load is lower than another one if it is by more than rounding.
 LOWER = 1 - 1e-9
+
+
+class _Start(NamedTuple):
+    """How a new placement begins.
+
+    Attributes
+    ----------
+    ceiling : callable
+        From the target and the median load of an expert (both (L,)) the load from which on copies
+        are not made lighter any more.
+    to_lightest : bool
+        Whether further copies are of the lightest experts, or of the heaviest that have one.
+    """
+
+    ceiling: Callable[[Reals, Reals], Reals]
+    to_lightest: bool
 
 
 @dataclass(frozen=True)
@@ -70,8 +90,17 @@ class _Layers:
     def unfinished(self) -> Integers:
         return np.flatnonzero(self.peak > self.target)
 
-    def place(self, returned: int) -> None:
-        """Place all layers anew, groups as evenly over nodes as exchanges make them."""
+    def attempt(self, rows: Integers, start: _Start | None, part: float) -> None:
+        """Even some layers out, from a new start or as they are, with a part of the effort."""
+        trial = self.part(rows)
+        if start is not None:
+            trial.place(start)
+        trial.exchange(part)
+        better = np.flatnonzero(trial.peak < self.peak[rows] * LOWER)
+        self.replace(rows[better], trial.part(better))
+
+    def place(self, start: _Start) -> None:
+        """Place all layers anew, with groups spread over nodes as exchanges even them out."""
         cluster, layers = self.cluster, len(self.weights)
         sums = sums_of_groups(self.weights, cluster.groups)
         order = pack_groups(sums, cluster.nodes, np.float64)
@@ -88,14 +117,20 @@ class _Layers:
             experts_of_groups(order, cluster.experts),
             cluster,
             Maps(self.phy2log, self.logcnt, np.empty_like(self.phy2log)),
-            returned=returned,
+            ceiling=start.ceiling(self.target, np.median(self.weights, axis=1)),
+            to_lightest=start.to_lightest,
         )
 
-    def exchange(self, previous: Integers | None = None, moves: int | None = None) -> None:
-        """Even all layers out, with at most so many transfers each beside those in ``previous``."""
+    def exchange(
+        self, part: float = 1, previous: Integers | None = None, moves: int | None = None
+    ) -> None:
+        """Even all layers out with a part of the effort.
+
+        With ``moves``, at most so many experts come to GPUs that do not hold them in ``previous``.
+        """
         kernels("experts.refined").refine(
             self.weights.astype(np.float64), self.cluster.nodes, self.cluster.gpus, self.target,
-            self.effort, -1 if moves is None else moves,
+            int(part * self.effort), -1 if moves is None else moves,
             self.phy2log if previous is None else previous, self.phy2log, self.logcnt, self.peak,
         )  # fmt: skip
 
@@ -126,7 +161,7 @@ def refined(
     published = _Layers(
         weights,
         cluster,
-        EFFORT * cluster.gpus if effort is None else effort,
+        EFFORT * cluster.replicas if effort is None else effort,
         least_peak(weights, cluster, maps.logcnt) * (1 + tolerance),
         loads_of_gpus(loads, maps, cluster.gpus).max(axis=1),
         maps.phy2log,
@@ -139,7 +174,7 @@ def refined(
         layers.phy2log[...] = previous
         for row, count in zip(previous, layers.logcnt, strict=True):
             count[...] = np.bincount(row, minlength=cluster.experts)
-        layers.exchange(previous, moves)
+        layers.exchange(1, previous, moves)
         if moves is None:
             _renew(layers, published, previous, 1 + tolerance)
         kernels("experts.maps").keep_slots(previous, cluster.gpus, layers.phy2log)
@@ -160,29 +195,30 @@ def _renew(layers: _Layers, published: _Layers, previous: Integers, much: float)
 
 
 def _improve(layers: _Layers) -> None:
-    """Replace placements by lower ones of several attempts, until they reach the target."""
-    for returned in _attempts(layers.cluster):
-        rows = layers.unfinished
-        if not rows.size:
-            return
-        trial = layers.part(rows)
-        if returned is not None:
-            trial.place(returned)
-        trial.exchange()
-        better = np.flatnonzero(trial.peak < layers.peak[rows] * LOWER)
-        layers.replace(rows[better], trial.part(better))
+    """Replace placements by lower ones until they reach the target, or all has been tried.
 
-
-def _attempts(cluster: Cluster) -> Iterator[int | None]:
-    """Yield None for the placement as it is, then how many extra copies of a node to return.
-
-    The published counts make copies as light as possible. Fewer copies of the heaviest experts may
-    be easier to pack: two of them may not fit one GPU.
+    Placements that are near to the target are evened out as they are. For the others several new
+    ones are begun, and the best of them is evened out with what remains of the effort.
     """
-    yield None
+    near = layers.unfinished
+    layers.attempt(near[layers.peak[near] <= NEAR * layers.target[near]], None, AS_IT_IS)
+    for start in _starts(layers.cluster):
+        layers.attempt(layers.unfinished, start, BEGUN)
+    layers.attempt(layers.unfinished, None, LAST)
+
+
+def _starts(cluster: Cluster) -> Iterator[_Start]:
+    """Yield how new placements begin.
+
+    The published counts make copies as light as possible, so that there are many heavy ones. Fewer
+    copies, which fill a GPU each, leave extra copies to others: to the heaviest, which are cut into
+    parts that fit beside one another, or, if light experts are to fill the GPUs up, to the lightest.
+    """
     if cluster.nodes > 1:
-        yield 0
-    returned = 1
-    while returned <= (cluster.replicas - cluster.experts) // cluster.nodes:
-        yield returned
-        returned *= 2
+        yield _Start(lambda target, light: np.full(target.shape, -1.0), False)
+    if cluster.replicas > cluster.experts:
+        slots = cluster.replicas // cluster.gpus
+        yield _Start(lambda target, light: target, False)
+        yield _Start(
+            lambda target, light: np.maximum(target - (slots - 1) * light, target / 2), True
+        )

@@ -55,12 +55,13 @@ def pack_groups(loads, bits, nodes, order):
 
 
 @long_kernel
-def place(loads, bits, order, nodes, gpus, returned, phy2log, logcnt, copies):
+def place(loads, bits, order, nodes, gpus, ceiling, to_lightest, phy2log, logcnt, copies):
     """Replicate the experts of each node and pack their copies into its GPUs.
 
     ``loads``, ``bits`` (L, E) are of experts; ``order`` (L, E) has the experts of the first node,
-    then those of the next. The last ``returned`` extra copies of a node go one each to its lightest
-    experts, as far as these have one copy; the published placement returns none.
+    then those of the next. Once no copy in a node is heavier than ``ceiling`` (L,), the extra
+    copies that remain go to experts with one copy, one each, either to the lightest or to the
+    heaviest of them. It is -1 for the published placement, which goes on with heavy copies.
 
     ``phy2log`` (L, R) receives the expert in each slot of each GPU, ``logcnt`` (L, E) the number of
     copies of each expert, and ``copies`` (L, R) the expert and the number of the copy in each slot
@@ -109,7 +110,15 @@ def place(loads, bits, order, nodes, gpus, returned, phy2log, logcnt, copies):
                 number[i] = result[i] & MOST_BITS
                 load[i] = loads[layer, order[layer, first + number[i]]]
             head, replicated, light = _replicate(
-                load, number, returned, count, place_of, earlier, heavy, heavy_load
+                load,
+                number,
+                ceiling[layer],
+                to_lightest,
+                count,
+                place_of,
+                earlier,
+                heavy,
+                heavy_load,
             )
             _merge(
                 load, number, head, replicated, light, count, place_of, heavy, heavy_load,
@@ -169,11 +178,11 @@ def _sort(words, spare, digits):
 
 
 @inlined
-def _replicate(load, number, returned, count, place_of, earlier, heavy, heavy_load):
-    """Give each extra copy to the expert whose copies are heaviest, the last ones to the lightest.
+def _replicate(load, number, ceiling, to_lightest, count, place_of, earlier, heavy, heavy_load):
+    """Give each extra copy to the expert whose copies are heaviest, up to a ceiling.
 
-    Replicated experts are the first ones of the falling order, and the lightest ones that got a
-    copy back. They stand, with the load of a copy, in the queue ``heavy``, ``heavy_load`` from
+    Replicated experts are the first ones of the falling order, and lightest ones if they got the
+    last extra copies. They stand, with the load of a copy, in the queue ``heavy``, ``heavy_load`` from
     ``head`` on. Return head, and between which places of the falling order experts have one copy.
     """
     M = load.size
@@ -182,11 +191,21 @@ def _replicate(load, number, returned, count, place_of, earlier, heavy, heavy_lo
     head = 0
     replicated = 0
     light = M
+    is_below = False
     for extra in range(place_of.size):
         remaining = place_of.size - extra
-        if remaining <= returned and remaining <= M - replicated:
+        heaviest = -1.0
+        if replicated < M:
+            heaviest = load[replicated]
+        if head < extra:
+            heaviest = max(heaviest, heavy_load[head])
+        is_below = is_below or (heaviest <= ceiling and remaining <= M - replicated)
+        if is_below and to_lightest:
             i = M - remaining
             light = min(light, i)
+        elif is_below:
+            i = replicated
+            replicated += 1
         elif head < extra and (
             replicated == M
             or heavy_load[head] > load[replicated]
@@ -283,7 +302,7 @@ def _pack(falling, S, queue_load, queue_pack, filled, slot):
     """Give copies (C,) by falling load, one after the other, to the lightest pack with a free slot.
 
     ``slot`` (C,) receives ``pack * S`` and more, as a pack is filled. Packs with free slots stand
-    in a queue by rising load, of equal loads the lower pack first. The first pack gets the next copy
+    in a queue by rising load, of equal loads the lower pack first. The first one gets the next copy
     and then stands either near the front still, as with light copies, or near the end.
     """
     C = falling.size
@@ -322,7 +341,8 @@ def _pack(falling, S, queue_load, queue_pack, filled, slot):
         value = queue_load[head]
         middle = (head + end) >> 1
         if middle > head and (
-            queue_load[middle] > value or (queue_load[middle] == value and queue_pack[middle] > pack)
+            queue_load[middle] > value
+            or (queue_load[middle] == value and queue_pack[middle] > pack)
         ):
             at = head
             while queue_load[at + 1] < value or (

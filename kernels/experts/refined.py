@@ -7,7 +7,7 @@ a slot elsewhere gets a further copy of an expert on the fullest GPU. Each exper
 
 ``L`` layers, ``E`` experts, ``R`` slots, ``G`` GPUs of ``S`` slots each, ``P`` GPUs of a node. In
 ``items`` (G, S) the experts of each GPU stand by falling load of a copy, of equal loads the lower
-expert first.
+expert first; ``size`` (G, S) are these loads.
 """
 
 import numpy as np
@@ -35,6 +35,7 @@ def refine(loads, nodes, gpus, target, effort, moves, previous, phy2log, logcnt,
     P = gpus // nodes
     is_limited = moves >= 0
     items = np.empty((gpus, S), np.int64)
+    size = np.empty((gpus, S), np.float64)
     load = np.empty(gpus, np.float64)
     order = np.empty(gpus, np.int64)
     node_of = np.empty(E, np.int64)
@@ -56,7 +57,7 @@ def refine(loads, nodes, gpus, target, effort, moves, previous, phy2log, logcnt,
             for k in range(S):
                 items[g, k] = phy2log[layer, g * S + k]
                 node_of[items[g, k]] = g // P
-            load[g] = _arrange(items, g, share)
+            load[g] = _arrange(items, size, g, share)
         if is_limited:
             for g in range(gpus):
                 for e in range(E):
@@ -87,7 +88,7 @@ def refine(loads, nodes, gpus, target, effort, moves, previous, phy2log, logcnt,
                 if g // P != h // P:
                     continue
                 tries += 1
-                k, j, off = _closest(items, share, h, g, half)
+                k, j, off = _closest(size, h, g, half)
                 if off < half and most - half + off < best:
                     more = 0
                     if is_limited:
@@ -110,8 +111,8 @@ def refine(loads, nodes, gpus, target, effort, moves, previous, phy2log, logcnt,
                     holds[other, e] += 1
                 items[h, own_k] = f
                 items[other, other_k] = e
-                load[h] = _arrange(items, h, share)
-                load[other] = _arrange(items, other, share)
+                load[h] = _arrange(items, size, h, share)
+                load[other] = _arrange(items, size, other, share)
                 _settle(order, load)
                 continue
             tries += P
@@ -132,7 +133,7 @@ def refine(loads, nodes, gpus, target, effort, moves, previous, phy2log, logcnt,
             _spread(loads[layer, e], logcnt[layer, e], e, share, smaller, rise)
             _spread(loads[layer, f], logcnt[layer, f], f, share, smaller, rise)
             for g in range(gpus):
-                load[g] = _arrange(items, g, share)
+                load[g] = _arrange(items, size, g, share)
             _settle(order, load)
         peak[layer] = load[order[gpus - 1]]
         for g in range(gpus):
@@ -149,22 +150,23 @@ def _spread(load, count, e, share, smaller, rise):
 
 
 @kernel
-def _arrange(items, g, share):
-    """Sort the experts of a GPU by falling load of a copy, and return their sum."""
-    total = 0.0
+def _arrange(items, size, g, share):
+    """Sort the experts of a GPU by falling load of a copy, and return the sum of these loads."""
     for k in range(items.shape[1]):
         e = items[g, k]
         value = share[e]
         at = k
         while at > 0 and (
-            share[items[g, at - 1]] < value
-            or (share[items[g, at - 1]] == value and items[g, at - 1] > e)
+            size[g, at - 1] < value or (size[g, at - 1] == value and items[g, at - 1] > e)
         ):
             items[g, at] = items[g, at - 1]
+            size[g, at] = size[g, at - 1]
             at -= 1
         items[g, at] = e
+        size[g, at] = value
+    total = 0.0
     for k in range(items.shape[1]):
-        total += share[items[g, k]]
+        total += size[g, k]
     return total
 
 
@@ -184,29 +186,25 @@ def _settle(order, load):
 
 
 @kernel
-def _closest(items, share, h, g, half):
+def _closest(size, h, g, half):
     """Return places of copies of two GPUs whose loads differ by nearly ``half``, and how nearly."""
-    S = items.shape[1]
+    S = size.shape[1]
     off = np.inf
     own = 0
     other = 0
+    k = 0
     j = 0
-    for k in range(S):
-        value = share[items[h, k]] - half
-        while j < S - 1 and share[items[g, j + 1]] >= value:
-            j += 1
-        # The last one of at least this value, and the first one below it.
-        distance = abs(share[items[g, j]] - value)
-        if distance < off:
-            off = distance
+    # Both fall: the one that is too far down waits for the other one.
+    while k < S and j < S:
+        distance = size[h, k] - size[g, j] - half
+        if abs(distance) < off:
+            off = abs(distance)
             own = k
             other = j
-        if j < S - 1:
-            distance = abs(share[items[g, j + 1]] - value)
-            if distance < off:
-                off = distance
-                own = k
-                other = j + 1
+        if distance > 0:
+            k += 1
+        else:
+            j += 1
     return own, other, off
 
 
