@@ -28,9 +28,11 @@ if TYPE_CHECKING:
     Reals = NDArray[np.float64]
 
 # Pairs of GPUs compared in a layer, for each slot, and the parts of them: for a placement as it is,
-# for each new one that is begun, for the best one at last.
+# for each new one that is begun, for the best one at last, and for the placement in use.
 EFFORT = 6
-AS_IT_IS, BEGUN, LAST = 3 / 8, 1 / 8, 3 / 8
+AS_IT_IS, BEGUN, LAST, IN_USE = 3 / 8, 1 / 12, 1 / 4, 1 / 2
+# The part of a layer's experts that are light.
+LIGHT = 0.4
 # Placements of at most so many times the target are evened out as they are.
 NEAR = 1.15
 # A load is lower than another one if it is by more than rounding.
@@ -43,8 +45,8 @@ class _Start(NamedTuple):
     Attributes
     ----------
     ceiling : callable
-        From the target and the median load of an expert (both (L,)) the load from which on copies
-        are not made lighter any more.
+        From the target and the load of light experts (both (L,)) the load from which on copies are
+        not made lighter any more.
     to_lightest : bool
         Whether further copies are of the lightest experts, or of the heaviest that have one.
     """
@@ -101,25 +103,33 @@ class _Layers:
 
     def place(self, start: _Start) -> None:
         """Place all layers anew, with groups spread over nodes as exchanges even them out."""
-        cluster, layers = self.cluster, len(self.weights)
-        sums = sums_of_groups(self.weights, cluster.groups)
-        order = pack_groups(sums, cluster.nodes, np.float64)
-        if cluster.nodes > 1:
-            loads = sums.astype(np.float64)
-            mean = loads.sum(axis=1) / cluster.nodes
-            kernels("experts.refined").refine(
-                loads, 1, cluster.nodes, mean, self.effort, -1, order, order,
-                np.ones_like(order), np.empty(layers),
-            )  # fmt: skip
+        cluster = self.cluster
         place(
             self.weights.astype(np.float64),
             self.weights,
-            experts_of_groups(order, cluster.experts),
+            self.experts_by_node(),
             cluster,
             Maps(self.phy2log, self.logcnt, np.empty_like(self.phy2log)),
-            ceiling=start.ceiling(self.target, np.median(self.weights, axis=1)),
+            ceiling=start.ceiling(
+                self.target, np.sort(self.weights, axis=1)[:, int(LIGHT * cluster.experts)]
+            ),
             to_lightest=start.to_lightest,
         )
+
+    def experts_by_node(self) -> Integers:
+        """Return the experts (L, E) node by node, with groups exchanged to even nodes out."""
+        cluster, weights = self.cluster, self.weights
+        if cluster.nodes == 1:
+            return np.broadcast_to(np.arange(cluster.experts), weights.shape)
+        sums = sums_of_groups(weights, cluster.groups)
+        order = pack_groups(sums, cluster.nodes, np.float64)
+        loads = sums.astype(np.float64)
+        mean = loads.sum(axis=1) / cluster.nodes
+        kernels("experts.refined").refine(
+            loads, 1, cluster.nodes, mean, self.effort, -1, order, order,
+            np.ones_like(order), np.empty(len(order)),
+        )  # fmt: skip
+        return experts_of_groups(order, cluster.experts)
 
     def exchange(
         self, part: float = 1, previous: Integers | None = None, moves: int | None = None
@@ -174,7 +184,7 @@ def refined(
         layers.phy2log[...] = previous
         for row, count in zip(previous, layers.logcnt, strict=True):
             count[...] = np.bincount(row, minlength=cluster.experts)
-        layers.exchange(1, previous, moves)
+        layers.exchange(IN_USE, previous, moves)
         if moves is None:
             _renew(layers, published, previous, 1 + tolerance)
         kernels("experts.maps").keep_slots(previous, cluster.gpus, layers.phy2log)
@@ -211,14 +221,16 @@ def _starts(cluster: Cluster) -> Iterator[_Start]:
     """Yield how new placements begin.
 
     The published counts make copies as light as possible, so that there are many heavy ones. Fewer
-    copies, which fill a GPU each, leave extra copies to others: to the heaviest, which are cut into
-    parts that fit beside one another, or, if light experts are to fill the GPUs up, to the lightest.
+    copies, which nearly fill a GPU each, leave extra copies to others: to the heaviest of them, cut
+    into parts that fit beside one another, or to the lightest, to fill GPUs up with.
     """
     if cluster.nodes > 1:
         yield _Start(lambda target, light: np.full(target.shape, -1.0), False)
     if cluster.replicas > cluster.experts:
-        slots = cluster.replicas // cluster.gpus
+        others = cluster.replicas // cluster.gpus - 1
         yield _Start(lambda target, light: target, False)
-        yield _Start(
-            lambda target, light: np.maximum(target - (slots - 1) * light, target / 2), True
-        )
+        # This leaves room for light experts in the other slots of a GPU.
+        for to_lightest in (True, False):
+            yield _Start(
+                lambda target, light: np.maximum(target - others * light, target / 2), to_lightest
+            )

@@ -182,8 +182,8 @@ def _replicate(load, number, ceiling, to_lightest, count, place_of, earlier, hea
     """Give each extra copy to the expert whose copies are heaviest, up to a ceiling.
 
     Replicated experts are the first ones of the falling order, and lightest ones if they got the
-    last extra copies. They stand, with the load of a copy, in the queue ``heavy``, ``heavy_load`` from
-    ``head`` on. Return head, and between which places of the falling order experts have one copy.
+    last extra copies. They stand, with the load of a copy, in the queue ``heavy``, ``heavy_load``
+    from ``head`` on. Return head, and between which places of the order experts have one copy.
     """
     M = load.size
     for i in range(M):
