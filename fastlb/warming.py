@@ -191,13 +191,12 @@ def _search(_: np.dtype[Any], many: bool) -> None:
 
 def _experts(_: np.dtype[Any], many: bool) -> None:
     weights = np.arange(8) + np.zeros((1, 1))
-    for nodes in (1, 2):
-        options = {"nodes": nodes, "groups": nodes}
-        p = place_experts(weights, 12, 4, **options)
-        _ = p.log2phy
+    for n in (1, 2):
+        p = place_experts(weights, 12, 4, nodes=n, groups=n)
+        p.verify()
         if many:
-            place_experts(weights, 12, 4, **options, method="refined", previous=p, moves=2)
-            place_experts(weights, 12, 4, **options, arithmetic="float32")
+            place_experts(weights, 12, 4, nodes=n, groups=n, method="refined", previous=p, moves=2)
+            place_experts(weights, 12, 4, nodes=n, groups=n, arithmetic="float32")
 
 
 def _sampling(_: np.dtype[Any], many: bool) -> None:

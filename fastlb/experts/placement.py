@@ -11,7 +11,7 @@ import numpy as np
 from ..accelerate import kernels
 from ..display.cards import card
 from ..display.numbers import shown
-from ..exchange.scratch import handed_out
+from ..exchange.scratch import result_bytes
 from .published import Maps, least_peak, loads_of_gpus
 from .transfers import arrivals, by_group, holdings, moves_of
 
@@ -122,20 +122,21 @@ class Placement:
     def log2phy(self) -> Integers:
         most = int(self._maps.logcnt.max(initial=1))
         shape = (*self._maps.logcnt.shape, most)
-        log2phy = handed_out(8 * math.prod(shape)).view(np.int64).reshape(shape)
+        log2phy = result_bytes(8 * math.prod(shape)).view(np.int64).reshape(shape)
         log2phy.fill(-1)
         kernels("experts.maps").slots_of_copies(self._maps.copies, log2phy)
-        return log2phy.reshape(*self._batch, self._cluster.experts, most)
+        slots: Integers = log2phy.reshape(*self._batch, *shape[1:])
+        return slots
 
     @cached_property
     def loads(self) -> Reals:
-        loads = loads_of_gpus(self._rows.astype(np.float64), self._maps, self.gpus)
+        loads: Reals = loads_of_gpus(self._rows.astype(np.float64), self._maps, self.gpus)
         return loads.reshape(*self._batch, self.gpus)
 
     @cached_property
     def balancedness(self) -> Reals:
-        most = self.loads.max(axis=-1)
-        return np.divide(self.loads.mean(axis=-1), most, out=np.ones(self._batch), where=most > 0)
+        mean, most = self.loads.mean(axis=-1), self.loads.max(axis=-1)
+        return _ratio(mean, most)
 
     @cached_property
     def bound(self) -> Reals:
@@ -143,18 +144,16 @@ class Placement:
 
     @cached_property
     def gap(self) -> Reals:
-        ratio = np.divide(
-            self.loads.max(axis=-1), self.bound, out=np.ones(self._batch), where=self.bound > 0
-        )
-        # Sums of as many loads in another order may be lower by their rounding.
-        return np.maximum(ratio - 1, 0)
+        # Sums of the same loads in another order may be lower by their rounding.
+        return np.maximum(_ratio(self.loads.max(axis=-1), self.bound) - 1, 0)
 
     @cached_property
     def transfers(self) -> Integers | None:
         if self._previous is None:
             return None
         coming = arrivals(self._previous, self._maps.phy2log, self._cluster)
-        return coming.sum(axis=(1, 2)).reshape(self._batch)
+        counts: Integers = coming.sum(axis=(1, 2)).reshape(self._batch)
+        return counts
 
     @cached_property
     def moves(self) -> Integers | None:
@@ -255,6 +254,12 @@ class Placement:
             for name, value in (("transfers", self.transfers), ("moves", self.moves))
         }
         return {**about, **maps, **changes}
+
+
+def _ratio(loads: Reals, of: Reals) -> Reals:
+    """Return one load as a part of another one, 1 where both are 0."""
+    ratio: Reals = np.divide(loads, of, out=np.ones(np.shape(loads)), where=of > 0)
+    return ratio
 
 
 def _require(holds: bool, what: str) -> None:

@@ -103,7 +103,7 @@ def place_experts(
     >>> import fastlb as lb
     >>> p = lb.place_experts([[90, 132, 40, 61, 104, 165, 39, 4]], replicas=10, gpus=5)
     >>> p.phy2log.tolist()
-    [[[4, 7], [0, 6], [5, 2], [5, 3], [1, 1]]]
+    [[4, 7, 0, 6, 5, 3, 5, 2, 1, 1]]
     """
     one_of("method", method, METHODS)
     one_of("arithmetic", arithmetic, ARITHMETICS)
@@ -159,6 +159,6 @@ def _maps(out: Any, batch: tuple[int, ...], cluster: Cluster) -> Maps:
         if not (array.flags.c_contiguous and array.flags.writeable):
             raise ValueError(f"out must have {name} in C order and writable")
         arrays.append(array.reshape(-1, shape[-1]))
-    if np.may_share_memory(*arrays):
+    if np.may_share_memory(arrays[0], arrays[1]):
         raise ValueError("out must be two arrays that share no memory")
     return Maps(arrays[0], arrays[1], np.empty_like(arrays[0]))

@@ -45,7 +45,7 @@ def rebalance_experts(
     --------
     >>> phy2log, log2phy, logcnt = rebalance_experts([[90, 132, 40, 61]], 6, 1, 1, 2)
     >>> phy2log.tolist(), log2phy.tolist(), logcnt.tolist()
-    ([[1, 0, 2, 1, 3, 0]], [[[1, 5], [0, 3], [2, -1], [4, -1]]], [[2, 2, 1, 1]])
+    ([[1, 3, 2, 1, 0, 0]], [[[4, 5], [0, 3], [2, -1], [1, -1]]], [[2, 2, 1, 1]])
     """
     groups = whole_number("num_groups", num_groups, 1)
     nodes = whole_number("num_nodes", num_nodes, 1)

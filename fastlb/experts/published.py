@@ -51,14 +51,16 @@ def pack_groups(sums: NDArray[np.float32], nodes: int, dtype: Any) -> Integers:
 def sums_of_groups(weights: NDArray[Any], groups: int) -> NDArray[Any]:
     """Return the loads of groups (L, K), added in the weights' dtype as NumPy does."""
     layers, experts = weights.shape
-    return weights.reshape(layers, groups, experts // groups).sum(axis=-1)
+    sums: NDArray[Any] = weights.reshape(layers, groups, experts // groups).sum(axis=-1)
+    return sums
 
 
 def experts_of_groups(order: Integers, experts: int) -> Integers:
     """Return the experts (L, E) of groups (L, K), each of as many consecutive experts."""
     layers, groups = order.shape
     size = experts // groups
-    return (order[..., None] * size + np.arange(size)).reshape(layers, experts)
+    numbers: Integers = (order[..., None] * size + np.arange(size)).reshape(layers, experts)
+    return numbers
 
 
 def experts_by_node(weights: NDArray[np.float32], cluster: Cluster, dtype: Any) -> Integers:
@@ -105,7 +107,8 @@ def loads_of_gpus(loads: NDArray[np.float64], maps: Maps, gpus: int) -> NDArray[
     """Return the load (L, G) of each GPU."""
     shares = np.take_along_axis(loads / maps.logcnt, maps.phy2log, axis=1)
     layers, slots = shares.shape
-    return shares.reshape(layers, gpus, slots // gpus).sum(axis=-1)
+    sums: NDArray[np.float64] = shares.reshape(layers, gpus, slots // gpus).sum(axis=-1)
+    return sums
 
 
 def least_peak(
@@ -118,7 +121,7 @@ def least_peak(
     with the lightest others. ``logcnt`` are the counts of the placement without nodes, if known.
     """
     loads = weights.astype(np.float64)
-    bound = loads.sum(axis=1) / cluster.gpus
+    bound: NDArray[np.float64] = loads.sum(axis=1) / cluster.gpus
     if logcnt is None or cluster.nodes > 1:
         free = replace(cluster, nodes=1, groups=1)
         maps = Maps.empty(len(loads), free)

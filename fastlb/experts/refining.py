@@ -78,9 +78,15 @@ class _Layers:
 
     def part(self, rows: Integers) -> _Layers:
         """Return copies of some layers."""
-        arrays = self.weights, self.target, self.peak, self.phy2log, self.logcnt
-        weights, target, peak, phy2log, logcnt = (array[rows] for array in arrays)
-        return _Layers(weights, self.cluster, self.effort, target, peak, phy2log, logcnt)
+        return _Layers(
+            self.weights[rows],
+            self.cluster,
+            self.effort,
+            self.target[rows],
+            self.peak[rows],
+            self.phy2log[rows],
+            self.logcnt[rows],
+        )
 
     def replace(self, rows: Integers, other: _Layers) -> None:
         """Put those layers here as rows that are as many in another one."""
@@ -104,15 +110,14 @@ class _Layers:
     def place(self, start: _Start) -> None:
         """Place all layers anew, with groups spread over nodes as exchanges even them out."""
         cluster = self.cluster
+        light = np.sort(self.weights, axis=1)[:, int(LIGHT * cluster.experts)].astype(np.float64)
         place(
             self.weights.astype(np.float64),
             self.weights,
             self.experts_by_node(),
             cluster,
             Maps(self.phy2log, self.logcnt, np.empty_like(self.phy2log)),
-            ceiling=start.ceiling(
-                self.target, np.sort(self.weights, axis=1)[:, int(LIGHT * cluster.experts)]
-            ),
+            ceiling=start.ceiling(self.target, light),
             to_lightest=start.to_lightest,
         )
 

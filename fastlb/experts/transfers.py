@@ -26,7 +26,8 @@ def holdings(phy2log: NDArray[np.int64], parts: int, experts: int) -> NDArray[np
 def by_group(held: NDArray[np.bool_], groups: int) -> NDArray[np.bool_]:
     """Return whether each part holds an expert of each group: (L, parts, groups)."""
     *layers_and_parts, experts = held.shape
-    return held.reshape(*layers_and_parts, groups, experts // groups).any(axis=-1)
+    members = held.reshape(*layers_and_parts, groups, experts // groups)
+    return np.asarray(members.any(axis=-1))
 
 
 def arrivals(previous: Integers, phy2log: Integers, cluster: Cluster) -> NDArray[np.bool_]:
@@ -82,6 +83,6 @@ def renumbered(previous: Integers, phy2log: Integers, cluster: Cluster) -> Integ
                 pairs = staying[layer, old, :, new]
                 gpus[old, new] = linear_sum_assignment(pairs, maximize=True)[1]
                 most[old, new] = pairs[np.arange(per_node), gpus[old, new]].sum()
-        for old, new in zip(*linear_sum_assignment(most, maximize=True), strict=True):
+        for old, new in enumerate(linear_sum_assignment(most, maximize=True)[1].tolist()):
             result[layer, old] = slots[layer, new, gpus[old, new]]
     return result.reshape(phy2log.shape)
