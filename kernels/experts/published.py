@@ -11,9 +11,11 @@ divided and added as such. ``bits`` are those of the same loads in float32, whic
 """
 
 import numpy as np
+from numba import types
 
 from ..shared.compiling import inlined
 from ..shared.interrupts import interrupted, long_kernel, new_meter
+from ..shared.tracing import cond, either, fori, traced, while_loop
 
 # The bits of no positive float32 are more; as many bits number what is sorted.
 MOST_BITS = 2**31 - 1
@@ -32,7 +34,7 @@ def pack_groups(loads, bits, nodes, order):
     S = K // nodes
     words = np.empty(K, np.int64)
     spare = np.empty(K, np.int64)
-    digits = np.empty((DIGITS, RADIX), np.int64)
+    digits = np.empty(DIGITS * RADIX, np.int64)
     falling = np.empty(K, loads.dtype)
     slot = np.empty(K, np.int64)
     queue_load = np.empty(nodes + K, loads.dtype)
@@ -44,7 +46,7 @@ def pack_groups(loads, bits, nodes, order):
             break
         for j in range(K):
             words[j] = (MOST_BITS - np.int64(bits[layer, j])) << 32 | j
-        result = _sort(words, spare, digits)
+        result = spare if _sort(words, spare, digits) else words
         for k in range(K):
             falling[k] = loads[layer, result[k] & MOST_BITS]
         if S > 1:
@@ -75,7 +77,7 @@ def place(loads, bits, order, nodes, gpus, ceiling, to_lightest, phy2log, logcnt
     S = R // gpus
     words = np.empty(M, np.int64)
     spare = np.empty(M, np.int64)
-    digits = np.empty((DIGITS, RADIX), np.int64)
+    digits = np.empty(DIGITS * RADIX, np.int64)
     # By place in the falling order of experts: number within the node, load, copies.
     number = np.empty(M, np.int64)
     load = np.empty(M, loads.dtype)
@@ -87,8 +89,10 @@ def place(loads, bits, order, nodes, gpus, ceiling, to_lightest, phy2log, logcnt
     heavy = np.empty(C - M, np.int64)
     heavy_load = np.empty(C - M, loads.dtype)
     group = np.empty(M, np.int64)
-    members = np.empty(C - M, np.int64)
-    begins = np.empty(C - M + 1, np.int64)
+    ends = np.empty(C - M, np.int64)
+    # All copies of replicated experts by falling load.
+    several = np.empty(2 * (C - M), np.int64)
+    several_load = np.empty(2 * (C - M), loads.dtype)
     # All copies by falling load.
     copy = np.empty(C, np.int64)
     copy_load = np.empty(C, loads.dtype)
@@ -105,7 +109,7 @@ def place(loads, bits, order, nodes, gpus, ceiling, to_lightest, phy2log, logcnt
             for j in range(M):
                 key = MOST_BITS - np.int64(bits[layer, order[layer, first + j]])
                 words[j] = key << 32 | j
-            result = _sort(words, spare, digits)
+            result = spare if _sort(words, spare, digits) else words
             for i in range(M):
                 number[i] = result[i] & MOST_BITS
                 load[i] = loads[layer, order[layer, first + number[i]]]
@@ -122,7 +126,7 @@ def place(loads, bits, order, nodes, gpus, ceiling, to_lightest, phy2log, logcnt
             )
             _merge(
                 load, number, head, replicated, light, count, place_of, heavy, heavy_load,
-                group, begins, members, copy, copy_load,
+                group, ends, several, several_load, copy, copy_load,
             )  # fmt: skip
             if S > 1:
                 _pack(copy_load, S, queue_load, queue_pack, filled, slot)
@@ -141,40 +145,55 @@ def place(loads, bits, order, nodes, gpus, ceiling, to_lightest, phy2log, logcnt
                 logcnt[layer, order[layer, first + number[i]]] = count[i]
 
 
-@inlined
+@traced(returns=types.boolean)
 def _sort(words, spare, digits):
     """Sort words (n,) by their upper 32 bits, the rest in the order in which it comes.
 
-    Return either ``words`` or ``spare`` (n,), which holds the result; ``digits`` is a workspace.
+    Return whether the result is in ``spare`` (n,); ``digits`` (DIGITS * RADIX,) is a workspace.
     """
-    n = words.size
-    for digit in range(DIGITS):
-        for value in range(RADIX):
-            digits[digit, value] = 0
-    for i in range(n):
+    n = words.shape[0]
+
+    def clear(i):
+        digits[i] = 0
+
+    fori(digits.shape[0], clear)
+
+    def count(i):
         word = words[i] >> 32
         for digit in range(DIGITS):
-            digits[digit, word >> 8 * digit & 255] += 1
-    source = words
-    target = spare
-    for digit in range(DIGITS):
-        shift = 32 + 8 * digit
+            value = digit * RADIX + (word >> 8 * digit & RADIX - 1)
+            digits[value] = digits[value] + 1
+
+    fori(n, count)
+
+    def sort_by(digit, in_spare):
+        source, target = either(in_spare, spare, words), either(in_spare, words, spare)
+
+        def place_of(i):
+            return digit * RADIX + (source[i] >> 32 + 8 * digit & RADIX - 1)
+
+        def add(value, below):
+            count = digits[digit * RADIX + value] + 0
+            digits[digit * RADIX + value] = below
+            return [below + count]
+
+        def move(i):
+            value = place_of(i)
+            at = digits[value] + 0
+            target[at] = source[i]
+            digits[value] = at + 1
+
+        def deal():
+            fori(n * 0 + RADIX, add, 0)
+            fori(n, move)
+
         # Loads that are small integers share their lower digits.
-        if digits[digit, source[0] >> shift & 255] < n:
-            below = 0
-            for value in range(RADIX):
-                number = digits[digit, value]
-                digits[digit, value] = below
-                below += number
-            for i in range(n):
-                word = source[i]
-                value = word >> shift & 255
-                target[digits[digit, value]] = word
-                digits[digit, value] += 1
-            sorted_words = target
-            target = source
-            source = sorted_words
-    return source
+        differs = digits[place_of(0)] < n
+        cond(differs, deal)
+        return [in_spare ^ differs]
+
+    (in_spare,) = fori(n * 0 + DIGITS, sort_by, n < 0)
+    return in_spare
 
 
 @inlined
@@ -237,130 +256,128 @@ def _replicate(load, number, ceiling, to_lightest, count, place_of, earlier, hea
 @inlined
 def _merge(
     load, number, head, single, light, count, place_of, heavy, heavy_load,
-    group, begins, members, copy, copy_load,
+    group, ends, several, several_load, copy, copy_load,
 ):  # fmt: skip
     """Put all copies into one falling order: ``copy``, ``copy_load`` (C,).
 
     Experts with one copy stand at the places from ``single`` to ``light`` of the falling order of
     experts, replicated ones in the queue. Of equal loads first copies come first, by number, then
-    extra copies as they were made: these are brought together by groups of experts of equal load.
+    extra copies as they were made; so the copies of replicated experts are first put in order by
+    groups of experts of equal load.
     """
     M = load.size
-    extras = place_of.size
     groups = 0
     begin = 0
-    for at in range(head, extras):
+    for at in range(head, heavy.size):
+        i = heavy[at]
         if at == head or heavy_load[at] != heavy_load[at - 1]:
-            begins[groups] = begin
+            ends[groups] = begin
             groups += 1
-        group[heavy[at]] = groups - 1
-        begin += count[heavy[at]] - 1
-    for extra in range(extras):
-        own = group[place_of[extra]]
-        members[begins[own]] = extra
-        begins[own] += 1
-    # Now begins has the end of each group, which is where the next one begins.
-    k = 0
-    used = 0
-    at = head
-    for own in range(groups):
-        value = heavy_load[at]
-        while single < light and load[single] > value:
+        group[i] = groups - 1
+        several[ends[groups - 1]] = number[i]
+        several_load[ends[groups - 1]] = heavy_load[at]
+        ends[groups - 1] += 1
+        begin += count[i]
+    for extra in range(place_of.size):
+        i = place_of[extra]
+        several[ends[group[i]]] = M + extra
+        several_load[ends[group[i]]] = load[i] / count[i]
+        ends[group[i]] += 1
+    at = 0
+    for k in range(copy.size):
+        if single < light and (
+            at == begin
+            or load[single] > several_load[at]
+            or (load[single] == several_load[at] and number[single] < several[at])
+        ):
             copy[k] = number[single]
             copy_load[k] = load[single]
             single += 1
-            k += 1
-        while at < extras and heavy_load[at] == value:
-            while single < light and load[single] == value and number[single] < number[heavy[at]]:
-                copy[k] = number[single]
-                copy_load[k] = value
-                single += 1
-                k += 1
-            copy[k] = number[heavy[at]]
-            copy_load[k] = value
+        else:
+            copy[k] = several[at]
+            copy_load[k] = several_load[at]
             at += 1
-            k += 1
-        while single < light and load[single] == value:
-            copy[k] = number[single]
-            copy_load[k] = value
-            single += 1
-            k += 1
-        while used < begins[own]:
-            copy[k] = M + members[used]
-            copy_load[k] = value
-            used += 1
-            k += 1
-    while single < light:
-        copy[k] = number[single]
-        copy_load[k] = load[single]
-        single += 1
-        k += 1
 
 
-@inlined
+@traced()
 def _pack(falling, S, queue_load, queue_pack, filled, slot):
     """Give copies (C,) by falling load, one after the other, to the lightest pack with a free slot.
 
-    ``slot`` (C,) receives ``pack * S`` and more, as a pack is filled. Packs with free slots stand
-    in a queue by rising load, of equal loads the lower pack first. The first one gets the next copy
-    and then stands either near the front still, as with light copies, or near the end.
+    ``slot`` (C,) receives ``pack * S`` and more, as a pack is filled; packs have two slots or more.
+    Those with free slots stand in a queue by rising load, of equal loads the lower pack first. The
+    first one gets the next copy, and then stands near the front still, as with light copies, or
+    near the end.
     """
-    C = falling.size
-    P = filled.size
-    # The first copies go to a pack each, unless they are no load at all.
-    loaded = 0
-    while loaded < P and falling[loaded] > 0:
-        slot[loaded] = loaded * S
-        filled[loaded] = 1
-        loaded += 1
-    end = 0
-    for pack in range(loaded, P):
-        filled[pack] = 0
-        queue_load[end] = 0
-        queue_pack[end] = pack
-        end += 1
-    last = loaded
-    while last > 0:
-        first = last - 1
-        while first > 0 and falling[first - 1] == falling[last - 1]:
-            first -= 1
-        for pack in range(first, last):
-            queue_load[end] = falling[pack]
-            queue_pack[end] = pack
-            end += 1
-        last = first
-    head = 0
-    for k in range(loaded, C):
-        pack = queue_pack[head]
-        slot[k] = pack * S + filled[pack]
-        filled[pack] += 1
-        if filled[pack] == S:
-            head += 1
-            continue
-        queue_load[head] += falling[k]
-        value = queue_load[head]
-        middle = (head + end) >> 1
-        if middle > head and (
-            queue_load[middle] > value
-            or (queue_load[middle] == value and queue_pack[middle] > pack)
-        ):
-            at = head
-            while queue_load[at + 1] < value or (
-                queue_load[at + 1] == value and queue_pack[at + 1] < pack
-            ):
-                queue_load[at] = queue_load[at + 1]
-                queue_pack[at] = queue_pack[at + 1]
-                at += 1
-        else:
-            head += 1
-            at = end
-            while at > head and (
-                queue_load[at - 1] > value
-                or (queue_load[at - 1] == value and queue_pack[at - 1] > pack)
-            ):
-                queue_load[at] = queue_load[at - 1]
-                queue_pack[at] = queue_pack[at - 1]
-                at -= 1
-            end += 1
+    C, P = falling.shape[0], filled.shape[0]
+
+    def comes_before(at, value, pack):
+        load = queue_load[at]
+        return (load < value) | ((load == value) & (queue_pack[at] < pack))
+
+    def move(source, target):
+        queue_load[target] = queue_load[source]
+        queue_pack[target] = queue_pack[source]
+
+    def put(at, value, pack):
         queue_load[at] = value
         queue_pack[at] = pack
+
+    def put_from_end(first, end, value, pack):
+        """Put a pack into the queue from ``first`` to ``end``, which is one place longer then."""
+
+        def move_up(at):
+            move(at - 1, at)
+            return [at - 1]
+
+        (at,) = while_loop(
+            lambda at: (at > first) & ~comes_before(at - 1, value, pack), move_up, end
+        )
+        put(at, value, pack)
+
+    # The first copies go to a pack each, unless they are no load at all.
+    def fill(pack):
+        slot[pack] = pack * S
+        filled[pack] = 1
+        return [pack + 1]
+
+    (loaded,) = while_loop(lambda pack: (pack < P) & (falling[pack] > 0), fill, P * 0)
+
+    def leave_empty(pack):
+        filled[pack] = 0
+        put(pack - loaded, falling[pack] * 0, pack)
+
+    fori(P, leave_empty, start=loaded)
+
+    def put_loaded(i):
+        pack = loaded - 1 - i
+        put_from_end(P - loaded, P - 1 - pack, falling[pack], pack)
+
+    fori(loaded, put_loaded)
+
+    def give(k, head, end):
+        pack, count = queue_pack[head] + 0, filled[queue_pack[head]] + 1
+        slot[k] = pack * S + count - 1
+        filled[pack] = count
+        value = queue_load[head] + falling[k]
+        middle = (head + end) >> 1
+
+        def put_from_front():
+            def move_down(at):
+                move(at + 1, at)
+                return [at + 1]
+
+            (at,) = while_loop(lambda at: comes_before(at + 1, value, pack), move_down, head)
+            put(at, value, pack)
+            return head, end
+
+        def go_to_end():
+            put_from_end(head + 1, end, value, pack)
+            return head + 1, end + 1
+
+        def requeue():
+            near = (middle > head) & ~comes_before(middle, value, pack)
+            return cond(near, put_from_front, go_to_end)
+
+        return cond(count == S, lambda: (head + 1, end), requeue)
+
+    fori(C, give, P * 0, P, start=loaded)
