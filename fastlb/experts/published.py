@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     Loads = NDArray[np.float64] | NDArray[np.float32]
 
 
+SLOTS_OF_PART = 2**20
+
+
 @dataclass(frozen=True)
 class Maps:
     """Where the copies of ``L`` layers of ``E`` experts stand, in ``R`` slots.
@@ -97,10 +100,15 @@ def place(
     """
     if ceiling is None:
         ceiling = np.full(len(loads), -1.0)
-    kernels("experts.published").place(
-        loads, weights.view(np.int32), order, cluster.nodes, cluster.gpus, ceiling, to_lightest,
-        maps.phy2log, maps.logcnt, maps.copies,
-    )  # fmt: skip
+    compiled, bits = kernels("experts.published").place, weights.view(np.int32)
+    # Between parts, of some 50 ms, Python hears signals such as Ctrl-C.
+    layers = max(1, SLOTS_OF_PART // cluster.replicas)
+    for begin in range(0, len(loads), layers):
+        part = slice(begin, begin + layers)
+        compiled(
+            loads[part], bits[part], order[part], cluster.nodes, cluster.gpus,
+            ceiling[part], to_lightest, maps.phy2log[part], maps.logcnt[part], maps.copies[part],
+        )  # fmt: skip
 
 
 def loads_of_gpus(loads: NDArray[np.float64], maps: Maps, gpus: int) -> NDArray[np.float64]:

@@ -13,9 +13,9 @@ divided and added as such. ``bits`` are those of the same loads in float32, whic
 import numpy as np
 from numba import types
 
-from ..shared.compiling import inlined
-from ..shared.interrupts import interrupted, long_kernel, new_meter
+from ..shared.compiling import inlined, kernel
 from ..shared.tracing import cond, either, fori, traced, while_loop
+from ..shared.vectors import maximum, minimum, select
 
 # The bits of no positive float32 are more; as many bits number what is sorted.
 MOST_BITS = 2**31 - 1
@@ -23,7 +23,7 @@ MOST_BITS = 2**31 - 1
 DIGITS, RADIX = 4, 256
 
 
-@long_kernel
+@kernel
 def pack_groups(loads, bits, nodes, order):
     """Give groups of experts to nodes, as many to each, longest first.
 
@@ -40,10 +40,7 @@ def pack_groups(loads, bits, nodes, order):
     queue_load = np.empty(nodes + K, loads.dtype)
     queue_pack = np.empty(nodes + K, np.int64)
     filled = np.empty(nodes, np.int64)
-    meter = new_meter()
     for layer in range(L):
-        if interrupted(meter, 16 * K):
-            break
         for j in range(K):
             words[j] = (MOST_BITS - np.int64(bits[layer, j])) << 32 | j
         result = spare if _sort(words, spare, digits) else words
@@ -56,7 +53,7 @@ def pack_groups(loads, bits, nodes, order):
             order[layer, slot[k] if S > 1 else own] = own
 
 
-@long_kernel
+@kernel
 def place(loads, bits, order, nodes, gpus, ceiling, to_lightest, phy2log, logcnt, copies):
     """Replicate the experts of each node and pack their copies into its GPUs.
 
@@ -100,10 +97,7 @@ def place(loads, bits, order, nodes, gpus, ceiling, to_lightest, phy2log, logcnt
     queue_load = np.empty(P + C, loads.dtype)
     queue_pack = np.empty(P + C, np.int64)
     filled = np.empty(P, np.int64)
-    meter = new_meter()
     for layer in range(L):
-        if interrupted(meter, 32 * R):
-            break
         for node in range(nodes):
             first = node * M
             for j in range(M):
@@ -196,7 +190,7 @@ def _sort(words, spare, digits):
     return in_spare
 
 
-@inlined
+@traced(returns=types.UniTuple(types.int64, 3))
 def _replicate(load, number, ceiling, to_lightest, count, place_of, earlier, heavy, heavy_load):
     """Give each extra copy to the expert whose copies are heaviest, up to a ceiling.
 
@@ -204,52 +198,59 @@ def _replicate(load, number, ceiling, to_lightest, count, place_of, earlier, hea
     last extra copies. They stand, with the load of a copy, in the queue ``heavy``, ``heavy_load``
     from ``head`` on. Return head, and between which places of the order experts have one copy.
     """
-    M = load.size
-    for i in range(M):
+    M, extras = load.shape[0], place_of.shape[0]
+    ceiling = ceiling.astype(load.dtype)
+
+    def begin(i):
         count[i] = 1
-    head = 0
-    replicated = 0
-    light = M
-    is_below = False
-    for extra in range(place_of.size):
-        remaining = place_of.size - extra
-        heaviest = -1.0
-        if replicated < M:
-            heaviest = load[replicated]
-        if head < extra:
-            heaviest = max(heaviest, heavy_load[head])
-        is_below = is_below or (heaviest <= ceiling and remaining <= M - replicated)
-        if is_below and to_lightest:
-            i = M - remaining
-            light = min(light, i)
-        elif is_below:
-            i = replicated
-            replicated += 1
-        elif head < extra and (
-            replicated == M
-            or heavy_load[head] > load[replicated]
-            or (heavy_load[head] == load[replicated] and number[heavy[head]] < number[replicated])
-        ):
-            i = heavy[head]
-            head += 1
-        else:
-            i = replicated
-            replicated += 1
+
+    fori(M, begin)
+
+    def clear(extra):
+        heavy[extra] = 0
+
+    fori(extras, clear)
+
+    def add(extra, head, replicated, light, is_below):
+        remaining = extras - extra
+        # Where there is no such expert, any other one is looked at, and not counted.
+        next_single, first = minimum(replicated, M - 1), minimum(head, extras - 1)
+        has_single, has_first = replicated < M, head < extra
+        single, several = load[next_single] + 0, heavy_load[first] + 0
+        is_low = ~(has_single & (single > ceiling)) & ~(has_first & (several > ceiling))
+        is_below = is_below | (is_low & (remaining <= M - replicated))
+        is_lower = number[heavy[first]] < number[next_single]
+        is_first = ~has_single | (several > single) | ((several == single) & is_lower)
+        is_first = is_first & has_first & ~is_below
+        is_last = is_below & to_lightest
+        i = select(is_last, M - remaining, select(is_first, heavy[first], replicated))
+        head = head + is_first.astype(np.int64)
+        light = select(is_last, minimum(light, i), light)
+        replicated = select(is_last | is_first, replicated, replicated + 1)
+
         place_of[extra] = i
         earlier[extra] = count[i]
-        count[i] += 1
-        heavy_load[extra] = load[i] / count[i]
-        value = heavy_load[extra]
-        at = extra
-        while at > head and (
-            heavy_load[at - 1] < value
-            or (heavy_load[at - 1] == value and number[heavy[at - 1]] > number[i])
-        ):
+        count[i] = count[i] + 1
+        heavy_load[extra] = load[i] / count[i].astype(load.dtype)
+        value = heavy_load[extra] + 0
+
+        def follows(at):
+            before = maximum(at - 1, 0)
+            other = heavy_load[before] + 0
+            is_higher = number[heavy[before]] > number[i]
+            return (at > head) & ((other < value) | ((other == value) & is_higher))
+
+        def move_up(at):
             heavy_load[at] = heavy_load[at - 1]
             heavy[at] = heavy[at - 1]
-            at -= 1
+            return [at - 1]
+
+        (at,) = while_loop(follows, move_up, extra)
         heavy_load[at] = value
         heavy[at] = i
+        return head, replicated, light, is_below
+
+    head, replicated, light, _ = fori(extras, add, M * 0, M * 0, M, M < 0)
     return head, replicated, light
 
 
@@ -330,7 +331,7 @@ def _pack(falling, S, queue_load, queue_pack, filled, slot):
             return [at - 1]
 
         (at,) = while_loop(
-            lambda at: (at > first) & ~comes_before(at - 1, value, pack), move_up, end
+            lambda at: (at > first) & ~comes_before(maximum(at - 1, 0), value, pack), move_up, end
         )
         put(at, value, pack)
 
