@@ -110,6 +110,10 @@ def coloured() -> Any:
     return lb.gde(np.arange(150_001), lb.Network(links), lam="1/2", max_sweeps=1).moved
 
 
+def placed() -> Any:
+    return lb.place_experts(draws().random((5000, 256)), 288, 32, method="refined").logcnt.sum()
+
+
 LONG: dict[str, Callable[[], Any]] = {
     "minimax flow": plan,
     "entities within a budget": lambda: entities("budget"),
@@ -126,6 +130,7 @@ LONG: dict[str, Callable[[], Any]] = {
     "dde": lines,
     "sample_loads": drawn,
     "colouring": coloured,
+    "place_experts": placed,
 }
 
 

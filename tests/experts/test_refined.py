@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from itertools import product
 
 import numpy as np
@@ -172,3 +173,22 @@ def test_the_same_input_gives_the_same_placement():
     np.testing.assert_array_equal(p.phy2log, q.phy2log)
     one = lb.place_experts(weights[1], 80, 8, method="refined")
     np.testing.assert_array_equal(one.phy2log, p.phy2log[1])
+
+
+# Of phy2log; draws that need no logarithm are the same on every machine.
+CHECKSUMS = {"uniform": 3953973196, "heavy": 1125427783, "ties": 3482511591, "zeros": 3482580621}
+
+
+@pytest.mark.parametrize("kind", CHECKSUMS)
+def test_every_machine_gives_the_same_placement(kind):
+    draws = np.random.default_rng(20)
+    if kind == "heavy":
+        weights = 1 / (1 - draws.random((4, 32)))
+    else:
+        weights = np.stack([draw(draws, kind, 32) for _ in range(4)])
+    p = lb.place_experts(weights, 48, 8, method="refined")
+    q = lb.place_experts(weights, 48, 8, nodes=2, groups=4, method="refined")
+    r = lb.place_experts(weights[::-1], 48, 8, method="refined", previous=p, moves=6)
+    assert p.verify() and q.verify() and r.verify()
+    maps = np.stack([p.phy2log, q.phy2log, r.phy2log]).astype("<i8")
+    assert zlib.crc32(maps.tobytes()) == CHECKSUMS[kind]
