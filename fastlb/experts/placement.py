@@ -56,11 +56,16 @@ class Placement:
     bound, gap : batch, float64
         What the fullest GPU has at least, wherever the copies are; and by what part its load is
         above that, 0 where there is no load.
-    transfers : batch, int64; or None
-        Experts that come to GPUs which did not hold them before, if ``previous`` was passed.
-    moves : (T, 4) int64; or None
+    transfers : batch, int64
+        Experts that come to GPUs which did not hold them before.
+    moves : (T, 4) int64
         These transfers: layer (a number over all of ``batch``), expert, GPU from which, GPU to
         which it goes.
+
+    Raises
+    ------
+    AttributeError
+        On reading ``transfers`` or ``moves`` where no ``previous`` was passed.
     """
 
     method: str
@@ -148,18 +153,21 @@ class Placement:
         return np.maximum(_ratio(self.loads.max(axis=-1), self.bound) - 1, 0)
 
     @cached_property
-    def transfers(self) -> Integers | None:
-        if self._previous is None:
-            return None
-        coming = arrivals(self._previous, self._maps.phy2log, self._cluster)
+    def transfers(self) -> Integers:
+        coming = arrivals(self._before("transfers"), self._maps.phy2log, self._cluster)
         counts: Integers = coming.sum(axis=(1, 2)).reshape(self._batch)
         return counts
 
     @cached_property
-    def moves(self) -> Integers | None:
+    def moves(self) -> Integers:
+        return moves_of(self._before("moves"), self._maps.phy2log, self._cluster)
+
+    def _before(self, name: str) -> Integers:
         if self._previous is None:
-            return None
-        return moves_of(self._previous, self._maps.phy2log, self._cluster)
+            raise AttributeError(
+                f"{name} need a placement before: call place_experts with previous="
+            )
+        return self._previous
 
     def verify(self) -> bool:
         """Check the maps against one another, and the figures against the maps.
@@ -226,7 +234,7 @@ class Placement:
             "gap": f"{self.gap.mean():.4f}" + ("" if one else f" (largest {gap:.4f})"),
             "copies": f"{shown(int(self.logcnt.max()))} of an expert at most",
         }
-        if self.transfers is not None:
+        if self._previous is not None:
             facts["transfers"] = shown(int(self.transfers.sum())) + (
                 "" if one else f" (at most {shown(int(self.transfers.max()))} in a layer)"
             )
@@ -249,10 +257,9 @@ class Placement:
             name: getattr(self, name).tolist()
             for name in ("phy2log", "log2phy", "logcnt", "loads", "balancedness", "bound", "gap")
         }
-        changes = {
-            name: None if value is None else value.tolist()
-            for name, value in (("transfers", self.transfers), ("moves", self.moves))
-        }
+        changes = {} if self._previous is None else {
+            "transfers": self.transfers.tolist(), "moves": self.moves.tolist()
+        }  # fmt: skip
         return {**about, **maps, **changes}
 
 

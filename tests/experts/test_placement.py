@@ -37,7 +37,10 @@ def test_figures_and_texts():
     np.testing.assert_allclose(p.loads.sum(axis=1), WEIGHTS.sum(axis=1))
     np.testing.assert_allclose(p.balancedness, p.loads.mean(axis=1) / p.loads.max(axis=1))
     np.testing.assert_allclose(p.gap, p.loads.max(axis=1) / p.bound - 1, atol=1e-12)
-    assert p.transfers is None and p.moves is None
+    for name in ("transfers", "moves"):
+        with pytest.raises(AttributeError, match=f"{name} need .* previous="):
+            getattr(p, name)
+        assert name not in p.to_dict()
     assert (p.replicas, p.gpus, p.nodes, p.groups) == (10, 5, 1, 1)
     assert repr(p).startswith(
         "<Placement: published, 8 experts, 10 replicas on 5 GPUs, 2 layers; balancedness 0."
