@@ -49,6 +49,8 @@ LINES = {
     "0-1 programs of 13 to 40 variables, one at a time": r"0-1 single, \w+, \d+ rows",
     "0-1 programs of the literature": r"0-1 single, (mknap1|p0033|stein27)",
     "simulated search": r"simulated search",
+    "experts, published placement": r"experts .*(published|into arrays)$",
+    "experts, refined placement": r"experts .*(refined|moves)$",
     "import": r"import fastlb",
     "first call, empty cache": r"first call, empty cache",
     "first call, warm cache": r"first call, warm cache|first call of",

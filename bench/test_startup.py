@@ -48,6 +48,7 @@ CALLS = {
         "lb.search_speedup([1, 2, 3, 4], [[1, 1, 1, 1]], [2], lb.Hypercube(1))",
         SMALL,
     ),
+    "place_experts": ("lb.place_experts([[3, 2, 1, 1]], 6, 2)", SMALL),
     "sample_loads": ("lb.sample_loads('uniform:1000', 'mesh:8x8', trials=1, seed=1)", SMALL),
     "dem, batch of 10,000": (
         "lb.dem(np.arange(640_000).reshape(-1, 64), lb.Hypercube(6))",

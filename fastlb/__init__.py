@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__
 
 if TYPE_CHECKING:
-    from . import studies
+    from . import experts, studies
     from .errors import DeadlockError, ExecutorError, FaultError, MissingExtraError
     from .exchange.dimension_exchange import dem
     from .exchange.direct_exchange import dde
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from .exchange.lines import DdeLine, dde_line, exchange_rounds
     from .exchange.result import Balance
     from .exchange.weighted_quotas import quotas
+    from .experts.placement import Placement
+    from .experts.placing import place_experts
     from .files.namednetwork import read_network
     from .flows.entities import EntityRoutes, route_entities
     from .flows.excess import excess_load
@@ -92,6 +94,8 @@ _HOME = {
     "exchange.lines": ("DdeLine", "dde_line", "exchange_rounds"),
     "exchange.result": ("Balance",),
     "exchange.weighted_quotas": ("quotas",),
+    "experts.placement": ("Placement",),
+    "experts.placing": ("place_experts",),
     "files.namednetwork": ("read_network",),
     "flows.entities": ("EntityRoutes", "route_entities"),
     "flows.excess": ("excess_load",),
@@ -177,6 +181,7 @@ __all__ = [
     "Normal",
     "OneHot",
     "Part",
+    "Placement",
     "Poisson",
     "Resampled",
     "Results",
@@ -203,6 +208,7 @@ __all__ = [
     "dimension_order",
     "excess_load",
     "exchange_rounds",
+    "experts",
     "fault_plan",
     "fault_tolerant_dem",
     "gde",
@@ -215,6 +221,7 @@ __all__ = [
     "parse_distribution",
     "parse_topology",
     "perfect_packing",
+    "place_experts",
     "quotas",
     "random_binary",
     "read_mps",
@@ -237,8 +244,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "studies":
-        return importlib.import_module(".studies", __name__)
+    if name in ("experts", "studies"):
+        return importlib.import_module(f".{name}", __name__)
     if name not in _MODULE:
         raise AttributeError(f"module 'fastlb' has no attribute {name!r}")
     value = getattr(importlib.import_module(f".{_MODULE[name]}", __name__), name)

@@ -19,6 +19,7 @@ from .exchange.fault_tolerance import fault_tolerant_dem
 from .exchange.generalized_exchange import gde
 from .exchange.loads import RECORDS
 from .exchange.result import Balance
+from .experts.placing import place_experts
 from .flows.minimax import minimax_flow
 from .flows.plan import Route
 from .hexa_cells.hexa_cell_exchange import hexa_cell
@@ -63,8 +64,8 @@ def warmup(*names: str, dtypes: Iterable[DTypeLike] = (np.int64,)) -> dict[str, 
     ----------
     *names : str
         Of ``dem``, ``gde``, ``dde``, ``hexa_cell``, ``fault_tolerant_dem``, ``minimax_flow``,
-        ``assign_tasks``, ``solve_binary``, ``search_speedup``, ``schedule``, ``sample_loads`` and
-        ``run``; without any, all of these.
+        ``assign_tasks``, ``solve_binary``, ``search_speedup``, ``schedule``, ``place_experts``,
+        ``sample_loads`` and ``run``; without any, all of these.
     dtypes : iterable of dtype
         Of the loads that the balancing methods will get.
 
@@ -230,6 +231,16 @@ def _rounds(_: np.dtype[Any], many: bool) -> None:
     schedule([Route(0, 2, (0, 1, 2), 1)], per_node=1)
 
 
+def _experts(_: np.dtype[Any], many: bool) -> None:
+    weights = np.arange(8) + np.zeros((1, 1))
+    for n in (1, 2):
+        p = place_experts(weights, 12, 4, nodes=n, groups=n)
+        p.verify()
+        if many:
+            place_experts(weights, 12, 4, nodes=n, groups=n, method="refined", previous=p, moves=2)
+            place_experts(weights, 12, 4, nodes=n, groups=n, arithmetic="float32")
+
+
 def _sampling(_: np.dtype[Any], many: bool) -> None:
     for loads in ("uniform:10", Uniform(2**40), "exponential:1000", "one-hot:1000"):
         sample_loads(loads, Ring(64), trials=10_000 if many else 2, seed=0)
@@ -279,6 +290,7 @@ _RUNS: dict[str, _Run] = {
     "solve_binary": _binary,
     "search_speedup": _search,
     "schedule": _rounds,
+    "place_experts": _experts,
     "sample_loads": _sampling,
     "run": _study,
 }

@@ -138,6 +138,10 @@ def chained() -> Any:
     return kernels("rounds.chains").chain_lengths(before, after, len(gates) + 2)
 
 
+def placed() -> Any:
+    return lb.place_experts(draws().random((5000, 256)), 288, 32, method="refined").logcnt.sum()
+
+
 LONG: dict[str, Callable[[], Any]] = {
     "minimax flow": plan,
     "entities within a budget": lambda: entities("budget"),
@@ -161,6 +165,7 @@ LONG: dict[str, Callable[[], Any]] = {
     "exchanges of rounds": coloured_rounds,
     "directions": walked,
     "chains of transfers": chained,
+    "place_experts": placed,
 }
 
 

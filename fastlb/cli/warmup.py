@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 NAMES = (
     "dem", "gde", "dde", "hexa_cell", "fault_tolerant_dem", "minimax_flow", "assign_tasks",
-    "solve_binary", "search_speedup", "schedule", "sample_loads", "run",
+    "solve_binary", "search_speedup", "schedule", "place_experts", "sample_loads", "run",
 )  # fmt: skip
 DTYPES = (
     "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64",
@@ -34,7 +34,7 @@ Examples:
 
 \b
 Functions: dem, gde, dde, hexa_cell, fault_tolerant_dem, minimax_flow,
-solve_binary, search_speedup, schedule, sample_loads, run (studies).
+solve_binary, search_speedup, schedule, place_experts, sample_loads, run (studies).
 
 \b
 Kernels are compiled once for each processor, version of Python, and dtype of

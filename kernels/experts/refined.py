@@ -1,0 +1,318 @@
+"""A placement made more even: copies exchanged between GPUs, and slots given to other experts.
+
+The fullest GPU of a layer is relieved again and again, until its load is at most the target or
+nothing relieves it. An exchange swaps one of its copies for a lighter one of another GPU of the
+node. Where none helps, one slot goes to another expert: either the fullest GPU gives a copy up, or
+a slot elsewhere gets a further copy of an expert on the fullest GPU. Each expert keeps a copy.
+
+``L`` layers, ``E`` experts, ``R`` slots, ``G`` GPUs of ``S`` slots each, ``P`` GPUs of a node. In
+``items`` (G, S) the experts of each GPU stand by falling load of a copy, of equal loads the lower
+expert first; ``size`` (G, S) are these loads.
+"""
+
+import numpy as np
+
+from ..shared.compiling import inlined, kernel
+from ..shared.interrupts import interrupted, long_kernel, new_meter
+
+# Relief of a smaller part of the load is rounding.
+LEAST_RELIEF = 1e-12
+
+
+@long_kernel
+def refine(loads, nodes, gpus, target, effort, moves, previous, phy2log, logcnt, peak):
+    """Lower the largest load of a GPU in each layer, in place.
+
+    ``loads`` (L, E) float64 are of experts; ``phy2log`` (L, R) and ``logcnt`` (L, E) are the
+    placement to begin with, and the result; ``target`` (L,) are the loads to reach. ``effort`` is
+    the number of pairs of GPUs that are compared in a layer at most. With ``moves`` of 0 or more,
+    so many experts may come to GPUs that do not hold them in ``previous`` (L, R). ``peak`` (L,)
+    receives the largest load of a GPU.
+    """
+    L, E = loads.shape
+    R = phy2log.shape[1]
+    S = R // gpus
+    P = gpus // nodes
+    is_limited = moves >= 0
+    items = np.empty((gpus, S), np.int64)
+    size = np.empty((gpus, S), np.float64)
+    load = np.empty(gpus, np.float64)
+    order = np.empty(gpus, np.int64)
+    node_of = np.empty(E, np.int64)
+    # Of one copy now, and of one copy after the next change of their number.
+    share = np.empty(E, np.float64)
+    smaller = np.empty(E, np.float64)
+    rise = np.empty(E, np.float64)
+    highest = np.empty((E, 2), np.float64)
+    highest_gpu = np.empty(E, np.int64)
+    # How many copies a GPU holds, and whether it held one before; looked at under a limit alone.
+    holds = np.zeros((gpus, E) if is_limited else (1, 1), np.int32)
+    held = np.zeros((gpus, E) if is_limited else (1, 1), np.bool_)
+    meter = new_meter()
+    for layer in range(L):
+        for e in range(E):
+            _spread(loads[layer, e], logcnt[layer, e], e, share, smaller, rise)
+        for g in range(gpus):
+            order[g] = g
+            for k in range(S):
+                items[g, k] = phy2log[layer, g * S + k]
+                node_of[items[g, k]] = g // P
+            load[g] = _arrange(items, size, g, share)
+        if is_limited:
+            for g in range(gpus):
+                for e in range(E):
+                    holds[g, e] = 0
+                    held[g, e] = False
+                for k in range(S):
+                    holds[g, items[g, k]] += 1
+                    held[g, previous[layer, g * S + k]] = True
+        transfers = 0
+        tries = 0
+        _settle(order, load)
+        while tries < effort and not interrupted(meter, 4 * R):
+            h = order[gpus - 1]
+            most = load[h]
+            if most <= target[layer]:
+                break
+            best = most - most * LEAST_RELIEF
+            enough = max(target[layer], most - (most - load[order[0]]) / 4)
+            other = -1
+            own_k = 0
+            other_k = 0
+            for at in range(gpus - 1):
+                g = order[at]
+                half = (most - load[g]) / 2
+                # Not even halves would do, nor will those of fuller GPUs.
+                if best <= enough or most - half >= best:
+                    break
+                if g // P != h // P:
+                    continue
+                tries += 1
+                k, j, off = _closest(size, h, g, half)
+                if off < half and most - half + off < best:
+                    more = 0
+                    if is_limited:
+                        more = _transfers(holds, held, h, items[h, k], items[g, j])
+                        more += _transfers(holds, held, g, items[g, j], items[h, k])
+                    if not is_limited or transfers + more <= moves:
+                        best = most - half + off
+                        other = g
+                        own_k = k
+                        other_k = j
+            if other >= 0:
+                e = items[h, own_k]
+                f = items[other, other_k]
+                if is_limited:
+                    transfers += _transfers(holds, held, h, e, f)
+                    transfers += _transfers(holds, held, other, f, e)
+                    holds[h, e] -= 1
+                    holds[h, f] += 1
+                    holds[other, f] -= 1
+                    holds[other, e] += 1
+                items[h, own_k] = f
+                items[other, other_k] = e
+                load[h] = _arrange(items, size, h, share)
+                load[other] = _arrange(items, size, other, share)
+                _settle(order, load)
+                continue
+            tries += P
+            other, other_k, f = _replacement(
+                items, load, logcnt, layer, h, P, best, target[layer], node_of, share, smaller,
+                rise, highest, highest_gpu, is_limited, moves - transfers, holds, held,
+            )  # fmt: skip
+            if other < 0:
+                break
+            e = items[other, other_k]
+            if is_limited:
+                transfers += _transfers(holds, held, other, e, f)
+                holds[other, e] -= 1
+                holds[other, f] += 1
+            items[other, other_k] = f
+            logcnt[layer, e] -= 1
+            logcnt[layer, f] += 1
+            _spread(loads[layer, e], logcnt[layer, e], e, share, smaller, rise)
+            _spread(loads[layer, f], logcnt[layer, f], f, share, smaller, rise)
+            for g in range(gpus):
+                load[g] = _arrange(items, size, g, share)
+            _settle(order, load)
+        peak[layer] = load[order[gpus - 1]]
+        for g in range(gpus):
+            for k in range(S):
+                phy2log[layer, g * S + k] = items[g, k]
+
+
+@inlined
+def _spread(load, count, e, share, smaller, rise):
+    """Write what a copy of an expert has now, with one more copy, and more with one less."""
+    share[e] = load / count
+    smaller[e] = load / (count + 1)
+    rise[e] = load / (count - 1) - share[e] if count > 1 else 0.0
+
+
+@kernel
+def _arrange(items, size, g, share):
+    """Sort the experts of a GPU by falling load of a copy, and return the sum of these loads."""
+    for k in range(items.shape[1]):
+        e = items[g, k]
+        value = share[e]
+        at = k
+        while at > 0 and (
+            size[g, at - 1] < value or (size[g, at - 1] == value and items[g, at - 1] > e)
+        ):
+            items[g, at] = items[g, at - 1]
+            size[g, at] = size[g, at - 1]
+            at -= 1
+        items[g, at] = e
+        size[g, at] = value
+    total = 0.0
+    for k in range(items.shape[1]):
+        total += size[g, k]
+    return total
+
+
+@kernel
+def _settle(order, load):
+    """Sort GPUs by rising load, of equal loads the lower first; they are nearly sorted."""
+    for i in range(order.size):
+        g = order[i]
+        value = load[g]
+        at = i
+        while at > 0 and (
+            load[order[at - 1]] > value or (load[order[at - 1]] == value and order[at - 1] > g)
+        ):
+            order[at] = order[at - 1]
+            at -= 1
+        order[at] = g
+
+
+@kernel
+def _closest(size, h, g, half):
+    """Return places of copies of two GPUs whose loads differ by nearly ``half``, and how nearly."""
+    S = size.shape[1]
+    off = np.inf
+    own = 0
+    other = 0
+    k = 0
+    j = 0
+    # Both fall: the one that is too far down waits for the other one.
+    while k < S and j < S:
+        distance = size[h, k] - size[g, j] - half
+        if abs(distance) < off:
+            off = abs(distance)
+            own = k
+            other = j
+        if distance > 0:
+            k += 1
+        else:
+            j += 1
+    return own, other, off
+
+
+@inlined
+def _transfers(holds, held, g, leaving, coming):
+    """Return by how many the transfers grow where a GPU gets one expert for another."""
+    more = 0
+    if leaving != coming:
+        if not held[g, coming] and holds[g, coming] == 0:
+            more += 1
+        if not held[g, leaving] and holds[g, leaving] == 1:
+            more -= 1
+    return more
+
+
+@kernel
+def _replacement(
+    items, load, logcnt, layer, h, P, best, target, node_of, share, smaller, rise,
+    highest, highest_gpu, is_limited, remaining, holds, held,
+):  # fmt: skip
+    """Return the GPU, the place and the new expert of the slot whose change relieves GPU h most.
+
+    The GPU is -1 if none makes the loads that change less than ``best``. Loads that fall by the
+    change elsewhere are counted as they are.
+    """
+    S = items.shape[1]
+    E = share.size
+    node = h // P
+    for e in range(E):
+        highest[e, 0] = -1.0
+        highest[e, 1] = -1.0
+        highest_gpu[e] = -1
+    # The two largest loads of GPUs that hold an expert, after it has lost a copy elsewhere.
+    for g in range(node * P, node * P + P):
+        k = 0
+        while k < S:
+            e = items[g, k]
+            after = load[g]
+            while k < S and items[g, k] == e:
+                after += rise[e]
+                k += 1
+            if after > highest[e, 0]:
+                highest[e, 1] = highest[e, 0]
+                highest[e, 0] = after
+                highest_gpu[e] = g
+            elif after > highest[e, 1]:
+                highest[e, 1] = after
+    result_gpu = -1
+    result_k = 0
+    result = 0
+    # The fullest GPU gives up a copy: for the largest other one that fits, else the least.
+    k = 0
+    while k < S:
+        e = items[h, k]
+        first = k
+        after = load[h] - share[e]
+        while k < S and items[h, k] == e:
+            after += rise[e] if k > first else 0.0
+            k += 1
+        elsewhere = highest[e, 1] if highest_gpu[e] == h else highest[e, 0]
+        if logcnt[layer, e] > 1 and max(after, elsewhere) < best:
+            fitting = -1
+            least = -1
+            for f in range(E):
+                if node_of[f] != node or f == e:
+                    continue
+                if is_limited and _transfers(holds, held, h, e, f) > remaining:
+                    continue
+                if after + smaller[f] <= target and (fitting < 0 or smaller[f] > smaller[fitting]):
+                    fitting = f
+                if least < 0 or smaller[f] < smaller[least]:
+                    least = f
+            f = fitting if fitting >= 0 else least
+            if f >= 0 and max(after + smaller[f], elsewhere) < best:
+                best = max(after + smaller[f], elsewhere)
+                result_gpu = h
+                result_k = first
+                result = f
+    # An expert of the fullest GPU gets a further copy elsewhere, in place of one of several.
+    k = 0
+    while k < S:
+        f = items[h, k]
+        after = load[h]
+        while k < S and items[h, k] == f:
+            after -= share[f] - smaller[f]
+            k += 1
+        if after >= best:
+            continue
+        for g in range(node * P, node * P + P):
+            if g == h or load[g] + smaller[f] - share[items[g, 0]] >= best:
+                continue
+            j = 0
+            while j < S:
+                e = items[g, j]
+                first = j
+                there = load[g] + smaller[f] - share[e]
+                while j < S and items[g, j] == e:
+                    there += rise[e] if j > first else 0.0
+                    j += 1
+                if logcnt[layer, e] == 1 or e == f:
+                    continue
+                elsewhere = highest[e, 1] if highest_gpu[e] == g else highest[e, 0]
+                after_all = max(after, there, elsewhere)
+                if after_all < best and not (
+                    is_limited and _transfers(holds, held, g, e, f) > remaining
+                ):
+                    best = after_all
+                    result_gpu = g
+                    result_k = first
+                    result = f
+    return result_gpu, result_k, result
