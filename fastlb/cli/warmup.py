@@ -34,7 +34,8 @@ Examples:
 
 \b
 Functions: dem, gde, dde, hexa_cell, fault_tolerant_dem, minimax_flow,
-solve_binary, search_speedup, schedule, place_experts, sample_loads, run (studies).
+assign_tasks, solve_binary, search_speedup, schedule, place_experts,
+sample_loads, run (studies).
 
 \b
 Kernels are compiled once for each processor, version of Python, and dtype of
