@@ -128,7 +128,6 @@ class Placement:
         most = int(self._maps.logcnt.max(initial=1))
         shape = (*self._maps.logcnt.shape, most)
         log2phy = result_bytes(8 * math.prod(shape)).view(np.int64).reshape(shape)
-        log2phy.fill(-1)
         kernels("experts.maps").slots_of_copies(self._maps.copies, log2phy)
         slots: Integers = log2phy.reshape(*self._batch, *shape[1:])
         return slots

@@ -36,8 +36,9 @@ class Cluster:
     groups: int
 
     def __str__(self) -> str:
+        gpus = f"{self.gpus:,} GPU{'s' if self.gpus > 1 else ''}"
         nodes = f" of {self.nodes:,} nodes" if self.nodes > 1 else ""
-        return f"{self.experts:,} experts, {self.replicas:,} replicas on {self.gpus:,} GPUs{nodes}"
+        return f"{self.experts:,} experts, {self.replicas:,} replicas on {gpus}{nodes}"
 
 
 def read_cluster(experts: int, replicas: Any, gpus: Any, nodes: Any, groups: Any) -> Cluster:

@@ -13,9 +13,16 @@ NUMBER = 2**32 - 1
 
 @kernel
 def slots_of_copies(copies, log2phy):
-    """Write the slot of each of the ``copies`` (L, R) to ``log2phy[layer, expert, number]``."""
+    """Write the slot of each of the ``copies`` (L, R) to ``log2phy[layer, expert, number]``.
+
+    Where there is no such copy, ``log2phy`` (L, E, X) receives -1.
+    """
     L, R = copies.shape
+    _, E, X = log2phy.shape
     for layer in range(L):
+        for expert in range(E):
+            for number in range(X):
+                log2phy[layer, expert, number] = -1
         for slot in range(R):
             copy = copies[layer, slot]
             log2phy[layer, copy >> 32, copy & NUMBER] = slot
