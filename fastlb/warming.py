@@ -200,13 +200,8 @@ def _tasks(_: np.dtype[Any], many: bool) -> None:
     # Few tasks, which are searched; several with memory, blocks and messages.
     assign_tasks(sizes[:12], owner[:12], 2 + owner[:12].max())
     memory = TaskMemory(own=1, working=1, block=owner, block_bytes=dict.fromkeys(range(3), 5))
-    options: dict[str, Any] = {
-        "memory": memory,
-        "memory_limit": len(sizes),
-        "edges": [(0, 1, 2)],
-        "price": 1,
-    }
-    assign_tasks(sizes, owner, 4, **options)
+    limit, edges = len(sizes), [(0, 1, 2)]
+    assign_tasks(sizes, owner, 4, memory=memory, memory_limit=limit, edges=edges, price=1)
 
 
 def _binary(_: np.dtype[Any], many: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ def least_largest_load(
     movable: NDArray[np.bool_],
     pinned: Sequence[Any],
     total: Any,
-    weights: Sequence[Fraction],
+    weights: Sequence[int | Fraction],
     unit: Fraction | None,
 ) -> Fraction:
     """Return a bound that no assignment's largest load by weight is below.
@@ -40,22 +41,28 @@ def least_largest_load(
         Exact load of every node that cannot move.
     total : int or Fraction
         The exact total.
-    weights : (N,) Fractions
+    weights : (N,) ints and Fractions
         Of every node; 0 for one that takes no task.
     unit : Fraction or None
         What all sizes are multiples of, or None where no such number is at hand.
     """
-    pairs = [(w, Fraction(load)) for w, load in zip(weights, pinned, strict=True) if w > 0]
-    bound = Fraction(total) / sum(w for w, _ in pairs)
-    bound = max(bound, *(load / w for w, load in pairs))
+    # Nodes alike count as one kind.
+    alike = Counter((w, load) for w, load in zip(weights, pinned, strict=True) if w > 0)
+    kinds = [(Fraction(w), Fraction(load)) for w, load in alike]
+    speeds: Counter[Fraction] = Counter()
+    for (w, _), count in zip(kinds, alike.values(), strict=True):
+        speeds[w] += count
+    nodes = sum(speeds.values())
+    bound = Fraction(total) / sum(w * count for w, count in speeds.items())
+    bound = max(bound, *(load / w for w, load in kinds))
     if movable.any():
         longest = Fraction(falling[np.argmax(movable)].item())
-        bound = max(bound, min((load + longest) / w for w, load in pairs))
-    heaviest = max(w for w, _ in pairs)
-    bound = _several_longest(falling, len(pairs), bound * heaviest) / heaviest
+        bound = max(bound, min((load + longest) / w for w, load in kinds))
+    heaviest = max(speeds)
+    bound = _several_longest(falling, nodes, bound * heaviest) / heaviest
     if unit is None:
         return bound
-    return _rounded_up(bound, Fraction(total), [w for w, _ in pairs], unit)
+    return _rounded_up(bound, Fraction(total), speeds, unit)
 
 
 def _several_longest(falling: NDArray[Any], nodes: int, least: Fraction) -> Fraction:
@@ -73,18 +80,22 @@ def _several_longest(falling: NDArray[Any], nodes: int, least: Fraction) -> Frac
 
 
 def _rounded_up(
-    bound: Fraction, total: Fraction, weights: Sequence[Fraction], unit: Fraction
+    bound: Fraction, total: Fraction, speeds: Counter[Fraction], unit: Fraction
 ) -> Fraction:
-    """Return the least load by weight, from the bound on, at which whole units hold the total."""
-    counts = [bound * w // unit for w in weights]
-    missing = int(total / unit) - sum(counts)
-    rising = [((count + 1) * unit / w, w) for count, w in zip(counts, weights, strict=True)]
+    """Return the least load by weight, from the bound on, at which whole units hold the total.
+
+    ``speeds`` has how many nodes are of each weight.
+    """
+    held = {w: bound * w // unit for w in speeds}
+    missing = int(total / unit) - sum(held[w] * count for w, count in speeds.items())
+    rising = [((held[w] + 1) * unit / w, w) for w in speeds]
     if missing <= 0:
-        exact = any(count * unit == bound * w for count, w in zip(counts, weights, strict=True))
+        exact = any(held[w] * unit == bound * w for w in speeds)
         return bound if exact else min(rising)[0]
     heapq.heapify(rising)
     value = bound
-    for _ in range(missing):
+    while missing > 0:
         value, w = rising[0]
         heapq.heapreplace(rising, (value + unit / w, w))
+        missing -= speeds[w]
     return value

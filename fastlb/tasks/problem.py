@@ -49,7 +49,7 @@ class Problem:
         Where the nodes are linked.
     sizes, owner, movable : (T,)
         int64 or float64; int64; bool.
-    weights : (N,) Fractions
+    weights : (N,) ints and Fractions
     memory, edges : or None
     price, home_price : Fraction
         Load that a byte sent between nodes counts as, and one of a block away from its home.
@@ -63,7 +63,7 @@ class Problem:
     sizes: NDArray[Any]
     owner: Integers
     movable: NDArray[np.bool_]
-    weights: tuple[Fraction, ...]
+    weights: tuple[int | Fraction, ...]
     memory: Memory | None
     edges: Edges | None
     price: Fraction
@@ -161,8 +161,9 @@ class Problem:
                 work[node] += self.home_price * amount
         if len(set(self.weights)) == 1:
             one = self.weights[0]
-            return work if one == 1 else [w / one for w in work]
-        return [w / weight if weight else w for w, weight in zip(work, self.weights, strict=True)]
+            return work if one == 1 else [Fraction(w) / one for w in work]
+        pairs = zip(work, self.weights, strict=True)
+        return [Fraction(w) / weight if weight else w for w, weight in pairs]
 
     def remote(self, owner: Integers) -> tuple[NDArray[Any], Integers, Integers]:
         """Return bytes, sending node and receiving node of every edge between nodes."""

@@ -132,10 +132,13 @@ def _movable(movable: Any, tasks: int) -> NDArray[np.bool_]:
     return flags
 
 
-def _weights(weights: Any, nodes: int) -> tuple[Fraction, ...]:
+def _weights(weights: Any, nodes: int) -> tuple[int | Fraction, ...]:
     if weights is None:
-        return (Fraction(1),) * nodes
-    speeds = tuple(map(Fraction, numbers("weights", weights, nodes, "nodes").tolist()))
+        return (1,) * nodes
+    speeds = tuple(
+        int(weight) if float(weight).is_integer() else Fraction(weight)
+        for weight in numbers("weights", weights, nodes, "nodes").tolist()
+    )
     if not any(speeds):
         raise ValueError("weights must be above 0 for at least one node, got 0 for all")
     return speeds
