@@ -38,7 +38,7 @@ def columns() -> list[Any]:
     """Return what a bar shows: the work, how far it is, trials a second, time spent and left."""
     bars = extra("rich.progress")
     return [
-        bars.TextColumn("{task.description}"),
+        bars.TextColumn("{task.description}", markup=False),
         bars.BarColumn(bar_width=20),
         bars.TextColumn("{task.fields[counted]}"),
         bars.TextColumn("{task.fields[speed]}"),
