@@ -40,12 +40,14 @@ TASKS is one of
 \b
 The bound is what no assignment can be below: the mean, the fullest node of
 what cannot move, the longest tasks. Status "optimal" says that the largest load
-is proven least (with --slack: within it), "feasible" that it may not be,
-"stuck" that a node is above its memory limit, "infeasible" that this must be so.
+is proven least, "feasible" that it may not be, "stuck" that a node is above its
+memory limit, "infeasible" that this must be so.
 
 \b
 --out makes a new folder with the files that TASKS names, tasks moved; what
-fastlb does not understand is kept. --plan writes the moves: schema
+fastlb does not understand is kept, and lines of CSV whose task stays are as they
+were. --apply reads TASKS as they were planned: with the same --nodes or -t,
+--column and --ignore. --plan writes the moves: schema
 "fastlb.assignment", explained by
 help(fastlb.files.assignfile.assignment_document); --json prints the same.
 """
@@ -121,6 +123,13 @@ def assign(
     from ..files.taskfiles import read_task_file
     from .terminal import output, working
 
+    if applied is not None:
+        _check_applied(ctx, out)
+    numbers = {
+        name: _number("--" + name.replace("_", "-"), options[name])
+        for name in ("slack", "price", "memory_limit")
+        if options[name] is not None
+    }
     network = _topology(topology, nodes, options["along"])
     targets = [
         None if path is None else writing.check_target(path, force=force, suffixes=(".json",))
@@ -129,8 +138,7 @@ def assign(
     if None not in targets and targets[0] == targets[1]:
         raise click.UsageError("--plan and --kafka must name two files")
     folder = None if out is None else check_folder(out, force=force)
-    size = nodes if network is None else network.size
-    names = None if size is None else [str(i) for i in range(size)]
+    names = _names(nodes, network)
     with working() as work:
         work.step("reading")
         file = read_task_file(
@@ -145,20 +153,19 @@ def assign(
         assignments, schedules = [], []
         for task_set, pins in zip(file.phases, pinned, strict=True):
             work.step("planning" + ("" if task_set.phase is None else f" phase {task_set.phase}"))
-            assignment = _assignment(task_set, pins, network, options)
+            assignment = _assignment(task_set, pins, network, {**options, **numbers})
             assignments.append(assignment)
             schedules.append(None if rounds is None else _schedule(assignment, rounds))
-        chosen = {name: value for name, value in options.items() if value not in (None, (), "0")}
-        chosen |= {} if topology is None else {"topology": topology}
-        document = assignment_document(file, assignments, chosen, schedules)
-        if targets[0] is not None:
-            _write(targets[0], document, force=force)
-        if targets[1] is not None:
-            _write(targets[1], kafka_document(file, assignments[0]), force=force)
+        document = assignment_document(file, assignments, _chosen(ctx), schedules)
+        # All contents are made before the first is written.
+        work.step("writing")
+        documents = [document, None if kafka is None else kafka_document(file, assignments[0])]
         if folder is not None:
-            work.step(f"writing {folder}")
             moved = file.moved_files([assignment.owner for assignment in assignments])
             write_folder(folder, moved, force=force)
+        for path, content in zip(targets, documents, strict=True):
+            if path is not None and content is not None:
+                _write(path, content, force=force)
     if as_json:
         click.echo(writing.as_json(document), nl=False)
     else:
@@ -175,6 +182,44 @@ def assign(
                 console.print(f"wrote {path}", markup=False, soft_wrap=True)
     if any(entry["status"] in ("stuck", "infeasible") for entry in document["phases"]):
         ctx.exit(1)
+
+
+def _check_applied(ctx: click.Context, out: str | None) -> None:
+    """Refuse options that have no effect with --apply: the plan says what moves."""
+    if out is None:
+        raise click.UsageError("--apply needs --out, the folder for the files with tasks moved")
+    effective = {"tasks", "applied", "out", "force", "topology", "nodes", "phase", "column",
+                 "ignore", "picture"}  # fmt: skip
+    for name in ctx.params.keys() - effective:
+        if ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT:
+            option = next(o for o in ctx.command.params if o.name == name).opts[-1]
+            raise click.UsageError(f"--apply and {option} exclude each other")
+
+
+def _names(nodes: int | None, network: Topology | None) -> list[str] | None:
+    """Return the names of all nodes, None where the tasks' files say which there are."""
+    from ..memory import require_memory
+    from ..topologies.network import Network
+
+    size = nodes if network is None else network.size
+    if size is None:
+        return None
+    # A name, loads before and after, and a line of the document for every node.
+    require_memory(1000 * size, f"{size} nodes")
+    if isinstance(network, Network):
+        return list(map(str, network.names))
+    return [str(i) for i in range(size)]
+
+
+def _chosen(ctx: click.Context) -> dict[str, Any]:
+    """Return the options that the assignment depends on, as they were given."""
+    files = ("tasks", "applied", "out", "plan_file", "kafka", "force", "as_json", "picture")
+    return {
+        name: value
+        for name, value in ctx.params.items()
+        if name not in files
+        and ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
+    }
 
 
 def _topology(spec: str | None, nodes: int | None, along: str | None) -> Topology | None:
@@ -224,12 +269,12 @@ def _assignment(
         tasks.owner,
         _nodes(tasks, network, options["along"]),
         movable=movable,
-        weights=tasks.weights,
+        weights=None if tasks.weights is None else [float(w) for w in tasks.weights],
         memory=tasks.memory,
-        memory_limit=None if limit is None else _number("--memory-limit", limit),
+        memory_limit=limit,
         edges=edges,
-        slack=_number("--slack", options["slack"]),
-        price=_number("--price", options["price"]),
+        slack=options["slack"],
+        price=options["price"],
         along=_along(tasks, network, options["along"]),
         max_moves=options["max_moves"],
     )
@@ -269,14 +314,17 @@ def _report_applied(file: TaskFile, plan: str, folder: Path | None, *, force: bo
     from ..files.folders import write_folder
     from .terminal import output
 
-    if folder is None:
-        raise click.UsageError("--apply needs --out, the folder for the files with tasks moved")
+    assert folder is not None
     owners = owners_of_document(Path(plan), file)
     moves = sum(
         int((owner != tasks.owner).sum()) for owner, tasks in zip(owners, file.phases, strict=True)
     )
     write_folder(folder, file.moved_files(owners), force=force)
-    output().print(f"{moves:,} tasks moved as {plan} says", markup=False, soft_wrap=True)
+    output().print(
+        f"{moves:,} task{'s' if moves != 1 else ''} moved as {plan} says",
+        markup=False,
+        soft_wrap=True,
+    )
     output().print(f"wrote {folder}", markup=False, soft_wrap=True)
 
 

@@ -37,11 +37,12 @@ def assignment_report(
     first = file.phases[0]
     phases = document["phases"]
     numbered = f", {len(phases)} phases" if len(phases) > 1 else ""
-    still = int(np.count_nonzero(~first.movable))
-    pinned = f", {still:,} of them not movable" if still else ""
+    tasks = sum(len(phase.names) for phase in file.phases)
+    still = sum(int(np.count_nonzero(~phase.movable)) for phase in file.phases)
+    pinned = f" ({still:,} not movable)" if still else ""
     where = "" if network is None else f" of {network.spec}"
     yield Text(
-        f"{file.source}: {_counted(len(first.names), 'task')}{pinned} on "
+        f"{file.source}: {_counted(tasks, 'task')}{pinned} on "
         f"{_counted(len(first.nodes), 'node')}{where}{numbered}"
     )
     yield Text()
@@ -51,6 +52,8 @@ def assignment_report(
     else:
         yield _one(phases[0])
         shown = 0
+    if "speed" in phases[shown]["nodes"][0]:
+        yield Text("loads are divided by the speed of their node")
     yield Text(_verdict(phases[shown]))
     if picture:
         yield Text()
@@ -58,7 +61,7 @@ def assignment_report(
             yield Text(f"phase {phases[shown]['phase']}, the most uneven of {len(phases)}:")
         nodes = phases[shown]["nodes"]
         before, after = (
-            np.array([node[key] for node in nodes], dtype=np.float64) for key in ("before", "after")
+            np.array(_loads(phases[shown], key), dtype=np.float64) for key in ("before", "after")
         )
         drawn = network or Network([], n=len(nodes), names=[node["name"] for node in nodes])
         yield LoadPicture(_whole(before), _whole(after), drawn)
@@ -71,7 +74,7 @@ def _counted(number: int, what: str) -> str:
 
 def _one(phase: dict[str, Any]) -> Table:
     table = _table("", "before", "after")
-    loads = {key: [node[key] for node in phase["nodes"]] for key in ("before", "after")}
+    loads = {key: _loads(phase, key) for key in ("before", "after")}
     table.add_row("largest load", *(count(max(values)) for values in loads.values()))
     table.add_row("least load", *(count(min(values)) for values in loads.values()))
     table.add_row("imbalance", *(percent(_imbalance(phase, key)) for key in loads))
@@ -90,7 +93,7 @@ def _several(phases: list[dict[str, Any]], width: int) -> Iterator[Table]:
     """Yield a table of all phases, as several where the console is narrow."""
     rows = [["phase", "largest", "after", "imbalance", "after", "gap", "moves", "load moved"]]
     for phase in phases:
-        largest = [max(node[key] for node in phase["nodes"]) for key in ("before", "after")]
+        largest = [max(_loads(phase, key)) for key in ("before", "after")]
         imbalance = [percent(_imbalance(phase, key)) for key in ("before", "after")]
         cells = [str(phase["phase"]), *map(brief, largest), *imbalance, _gap(phase["gap"])]
         rows.append([*cells, f"{len(phase['moves']):,}", brief(phase["moved"])])
@@ -113,9 +116,14 @@ def _gap(gap: float) -> str:
 
 
 def _imbalance(phase: dict[str, Any], key: str) -> float:
-    loads = [float(node[key]) for node in phase["nodes"]]
-    mean = sum(loads) / len(loads)
-    return max(loads) / mean - 1 if mean else 0.0
+    total = sum(float(node[key]) for node in phase["nodes"])
+    mean = total / sum(node.get("speed", 1) for node in phase["nodes"])
+    return float(max(_loads(phase, key))) / mean - 1 if mean else 0.0
+
+
+def _loads(phase: dict[str, Any], key: str) -> list[float]:
+    """Return the load of every node before or after, divided by its speed where speeds differ."""
+    return [node[key] / node["speed"] if "speed" in node else node[key] for node in phase["nodes"]]
 
 
 def _whole(loads: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

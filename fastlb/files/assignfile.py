@@ -42,7 +42,7 @@ def assignment_document(
     - ``moved``, ``hops``: load that changes its node, and links that tasks take;
     - ``remote_before``, ``remote_after``: bytes between nodes, null without communications;
     - ``rounds``: how many there are, null unless asked for;
-    - ``nodes``: name, load before and after;
+    - ``nodes``: name, load before and after, and where speeds differ the ``speed``;
     - ``moves``: task, from, to, load, the ``path`` of nodes, and where rounds were asked for
       ``rounds``, one for each link of the path.
     """
@@ -61,6 +61,9 @@ def assignment_document(
 
 def _phase(tasks: TaskSet, assignment: Assignment, schedule: Rounds | None) -> dict[str, Any]:
     before, after = tasks.loads(), tasks.loads(assignment.owner)
+    speeds: list[dict[str, float]] = [{}] * len(tasks.nodes)
+    if tasks.weights is not None:
+        speeds = [{"speed": float(weight)} for weight in tasks.weights]
     return {
         "phase": tasks.phase,
         "content": tasks.content(),
@@ -74,8 +77,8 @@ def _phase(tasks: TaskSet, assignment: Assignment, schedule: Rounds | None) -> d
         "remote_after": None if tasks.edges is None else plain(assignment.remote_after),
         "rounds": None if schedule is None else int(schedule.count),
         "nodes": [
-            {"name": name, "before": plain(first), "after": plain(last)}
-            for name, first, last in zip(tasks.nodes, before, after, strict=True)
+            {"name": name, "before": plain(first), "after": plain(last)} | speed
+            for name, first, last, speed in zip(tasks.nodes, before, after, speeds, strict=True)
         ],
         "moves": _moves(tasks, assignment, schedule),
     }
@@ -112,23 +115,27 @@ def owners_of_document(path: Path, file: TaskFile) -> list[NDArray[np.int64]]:
     document = read_json(path)
     if not isinstance(document, dict) or document.get("schema") != ASSIGNMENT_SCHEMA:
         refuse(str(path), f"must be an assignment (schema {ASSIGNMENT_SCHEMA!r})")
-    if document.get("version") != ASSIGNMENT_SCHEMA_VERSION:
+    version = document.get("version")
+    if version != ASSIGNMENT_SCHEMA_VERSION or isinstance(version, bool):
         refuse(
             str(path),
-            f"must have version {ASSIGNMENT_SCHEMA_VERSION}, got {document.get('version')!r}",
+            f"must have version {ASSIGNMENT_SCHEMA_VERSION}, got {version!r:.40}",
         )
     phases = document.get("phases")
     if not isinstance(phases, list) or not all(isinstance(entry, dict) for entry in phases):
         refuse(str(path), "must have a list of phases")
-    by_number = {entry.get("phase"): entry for entry in phases}
     owners = []
     for tasks in file.phases:
-        entry = by_number.get(tasks.phase)
+        entries = [entry for entry in phases if entry.get("phase") == tasks.phase]
         what = "the tasks" if tasks.phase is None else f"phase {tasks.phase}"
-        if entry is None or entry.get("content") != tasks.content():
+        if len(entries) != 1:
+            refuse(str(path), f"must have {what} once, got it {len(entries)} times")
+        (entry,) = entries
+        if entry.get("content") != tasks.content():
             refuse(
                 str(path),
-                f"was made for other tasks than {what} of {file.source}: their content differs",
+                f"was made for other tasks than {what} of {file.source}: their content differs "
+                "(--nodes, --topology, --column and --ignore must be as they were)",
             )
         owners.append(_owner(f"{path} {what}", tasks, entry.get("moves")))
     return owners
@@ -146,11 +153,12 @@ def _owner(place: str, tasks: TaskSet, moves: Any) -> NDArray[np.int64]:
         name, source, target = _texts(where, move, "task", "from", "to")
         task = task_number.get(name)
         if task is None or source not in node_number or target not in node_number:
-            refuse(where, f"names a task or node that is not there, got {name}: {source}, {target}")
+            got = f"{name!r:.40}: {source!r:.40}, {target!r:.40}"
+            refuse(where, f"names a task or node that is not there, got {got}")
         if task in seen or owner[task] != node_number[source]:
-            refuse(where, f"must move task {name} once, from {tasks.nodes[tasks.owner[task]]}")
+            refuse(where, f"must move task {name!r} once, from {tasks.nodes[tasks.owner[task]]!r}")
         if not tasks.movable[task]:
-            refuse(where, f"must not move task {name}, which is not movable")
+            refuse(where, f"must not move task {name!r}, which is not movable")
         seen.add(task)
         owner[task] = node_number[target]
     return owner

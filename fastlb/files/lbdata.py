@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import stat
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -103,6 +104,9 @@ def read_document(path: Path, rank: int) -> tuple[dict[str, Any], bool]:
     ImportError
         If it is compressed and brotli is not installed.
     """
+    # A pipe would keep the reader waiting.
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise ValueError(f"{path} must be a file, got a folder, a pipe or a device")
     data = path.read_bytes()
     text = _utf8(data)
     is_compressed = text is None
@@ -117,9 +121,11 @@ def read_document(path: Path, rank: int) -> tuple[dict[str, Any], bool]:
     metadata = metadata if isinstance(metadata, dict) else {}
     kind = content.get("type", metadata.get("type", "LBDatafile"))
     if kind != "LBDatafile":
-        raise ValueError(f"{path} must have type 'LBDatafile', got {kind!r}")
+        raise ValueError(f"{path} must have type 'LBDatafile', got {excerpt(kind)}")
     if metadata.get("rank", rank) != rank:
-        raise ValueError(f"{path} must be of rank {rank}, its metadata say {metadata['rank']!r}")
+        raise ValueError(
+            f"{path} must be of rank {rank}, its metadata say {excerpt(metadata['rank'])}"
+        )
     return content, is_compressed
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from .attributes import LOAD_NAMES, find_label, quoted, unread
 from .filenumbers import file_number
 from .nodetables import NODE_NAMES
 from .taskset import TaskSet, number_column
-from .textfiles import delimiter, flag, once, read_text, refuse, rows_of
+from .textfiles import delimiter, flag, is_row, once, refuse, rows_of
 
 # Headings of the columns, the likeliest first, in lower case.
 TASK_NAMES = ("task", "object", "job", "shard", "partition", "block", "item", "id", "name")
@@ -28,6 +29,7 @@ OWNER_NAMES = tuple(
 SIZE_NAMES = (*LOAD_NAMES, "time", "size", "cost")
 MEMORY_NAMES = ("bytes", "memory")
 MOVABLE_NAMES = ("movable", "migratable")
+_BYTE_ORDER_MARK = "\ufeff"
 _TRUTH: dict[Any, bool] = {True: True, False: False} | {
     word: word in ("true", "yes", "1") for word in ("true", "yes", "1", "false", "no", "0")
 }
@@ -41,22 +43,22 @@ class TaskTable:
     ----------
     source, kind : str
         The file, and its form: "csv" or "parquet".
+    original : str or pyarrow.Table
+        The text of CSV, with its byte order mark if it has one; what Parquet holds.
     columns : dict of lists
-        The cells by heading, in the order of the file: texts, or what Parquet holds.
+        The cells of the columns that are read, by heading: texts, or what Parquet holds.
     places : list of str
         Where a line stands in the file.
     labels : dict
         Heading of the column that holds "task", "node", "load", "bytes" and "movable".
-    delimiter : str
-        What separates the cells of CSV.
     """
 
     source: str
     kind: str
+    original: Any
     columns: dict[str, list[Any]]
     places: Sequence[str]
     labels: Mapping[str, str | None]
-    delimiter: str = ","
 
     def cells(self, role: str) -> list[Any] | None:
         """Return the cells of the column for "task", "node" .., None if there is no such."""
@@ -76,18 +78,18 @@ class TaskTable:
         ValueError
             If a task is named twice, a node is unknown, or a cell is not what it should be.
         """
-        names = [str(cell) for cell in self.cells("task") or ()]
+        names = self._names("task")
         first: dict[str, str] = {}
         for name, place in zip(names, self.places, strict=True):
             if name in first:
                 refuse(place, f"task {name!r} must be named once, {first[name]} has it already")
             first[name] = place
-        owners = [str(cell) for cell in self.cells("node") or ()]
+        owners = self._names("node")
         all_nodes = _nodes(owners) if nodes is None else list(nodes)
         number = {name: i for i, name in enumerate(all_nodes)}
         for owner, place in zip(owners, self.places, strict=True):
             if owner not in number:
-                refuse(place, f"node {owner!r} is not known, but {', '.join(all_nodes[:6])}")
+                refuse(place, f"node {owner!r} must be one of {_listed(all_nodes)}")
         movable = [
             flag(place, "movable", _word(cell), _TRUTH)
             for cell, place in zip(self.cells("movable") or (), self.places, strict=False)
@@ -106,13 +108,24 @@ class TaskTable:
             None if memory is None else TaskMemory(memory),
         )
 
+    def _names(self, role: str) -> list[str]:
+        """Return the cells of a column of names; numbers become text."""
+        names = []
+        for cell, place in zip(self.cells(role) or (), self.places, strict=True):
+            if isinstance(cell, bool) or not isinstance(cell, str | int) or cell == "":
+                got = "nothing" if cell in (None, "") else f"{cell!r:.40}"
+                refuse(place, f"{self.labels[role]} must be a name or a whole number, got {got}")
+            names.append(str(cell))
+        return names
+
     def _numbers(self, role: str) -> NDArray[Any] | None:
         cells = self.cells(role)
         if cells is None:
             return None
         label = str(self.labels[role])
         numbers = [
-            file_number(place, label, cell) for cell, place in zip(cells, self.places, strict=True)
+            file_number(place, label, str(cell) if isinstance(cell, Decimal) else cell)
+            for cell, place in zip(cells, self.places, strict=True)
         ]
         return number_column(self.source, label, numbers)
 
@@ -120,13 +133,8 @@ class TaskTable:
         """Return the content of the file with the tasks at these nodes, line by line."""
         label = str(self.labels["node"])
         if self.kind == "parquet":
-            return _parquet_bytes(Path(self.source), label, owners)
-        columns = {**self.columns, label: list(owners)}
-        text = io.StringIO()
-        writer = csv.writer(text, delimiter=self.delimiter, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(zip(*columns.values(), strict=True))
-        return text.getvalue().encode()
+            return _parquet_bytes(self.original, label, owners)
+        return _csv_bytes(self.original, label, owners)
 
 
 def read_task_table(
@@ -149,12 +157,15 @@ def read_task_table(
     ImportError
         If a Parquet file is read without pyarrow.
     """
-    if path.suffix.lower() == ".parquet":
-        columns, places, separator = _read_parquet(path)
-    else:
-        columns, places, separator = _read_csv(path)
     source = str(path)
-    available = [name for name in columns if name not in ignore]
+    kind = "parquet" if path.suffix.lower() == ".parquet" else "csv"
+    original = _parquet_table(path) if kind == "parquet" else _csv_text(path)
+    headings, places, columns_of = (_parquet_parts if kind == "parquet" else _csv_parts)(
+        original, source
+    )
+    if unknown := [name for name in ignore if name not in headings]:
+        refuse(source, f"has no column {unknown[0]!r} to ignore, but {', '.join(headings)}")
+    available = [name for name in headings if name not in ignore]
     labels = {
         "task": find_label(None, TASK_NAMES, available),
         "node": find_label(None, OWNER_NAMES, available),
@@ -167,9 +178,9 @@ def read_task_table(
         hint = f" (--column {quoted(column)})" if column and "load" in missing else ""
         refuse(
             source,
-            f"must have columns task, node and load{hint}, got {', '.join(columns) or 'none'}",
+            f"must have columns task, node and load{hint}, got {', '.join(headings) or 'none'}",
         )
-    if unused := unread(columns, labels.values(), ignore):
+    if unused := unread(headings, labels.values(), ignore):
         named = ", ".join(map(repr, unused))
         options = " ".join(f"--ignore {quoted(label)}" for label in unused)
         refuse(
@@ -179,14 +190,25 @@ def read_task_table(
         )
     if not places:
         refuse(source, "must have a line for every task, got none")
-    kind = "parquet" if path.suffix.lower() == ".parquet" else "csv"
-    return TaskTable(source, kind, columns, places, labels, separator)
+    columns = {label: columns_of(label) for label in labels.values() if label is not None}
+    return TaskTable(source, kind, original, columns, places, labels)
 
 
-def _read_csv(path: Path) -> tuple[dict[str, list[Any]], list[str], str]:
-    text = read_text(path)
-    rows = rows_of(text, str(path))
-    header, place = next(rows, ([], str(path)))
+# The headings, the place of every line, and what returns the cells of a column.
+_Parts = tuple[list[str], list[str], Callable[[str], list[Any]]]
+
+
+def _csv_text(path: Path) -> str:
+    """Return the text of a file as it is, with its line ends and its byte order mark."""
+    try:
+        return path.read_bytes().decode()
+    except UnicodeDecodeError:
+        refuse(str(path), "is no text (UTF-8)")
+
+
+def _csv_parts(text: str, source: str) -> _Parts:
+    rows = rows_of(text.removeprefix(_BYTE_ORDER_MARK), source)
+    header, place = next(rows, ([], source))
     once(place, [(name, None) for name in header])
     columns: dict[str, list[Any]] = {name: [] for name in header}
     places = []
@@ -196,30 +218,58 @@ def _read_csv(path: Path) -> tuple[dict[str, list[Any]], list[str], str]:
         for name, cell in zip(header, cells, strict=True):
             columns[name].append(cell)
         places.append(where)
-    return columns, places, delimiter(text)
+    return header, places, columns.__getitem__
 
 
-def _read_parquet(path: Path) -> tuple[dict[str, list[Any]], list[str], str]:
-    table = _parquet_table(path)
-    once(str(path), [(name, None) for name in table.column_names])
-    columns = {name: table[name].to_pylist() for name in table.column_names}
-    return columns, [f"{path} row {i}" for i in range(table.num_rows)], ","
+def _csv_bytes(text: str, label: str, owners: Sequence[str]) -> bytes:
+    """Return the text with other owners; lines where the owner is as before are not touched."""
+    body = text.removeprefix(_BYTE_ORDER_MARK)
+    lines = list(io.StringIO(body, newline=""))
+    mark = delimiter(body)
+    rows = csv.reader(lines, delimiter=mark)
+    waiting = iter(owners)
+    position, begin = -1, 0
+    parts = [text[: len(text) - len(body)]]
+    for row in rows:
+        part = "".join(lines[begin : rows.line_num])
+        begin = rows.line_num
+        cells = [cell.strip() for cell in row]
+        if is_row(cells) and position < 0:
+            position = cells.index(label)
+        elif is_row(cells) and cells[position] != (owner := next(waiting)):
+            row[position] = owner
+            line = io.StringIO()
+            csv.writer(line, delimiter=mark, lineterminator="").writerow(row)
+            part = line.getvalue() + part[len(part.rstrip("\r\n")) :]
+        parts.append(part)
+    return "".join(parts).encode()
 
 
 def _parquet_table(path: Path) -> Any:
     extra("pyarrow")
     parquet, lib = extra("pyarrow.parquet"), extra("pyarrow.lib")
     try:
-        return parquet.read_table(path)
+        with path.open("rb") as stream:
+            return parquet.ParquetFile(stream).read()
     except lib.ArrowException as error:
         refuse(str(path), f"is no Parquet file: {str(error).splitlines()[0]}")
+    except OSError as error:
+        # pyarrow raises it without a number for damaged pages.
+        if error.errno is not None:
+            raise
+        refuse(str(path), f"is damaged: {str(error).splitlines()[0]}")
 
 
-def _parquet_bytes(path: Path, label: str, owners: Sequence[str]) -> bytes:
+def _parquet_parts(table: Any, source: str) -> _Parts:
+    once(source, [(name, None) for name in table.column_names])
+    places = [f"{source} row {i}" for i in range(table.num_rows)]
+    return table.column_names, places, lambda label: table[label].to_pylist()
+
+
+def _parquet_bytes(table: Any, label: str, owners: Sequence[str]) -> bytes:
     pyarrow = extra("pyarrow")
-    table = _parquet_table(path)
     position = table.column_names.index(label)
-    column = pyarrow.array(list(owners)).cast(table.schema.field(position).type)
+    column = pyarrow.array(list(owners), pyarrow.string()).cast(table.schema.field(position).type)
     changed = table.set_column(position, table.schema.field(position), column)
     sink = pyarrow.BufferOutputStream()
     extra("pyarrow.parquet").write_table(changed, sink)
@@ -227,12 +277,22 @@ def _parquet_bytes(path: Path, label: str, owners: Sequence[str]) -> bytes:
     return data
 
 
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:6]) + (f" and {len(names) - 6:,} more" if len(names) > 6 else "")
+
+
 def _nodes(owners: Sequence[str]) -> list[str]:
     """Return the names of the nodes in a table: numbers by value, other names by alphabet."""
     names = set(owners)
     if all(name.isdecimal() and name.isascii() for name in names):
-        return sorted(names, key=lambda name: (len(name.lstrip("0")), name))
+        return sorted(names, key=_numerically)
     return sorted(names)
+
+
+def _numerically(digits: str) -> tuple[int, str, str]:
+    # Not int(), which refuses thousands of digits.
+    value = digits.lstrip("0")
+    return len(value), value, digits
 
 
 def _word(cell: Any) -> Any:

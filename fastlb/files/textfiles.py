@@ -62,10 +62,15 @@ def rows_of(text: str, source: str) -> Iterator[tuple[list[str], str]]:
     try:
         for row in rows:
             cells = [cell.strip() for cell in row]
-            if any(cells) and not cells[0].startswith("#"):
+            if is_row(cells):
                 yield cells, f"{source} line {rows.line_num}"
     except csv.Error as error:
         refuse(f"{source} line {rows.line_num}", f"is no CSV text: {error}")
+
+
+def is_row(cells: list[str]) -> bool:
+    """Return whether the stripped cells of a line are neither empty nor a # comment."""
+    return any(cells) and not cells[0].startswith("#")
 
 
 def delimiter(text: str) -> str:

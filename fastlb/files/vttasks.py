@@ -114,7 +114,7 @@ class VtRun:
             metadata = document.get("metadata")
             alpha = metadata.get("rank_alpha", 1) if isinstance(metadata, dict) else 1
             number = isinstance(alpha, int | float) and not isinstance(alpha, bool)
-            if not number or not 0 < alpha <= sys.float_info.max:
+            if not number or not sys.float_info.min <= alpha <= 1 / sys.float_info.min:
                 raise ValueError(
                     f"{path} must have a rank_alpha above 0 to compute a speed from, got "
                     f"{written(alpha)}: give --ignore rank_alpha to take all ranks as equal"
@@ -140,7 +140,12 @@ class VtRun:
             for entry in document["phases"]:
                 moved = tasks.get(entry["id"])
                 phases.append(entry if moved is None else {**entry, **moved[rank]})
-            text = json.dumps({**document, "phases": phases}, allow_nan=False)
+            try:
+                text = json.dumps({**document, "phases": phases}, allow_nan=False)
+            except ValueError:
+                raise ValueError(
+                    f"{path} must hold finite numbers to be written as JSON, got NaN or infinity"
+                ) from None
             data = text.encode()
             if self.compressed[rank]:
                 data = extra("brotli").compress(data, quality=_QUALITY)
@@ -167,11 +172,11 @@ class VtRun:
         ]
         communications: list[list[Any]] = [[] for _ in self.paths]
         for rank, phases in enumerate(self.phases):
-            for message in phases[phase].get("communications", []):
-                sender = message["from"]
-                is_object = sender.get("type") == "object"
-                target = rank_of.get(_identity(sender), rank) if is_object else rank
-                communications[target].append(message)
+            listed_messages = phases[phase].get("communications", [])
+            if not isinstance(listed_messages, list):
+                return entries
+            for message in listed_messages:
+                communications[rank_of.get(_sender(message), rank)].append(message)
         for rank, messages in enumerate(communications):
             if messages or "communications" in self.phases[rank][phase]:
                 entries[rank]["communications"] = messages
@@ -211,6 +216,7 @@ class _PhaseReader:
 
     def __init__(self) -> None:
         self.position: dict[Any, int] = {}
+        self.names: dict[str, None] = {}
         self.owner: list[int] = []
         self.times: list[float] = []
         self.movable: list[bool] = []
@@ -235,14 +241,17 @@ class _PhaseReader:
             raise ValueError(
                 f"{place} must have an entity with an integer id or seq_id, got {written(entity)}"
             )
-        if identity in self.position:
-            raise ValueError(f"{place} must have an id of its own, got {_name(identity)} again")
+        # Names are compared as well: a plan names tasks, and id 5 is not seq_id 5.
+        name = _name(identity)
+        if identity in self.position or name in self.names:
+            raise ValueError(f"{place} must have an id of its own, got {name} again")
         movable = entity.get("migratable")
         if not isinstance(movable, bool):
             raise ValueError(f"{place} must say migratable, true or false, got {written(movable)}")
         if task.get("node", rank) != rank:
             raise ValueError(f"{place} must be on node {rank}, got {written(task['node'])}")
         self.position[identity] = len(self.owner)
+        self.names[name] = None
         self.owner.append(rank)
         self.movable.append(movable)
         self.times.append(_number(place, "time", task.get("time")))
@@ -309,7 +318,7 @@ class _PhaseReader:
         if self.has_memory and with_memory:
             memory = TaskMemory(
                 own=number_column(run.source, "task_footprint_bytes", self.footprints),
-                block=np.array(self.blocks, dtype=np.int64) if self.block_bytes else None,
+                block=self.blocks if self.block_bytes else None,
                 block_bytes=self.block_bytes or None,
                 working=number_column(run.source, "task_working_bytes", self.working),
                 node=number_column(run.source, "rank_working_bytes", self.of_rank),
@@ -317,7 +326,7 @@ class _PhaseReader:
         return TaskSet(
             run.source,
             "vt",
-            list(map(_name, self.position)),
+            list(self.names),
             list(map(str, range(len(run.paths)))),
             np.array(self.times, dtype=np.float64),
             np.array(self.owner, dtype=np.int64),
@@ -337,10 +346,18 @@ def _identity(entity: Any) -> tuple[Any, ...] | None:
     number = entity.get("id")
     if isinstance(number, int) and not isinstance(number, bool):
         return ("id", number)
-    number = entity.get("seq_id")
-    if isinstance(number, int) and not isinstance(number, bool):
-        return ("seq_id", entity.get("collection_id"), number)
+    number, collection = entity.get("seq_id"), entity.get("collection_id")
+    whole = isinstance(number, int) and not isinstance(number, bool)
+    if whole and (collection is None or isinstance(collection, int)):
+        return ("seq_id", collection, number)
     return None
+
+
+def _sender(message: Any) -> tuple[Any, ...] | None:
+    """Return the identity of the object that sends a message, None if no object does."""
+    sender = message.get("from") if isinstance(message, dict) else None
+    is_object = isinstance(sender, dict) and sender.get("type") == "object"
+    return _identity(sender) if is_object else None
 
 
 def _name(identity: tuple[Any, ...]) -> str:

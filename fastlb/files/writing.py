@@ -60,7 +60,7 @@ def check_target(
         raise ValueError(f"out must end in {', '.join(suffixes)}, got {str(path)!r}")
     if target.exists() and any(_reads(name, target) for name in inputs):
         raise ValueError(f"out must not be a file that is read, got {str(path)!r}; name another")
-    _check_free(target, force)
+    check_free(target, force)
     return target
 
 
@@ -78,7 +78,7 @@ def replacing(path: Path, *, force: bool = False) -> Iterator[IO[bytes]]:
     After an error the temporary file is removed and ``path`` is unchanged. Temporary files of
     killed runs are removed as well.
     """
-    target = _check_free(path, force)
+    target = check_free(path, force)
     temporary = unfinished(target)
     with naming(path, temporary):
         try:
@@ -87,7 +87,7 @@ def replacing(path: Path, *, force: bool = False) -> Iterator[IO[bytes]]:
                 yield stream
                 stream.flush()
                 os.fsync(stream.fileno())
-            _check_free(path, force)
+            check_free(path, force)
             temporary.replace(target)
         finally:
             temporary.unlink(missing_ok=True)
@@ -318,7 +318,7 @@ def _write_csv(stream: IO[bytes], balance: Balance) -> None:
         stream.write((",".join(map(repr, row.tolist())) + "\n").encode())
 
 
-def _check_free(path: Path, force: bool) -> Path:
+def check_free(path: Path, force: bool) -> Path:
     """Return ``path`` with symbolic links resolved, if a file can be written there."""
     target = Path(os.path.realpath(path))
     mode = target.lstat().st_mode if os.path.lexists(target) else None

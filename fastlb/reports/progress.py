@@ -38,7 +38,7 @@ def bar_columns() -> list[Any]:
     """Return the columns of a bar: task, progress, trials a second, elapsed and remaining time."""
     bars = extra("rich.progress")
     return [
-        bars.TextColumn("{task.description}"),
+        bars.TextColumn("{task.description}", markup=False),
         bars.BarColumn(bar_width=20),
         bars.TextColumn("{task.fields[counted]}"),
         bars.TextColumn("{task.fields[speed]}"),

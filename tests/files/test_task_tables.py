@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +79,7 @@ def test_nodes_without_tasks(tmp_path: Path) -> None:
     assert read_task_file([path]).phases[0].nodes == ["0", "3"]
     (tasks,) = read_task_file([path], nodes=["0", "1", "2", "3"]).phases
     assert tasks.owner.tolist() == [0, 3] and tasks.loads() == [4, 0, 0, 1]
-    refused(path, "line 3: node '3' is not known", nodes=["0", "1"])
+    refused(path, "line 3: node '3' must be one of 0, 1", nodes=["0", "1"])
 
 
 @pytest.mark.parametrize(
@@ -116,3 +118,72 @@ def test_no_parquet(tmp_path: Path) -> None:
     path = tmp_path / "tasks.parquet"
     path.write_bytes(b"PAR1 nothing")
     refused(path, "tasks.parquet: is no Parquet file")
+
+
+def test_lines_where_the_owner_stays_are_not_touched(tmp_path: Path) -> None:
+    text = (
+        '\ufeff# a comment\r\ntask , node,load,note\r\n"a, 1", 0 ,4,"say ""hi"""\r\n\r\n'
+        '#z,0,9,\r\nb,"0",3,\r\nc,1,1,"two\r\nlines"'
+    )
+    path = table(tmp_path, "")
+    path.write_bytes(text.encode())
+    file = read_task_file([path])
+    assert file.phases[0].names == ["a, 1", "b", "c"]
+    (moved,) = file.moved_files([file.phases[0].owner]).values()
+    assert moved == text.encode()
+    (moved,) = file.moved_files([np.array([0, 1, 1])]).values()
+    assert moved == text.replace('b,"0",3', "b,1,3").encode()
+
+
+@pytest.mark.parametrize(
+    ("column", "cells", "says"),
+    [
+        ("node", ["x", None], "row 1: node must be a name or a whole number, got nothing"),
+        ("task", [None, "x"], "row 0: task must be a name or a whole number, got nothing"),
+        ("node", [b"x", b"y"], "row 0: node must be a name or a whole number, got b'x'"),
+        ("node", [1.0, 2.0], "row 0: node must be a name or a whole number, got 1.0"),
+        ("node", [[1], [2]], "row 0: node must be a name or a whole number, got [1]"),
+        ("load", [1, None], "row 1: load must be a number"),
+    ],
+)
+def test_cells_of_parquet_that_are_not_right(
+    tmp_path: Path, column: str, cells: list[Any], says: str
+) -> None:
+    path = tmp_path / "tasks.parquet"
+    pq.write_table(
+        pa.table({"task": ["a", "b"], "node": ["x", "y"], "load": [1, 2], column: cells}), path
+    )
+    refused(path, says)
+
+
+def test_parquet_is_read_once_and_decimals_are_exact(tmp_path: Path) -> None:
+    path = tmp_path / "tasks.parquet"
+    columns = {
+        "task": ["a", "b"],
+        "node": pa.array(["x", "y"]).dictionary_encode(),
+        "load": pa.array([Decimal("1.50"), Decimal("2.00")], pa.decimal128(10, 2)),
+    }
+    pq.write_table(pa.table(columns), path)
+    file = read_task_file([path])
+    assert file.phases[0].sizes.tolist() == [1.5, 2]
+    schema = pq.read_table(path).schema
+    path.unlink()
+    (moved,) = file.moved_files([np.array([1, 1])]).values()
+    again = pq.read_table(io.BytesIO(moved))
+    assert again.schema.equals(schema) and again["node"].to_pylist() == ["y", "y"]
+
+
+def test_damaged_parquet_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "tasks.parquet"
+    names = [str(i) for i in range(1000)]
+    pq.write_table(pa.table({"task": names, "node": names, "load": range(1000)}), path)
+    data = bytearray(path.read_bytes())
+    data[100:2000] = bytes(1900)
+    path.write_bytes(data)
+    refused(path, "tasks.parquet: is")
+
+
+def test_cells_of_csv_that_are_missing(tmp_path: Path) -> None:
+    says = "line 2: node must be a name or a whole number, got nothing"
+    refused(table(tmp_path, "task,node,load\na,,4\n"), says)
+    refused(table(tmp_path), "has no column 'zzz' to ignore", ignore=["zzz"])

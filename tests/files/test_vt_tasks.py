@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 from fractions import Fraction
 from importlib.resources import files
 from pathlib import Path
@@ -221,3 +222,42 @@ def test_compressed_data_that_are_cut_off_or_too_large(
 def test_nested_too_deeply(tmp_path: Path) -> None:
     (tmp_path / "run.0.json").write_text("[" * 10**5)
     refused(tmp_path, "run.0.json is no LBDatafile: nested too deeply")
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "run.0.json")
+    refused(tmp_path, "run.0.json must be a file")
+
+
+@pytest.mark.parametrize("messages", [None, [1], [{"from": 3}], [{"from": {"type": "object"}}]])
+def test_ignored_communications_stay_as_they_are(tmp_path: Path, messages: Any) -> None:
+    documents = two_ranks()
+    documents[0]["phases"][0]["communications"] = messages
+    file = read_task_file([written(tmp_path / "run", documents)], ignore=["communications"])
+    moved = json.loads(file.moved_files([np.array([1, 0, 1, 1])])["run.0.json"])
+    assert moved["phases"][0]["communications"] == messages
+
+
+def test_names_are_compared_as_well(tmp_path: Path) -> None:
+    documents = two_ranks()
+    first = documents[0]["phases"][0]["tasks"][0]
+    first["entity"] = {"type": "object", "seq_id": 21, "migratable": True}
+    refused(written(tmp_path / "run", documents), "run.1.json phase 4 task 1", "got 21 again")
+    first["entity"] |= {"seq_id": 5, "collection_id": [7]}
+    refused(written(tmp_path / "run", documents), "run.0.json phase 4 task 0", "an entity with an")
+
+
+def test_blocks_of_any_number(tmp_path: Path) -> None:
+    documents = two_ranks()
+    documents[0]["phases"][0]["tasks"][0]["user_defined"]["shared_id"] = 10**30
+    (tasks,) = read_task_file([written(tmp_path / "run", documents)]).phases
+    assert tasks.memory is not None and tasks.memory.block_bytes == {10**30: 64}
+    assert tasks.content().startswith("sha256:")
+
+
+def test_numbers_that_json_cannot_hold_are_named(tmp_path: Path) -> None:
+    documents = two_ranks()
+    documents[1]["attributes"] = {"peak": float("inf")}
+    file = read_task_file([written(tmp_path / "run", documents)])
+    with pytest.raises(ValueError, match=r"run.1.json must hold finite numbers to be written"):
+        file.moved_files([np.array([1, 0, 1, 1])])
