@@ -121,10 +121,10 @@ def read_document(path: Path, rank: int) -> tuple[dict[str, Any], bool]:
     metadata = metadata if isinstance(metadata, dict) else {}
     kind = content.get("type", metadata.get("type", "LBDatafile"))
     if kind != "LBDatafile":
-        raise ValueError(f"{path} must have type 'LBDatafile', got {excerpt(kind)}")
+        raise ValueError(f"{path} must have type 'LBDatafile', got {written(kind)}")
     if metadata.get("rank", rank) != rank:
         raise ValueError(
-            f"{path} must be of rank {rank}, its metadata say {excerpt(metadata['rank'])}"
+            f"{path} must be of rank {rank}, its metadata say {written(metadata['rank'])}"
         )
     return content, is_compressed
 
