@@ -41,13 +41,15 @@ def assign_free(problem: Problem, largest: Fraction) -> Integers:
         leaving, count = kernel.take_off(size, node, movable, load, cap, slowness, kind)
         if count:
             kernel.place(size, node, load, cap, slowness, kind, leaving, count)
-        lower(problem, size, node, movable, load, cap, EMPTY, EMPTY)
+        # Where the load is low enough already, only a placement that needs no exchange is compared.
+        if best is None or best[0][0] > 0:
+            lower(problem, size, node, movable, load, cap, EMPTY, EMPTY)
         good = int(load.sum()) // len(load) >> GOOD_BITS
         above = float(((load - cap) * slowness).max())
         rank = above if above > good else 0.0, int(size[node != start].sum())
         if best is None or rank < best[0]:
             best = rank, node
-        if best[0][0] <= good and best[0][1] <= MANY_MOVES * excess:
+        if best[0][0] == 0 and (kind > kernel.EXCESS or best[0][1] <= MANY_MOVES * excess):
             break
     assert best is not None
     owner = np.empty(len(order), np.int64)

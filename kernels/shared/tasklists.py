@@ -28,15 +28,6 @@ class Lists(NamedTuple):
     shortest: np.ndarray  # (N,) int64
 
 
-class Exchange(NamedTuple):
-    """One task, or none, for another: ``amount`` is what the giver has less afterwards."""
-
-    task: int
-    back: int
-    amount: int
-    steps: int
-
-
 @kernel
 def transfer(lists, size, node, load, t, v):
     """Move task t to node v."""
@@ -73,12 +64,13 @@ def transfer(lists, size, node, load, t, v):
     node[t] = v
 
 
-@kernel
+@inlined
 def nearest_exchange(lists, size, u, v, low, high):
     """Return the exchange that takes an amount within low .. high, or nearest to it, off node u.
 
-    Both lists are read once, from their short ends; of equally good exchanges the one that moves
-    the shortest task is chosen. ``task`` is NONE where no exchange takes anything off node u.
+    It is a task, or NONE where nothing takes anything off node u; one for it, or NONE; the amount;
+    and the steps. Both lists are read once, from their short ends; of equally good exchanges the
+    one that moves the shortest task is chosen.
     """
     longer = lists.longer
     best = NONE
@@ -107,7 +99,7 @@ def nearest_exchange(lists, size, u, v, low, high):
             if miss < best_miss:
                 best, best_back, best_amount, best_miss = t, next_back, low - miss, miss
         t = longer[t]
-    return Exchange(best, best_back, best_amount, steps)
+    return best, best_back, best_amount, steps
 
 
 @inlined
@@ -122,7 +114,7 @@ def fullest(load, cap, slowness):
     return best
 
 
-@kernel
+@inlined
 def candidates(start, neighbour, load, cap, slowness, source, order, seen):
     """List the nodes that may exchange tasks with one, itself first; return how many.
 
@@ -133,6 +125,7 @@ def candidates(start, neighbour, load, cap, slowness, source, order, seen):
     seen[source] = 1
     order[0] = source
     reached = 1
+    done = 0
     if start.size == 0:
         for u in range(load.size):
             if u != source and slowness[u] > 0:
@@ -141,8 +134,7 @@ def candidates(start, neighbour, load, cap, slowness, source, order, seen):
                     order[reached] = order[1]
                     order[1] = u
                 reached += 1
-        return reached
-    done = 0
+        done = reached
     while done < reached:
         u = order[done]
         done += 1

@@ -85,9 +85,9 @@ def exchange(lists, size, node, load, cap, slowness, start, neighbour, tolerance
                     break
         if best_v != NONE:
             lowered = True
-            transfer(lists, size, node, load, best_task, best_v)
-            if best_back != NONE:
-                transfer(lists, size, node, load, best_back, u)
+            for t, v in ((best_task, best_v), (best_back, u)):
+                if t != NONE:
+                    transfer(lists, size, node, load, t, v)
         effort -= total
         if interrupted(meter, 4 * total):
             effort = 0
