@@ -42,7 +42,7 @@ QUESTIONS = {
     "tasks": (
         "How even do loads get if tasks move whole, how much moves, and how long does the choice "
         "of tasks take? Tasks go to any node, or over links alone along the flows of DDE (direct "
-        "dimension exchange, which computes what every link of a grid has to carry); beside them "
+        "dimension exchange), which computes what every link of a grid has to carry. Beside them "
         "stand the plan's flows without further exchanges, and placing all tasks anew, the "
         "longest first."
     ),
