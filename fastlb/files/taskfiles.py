@@ -16,7 +16,10 @@ from .tasktables import TaskTable, read_task_table
 from .vttasks import VtRun, read_vt_run
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".txt", ".parquet")
-_KINDS = "one table task,node,load in .csv or .parquet, or one folder or a list of vt PREFIX.RANK.json files"
+_KINDS = (
+    "one table task,node,load in .csv or .parquet, "
+    "or one folder or a list of vt PREFIX.RANK.json files"
+)
 
 
 @dataclass(frozen=True, eq=False)
