@@ -17,7 +17,8 @@ from .vttasks import VtRun, read_vt_run
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".txt", ".parquet")
 _KINDS = (
-    "a table task,node,load in .csv or .parquet, or a folder or list of vt PREFIX.RANK.json files"
+    "one table task,node,load in .csv or .parquet, "
+    "or one folder or a list of vt PREFIX.RANK.json files"
 )
 
 
@@ -109,7 +110,8 @@ def _read_vt(
         files = folder_files(files[0])
     for path in files:
         if path.is_dir() or not is_rank_file(path):
-            raise ValueError(f"tasks must be {_KINDS}, got {path}")
+            several = f" as one of {len(files)}" if len(files) > 1 else ""
+            raise ValueError(f"tasks must be {_KINDS}, got {path}{several}")
     unknown = [name for name in ignore if name not in ("rank_alpha", "communications", "memory")]
     if unknown:
         raise ValueError(

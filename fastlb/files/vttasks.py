@@ -24,7 +24,7 @@ from ..arguments import written
 from ..extras import extra
 from ..quantities import Number
 from ..tasks.memory import TaskMemory
-from .lbdata import by_rank, listed, phases_of, read_document
+from .lbdata import by_rank, listed, phases_of, rank_of, read_document
 from .taskset import TaskSet, number_column
 
 # brotli's best compression, its default, takes ten times as long for a few percent.
@@ -191,10 +191,13 @@ def read_vt_run(
     Raises
     ------
     ValueError
-        If a rank is missing or doubled, ranks differ in their phases, or a file is no
-        ``LBDatafile``; the message names the file.
+        If a rank is missing or doubled, ranks differ in their phases, files are of several runs,
+        or a file is no ``LBDatafile``; the message names the file.
     """
     files = by_rank(paths)
+    prefixes = sorted({rank_of(path)[0] for path in files})
+    if len(prefixes) > 1:
+        raise ValueError(f"{source} must be the files of one run, got {', '.join(prefixes[:4])}")
     documents, compressed, phases = [], [], []
     for rank, path in enumerate(files):
         document, is_compressed = read_document(path, rank)

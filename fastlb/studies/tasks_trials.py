@@ -25,6 +25,8 @@ from ..topologies.grids import Chain
 from ..topologies.topology import Topology
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ..exchange.result import Balance
     from ..montecarlo.study import Study
     from ..random_loads.distributions import Distribution

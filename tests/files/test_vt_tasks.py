@@ -261,3 +261,10 @@ def test_numbers_that_json_cannot_hold_are_named(tmp_path: Path) -> None:
     file = read_task_file([written(tmp_path / "run", documents)])
     with pytest.raises(ValueError, match=r"run.1.json must hold finite numbers to be written"):
         file.moved_files([np.array([1, 0, 1, 1])])
+
+
+def test_files_of_several_runs(tmp_path: Path) -> None:
+    folder = written(tmp_path / "run", two_ranks())
+    (folder / "run.1.json").rename(folder / "other.1.json")
+    with pytest.raises(ValueError, match="must be the files of one run, got other, run"):
+        read_task_file(sorted(folder.iterdir()))

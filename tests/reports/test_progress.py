@@ -2,7 +2,7 @@
 
 import pytest
 
-from fastlb.reports.progress import SPEED_OF_SECONDS, Pace, task_fields, update_bar
+from fastlb.reports.progress import SPEED_OF_SECONDS, Pace, columns, task_fields, update_bar
 
 
 class Clock:
@@ -50,3 +50,9 @@ def test_the_bar_tells_the_time_that_is_left():
             "5.0 trials/s",
             "0:00:18",
         )
+
+
+def test_the_work_may_be_named_after_any_file() -> None:
+    pytest.importorskip("rich")
+    # "[/x]" would be an error where descriptions are markup.
+    assert columns()[0].markup is False
