@@ -85,7 +85,7 @@ def test_newer_files_say_their_type_in_the_metadata(tmp_path: Path) -> None:
     del content["type"]
     assert read(ranks(tmp_path, content)) == [2]
     content["metadata"] = {"type": "LBStatsfile"}
-    refused(ranks(tmp_path, content), "must have type 'LBDatafile', got \"LBStatsfile\"")
+    refused(ranks(tmp_path, content), "must have type 'LBDatafile', got 'LBStatsfile'")
     content["metadata"] = {"rank": 5}
     refused(ranks(tmp_path, content), "must be of rank 0, its metadata say 5")
 
