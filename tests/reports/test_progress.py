@@ -2,7 +2,7 @@
 
 import pytest
 
-from fastlb.reports.progress import SPEED_OF_SECONDS, Pace, columns, task_fields, update_bar
+from fastlb.reports.progress import SPEED_OF_SECONDS, Pace, bar_columns, task_fields, update_bar
 
 
 class Clock:
@@ -55,4 +55,4 @@ def test_the_bar_tells_the_time_that_is_left():
 def test_the_work_may_be_named_after_any_file() -> None:
     pytest.importorskip("rich")
     # "[/x]" would be an error where descriptions are markup.
-    assert columns()[0].markup is False
+    assert bar_columns()[0].markup is False
