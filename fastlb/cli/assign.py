@@ -269,7 +269,7 @@ def _assignment(
         tasks.owner,
         _nodes(tasks, network, options["along"]),
         movable=movable,
-        weights=None if tasks.weights is None else [float(w) for w in tasks.weights],
+        weights=tasks.weights,
         memory=tasks.memory,
         memory_limit=limit,
         edges=edges,
@@ -298,8 +298,9 @@ def _along(tasks: TaskSet, network: Topology | None, method: str | None) -> Any:
         return None
     loads = np.array(tasks.loads(), dtype=tasks.sizes.dtype)
     if method == "minimax":
-        return lb.minimax_flow(network.network(), lb.excess_load(loads))
-    return lb.balance(loads, network, method=method, record="flows")
+        return lb.minimax_flow(network.network(), lb.excess_load(loads, weights=tasks.weights))
+    options = {} if tasks.weights is None else {"weights": tasks.weights}
+    return lb.balance(loads, network, method=method, record="flows", **options)
 
 
 def _schedule(assignment: Assignment, most: int) -> Rounds:

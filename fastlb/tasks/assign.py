@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..exchange.result import Balance
     from ..flows.plan import MinimaxPlan
     from ..flows.planbatch import MinimaxBatch
-    from ..quantities import Vector
+    from ..quantities import MixedNumbers, Vector
     from ..topologies.topology import Topology
     from .memory import TaskMemory
     from .problem import Problem
@@ -38,7 +38,7 @@ class AssignOptions(TypedDict, total=False):
     """The keywords of :func:`assign_tasks`."""
 
     movable: ArrayLike | None
-    weights: ArrayLike | None
+    weights: MixedNumbers | None
     memory: ArrayLike | TaskMemory | None
     memory_limit: ArrayLike | None
     edges: Any
@@ -70,7 +70,7 @@ def assign_tasks(
     nodes: int | Topology | str,
     *,
     movable: ArrayLike | None = None,
-    weights: ArrayLike | None = None,
+    weights: MixedNumbers | None = None,
     memory: ArrayLike | TaskMemory | None = None,
     memory_limit: ArrayLike | None = None,
     edges: Any = None,
@@ -97,9 +97,10 @@ def assign_tasks(
         tasks then take shortest paths.
     movable : (*batch, T) bool, optional
         Whether each task may move. Default: all.
-    weights : (N,), optional
-        Speed of each node: loads are compared by weight. A node of weight 0 takes no task, and
-        gives away all it has.
+    weights : (N,) numbers, optional
+        Speed of each node, exactly: integers, floats (each its shortest decimal), Fractions or
+        strings such as ``"1/3"``. Loads are compared by weight. A node of weight 0 takes no task,
+        and gives away all it has.
     memory : (T,) or TaskMemory, optional
         Bytes of each task; with shared blocks a :class:`TaskMemory`.
     memory_limit : number or (N,), optional

@@ -5,19 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..arguments import as_array, whole_number, written
+from ..exchange.weights import exact_weights
 from ..rational import read_rational
 from ..topologies.parse import parse_topology
 from ..topologies.topology import Topology
 from .memory import read_memory
-from .numbers import numbers, real_array
+from .numbers import real_array
 from .problem import Edges, Problem
 from .units import Integers
+
+if TYPE_CHECKING:
+    from ..quantities import MixedNumbers
 
 
 def read_problems(
@@ -132,16 +136,16 @@ def _movable(movable: Any, tasks: int) -> NDArray[np.bool_]:
     return flags
 
 
-def _weights(weights: Any, nodes: int) -> tuple[int | Fraction, ...]:
+def _weights(weights: MixedNumbers | None, nodes: int) -> tuple[int | Fraction, ...]:
     if weights is None:
         return (1,) * nodes
-    speeds = tuple(
-        int(weight) if float(weight).is_integer() else Fraction(weight)
-        for weight in numbers("weights", weights, nodes, "nodes").tolist()
-    )
-    if not any(speeds):
-        raise ValueError("weights must be above 0 for at least one node, got 0 for all")
-    return speeds
+    exact = exact_weights(weights)
+    if len(exact.integers) != nodes:
+        raise ValueError(
+            f"weights must be a number for each of {nodes} nodes, got {len(exact.integers)}"
+        )
+    numbers = [exact.unit * weight for weight in exact.integers.tolist()]
+    return tuple(int(n) if n.denominator == 1 else n for n in numbers)
 
 
 def _factor(name: str, value: Any) -> Fraction:

@@ -233,3 +233,13 @@ def test_the_result_says_what_it_is() -> None:
         a.owner = a.owner
     with pytest.raises(ValueError, match="read-only"):
         a.owner[0] = 1
+
+
+def test_weights_of_any_kind_are_exact() -> None:
+    sizes, owner = [4, 4, 4, 3, 3], [0, 0, 0, 0, 0]
+    expected = lb.assign_tasks(sizes, owner, 2, weights=[1, 2])
+    for weights in ([0.1, 0.2], ["1/3", "2/3"], [Fraction(1, 7), Fraction(2, 7)]):
+        a = lb.assign_tasks(sizes, owner, 2, weights=weights)
+        assert a.owner.tolist() == expected.owner.tolist()
+        assert a.gap == expected.gap
+    assert expected.loads.tolist() == [6, 12]

@@ -34,7 +34,8 @@ HOME = lb.TaskMemory(block=["a", "a", "b"], block_bytes={"a": 1, "b": 1})
         ({"movable": [True]}, ValueError, "movable must be a bool for each of 3 tasks"),
         ({"weights": [1]}, ValueError, "weights must be a number for each of 2 nodes"),
         ({"weights": [1, -1]}, ValueError, "weights must not be negative"),
-        ({"weights": 0}, ValueError, "weights must be above 0 for at least one node"),
+        ({"weights": 0}, ValueError, "weights must be one number a node"),
+        ({"weights": [0, 0]}, ValueError, "weights must not all be 0"),
         (
             {"weights": [0, 1], "movable": [1, 0, 1]},
             ValueError,
