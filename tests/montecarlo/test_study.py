@@ -270,6 +270,7 @@ def test_bundled_studies():
         "more-wu",
         "more-wu-faults",
         "minimax",
+        "tasks",
     ]
     with pytest.raises(ValueError, match="did you mean wu-shu"):
         lb.studies.load("wu-shuu")
