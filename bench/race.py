@@ -18,7 +18,7 @@ import numpy as np
 
 from bench import processor
 
-STRETCH = 2e-3
+STRETCH = 10e-3
 ROW_SECONDS = 1.5
 MOST_ROUNDS = 101
 COPIED_BYTES = 2**27

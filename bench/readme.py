@@ -54,6 +54,7 @@ LINES = {
     "whole tasks, few: proven optimal": r"tasks, \d+ on \d nodes, proven",
     "whole tasks, many": r"tasks, [\d,]+ on \d+ nodes$",
     "whole tasks, one a node": r"tasks, one a node",
+    "whole tasks along a plan": r"tasks along a plan",
     "rounds of transfers": r"rounds of",
     "import": r"import fastlb",
     "first call, empty cache": r"first call, empty cache",
