@@ -115,15 +115,20 @@ def refused_dtype(name: str, dtype: np.dtype[Any]) -> str:
 def as_array(name: str, values: Any) -> NDArray[Any]:
     """Return ``numpy.asarray(values)``, in which whole numbers stay whole.
 
-    NumPy makes float64 of a list with integers both below and from 2**63 on.
+    NumPy makes float64 of a list with integers both below and from 2**63 on. Arrays of other
+    libraries, such as PyTorch's tensors, share their memory with the array returned.
 
     Raises
     ------
     OverflowError
         If whole numbers fit neither int64 nor uint64; ``name`` is the argument to blame.
+    TypeError
+        If an array of another library is not in the CPU's memory, or of a dtype that NumPy lacks.
     ValueError
         If rows are of unequal length.
     """
+    if hasattr(values, "__dlpack__") and not isinstance(values, np.ndarray | np.generic):
+        return _from_dlpack(name, values)
     array = np.asarray(values)
     large = array.dtype == np.float64 and bool((abs(array) >= 2**63).any())
     if hasattr(values, "dtype") or not array.size or not (large or array.dtype == object):
@@ -137,3 +142,17 @@ def as_array(name: str, values: Any) -> NDArray[Any]:
             f"to {written(exact.max())}"
         )
     return exact.astype(np.uint64)
+
+
+def _from_dlpack(name: str, tensor: Any) -> NDArray[Any]:
+    """Return an array that shares the memory of another library's, or raise ``TypeError``."""
+    try:
+        return np.from_dlpack(tensor)
+    except (AttributeError, BufferError, RuntimeError, TypeError, ValueError) as error:
+        device = getattr(tensor, "device", None)
+        where = "" if device is None else f" on {written(str(device))}"
+        raise TypeError(
+            f"{name} must be an array in the CPU's memory, of a dtype that NumPy has, got "
+            f"{type(tensor).__name__}{where} ({written(str(error))}): pass such as "
+            f"{name}.detach().cpu(), or {name}.detach().float().cpu()"
+        ) from None
