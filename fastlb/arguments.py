@@ -127,8 +127,7 @@ def as_array(name: str, values: Any) -> NDArray[Any]:
     ValueError
         If rows are of unequal length.
     """
-    if hasattr(values, "__dlpack__") and not isinstance(values, np.ndarray | np.generic):
-        return _from_dlpack(name, values)
+    values = tensor_as_array(name, values)
     array = np.asarray(values)
     large = array.dtype == np.float64 and bool((abs(array) >= 2**63).any())
     if hasattr(values, "dtype") or not array.size or not (large or array.dtype == object):
@@ -144,15 +143,23 @@ def as_array(name: str, values: Any) -> NDArray[Any]:
     return exact.astype(np.uint64)
 
 
-def _from_dlpack(name: str, tensor: Any) -> NDArray[Any]:
-    """Return an array that shares the memory of another library's, or raise ``TypeError``."""
+def tensor_as_array(name: str, values: Any) -> Any:
+    """Return an array that shares the memory of another library's; anything else as it is.
+
+    Raises
+    ------
+    TypeError
+        If an array of another library is not in the CPU's memory, or of a dtype that NumPy lacks.
+    """
+    if not hasattr(values, "__dlpack__") or isinstance(values, np.ndarray | np.generic):
+        return values
     try:
-        return np.from_dlpack(tensor)
+        return np.from_dlpack(values)
     except (AttributeError, BufferError, RuntimeError, TypeError, ValueError) as error:
-        device = getattr(tensor, "device", None)
+        device = getattr(values, "device", None)
         where = "" if device is None else f" on {written(str(device))}"
         raise TypeError(
             f"{name} must be an array in the CPU's memory, of a dtype that NumPy has, got "
-            f"{type(tensor).__name__}{where} ({written(str(error))}): pass such as "
+            f"{type(values).__name__}{where} ({written(str(error))}): pass such as "
             f"{name}.detach().cpu(), or {name}.detach().float().cpu()"
         ) from None

@@ -46,4 +46,4 @@ def test_the_event_loop_loses_nothing() -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "2,000 events, each rebalanced" in done.stdout
-    assert "largest difference between two nodes: 1" in done.stdout
+    assert "largest difference between two nodes: 2" in done.stdout
