@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
@@ -79,6 +80,18 @@ def delimiter(text: str) -> str:
         if line.strip() and not line.lstrip().startswith("#"):
             return next((mark for mark in ";\t," if mark in line), ",")
     return ","
+
+
+def read_file(path: Path) -> bytes:
+    """Return what a file holds; refuse pipes and devices, which may not end."""
+    check_file(path)
+    return path.read_bytes()
+
+
+def check_file(path: Path) -> None:
+    """Refuse what is no regular file, nor a link to one."""
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise ValueError(f"{path} must be a file, got a folder, a pipe or a device")
 
 
 def read_text(path: Path) -> str:
