@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import stat
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,6 @@ from typing import Any
 from ..arguments import written
 from ..errors import MissingExtraError
 from ..extras import extra
-from .textfiles import read_file
 
 _NAME = re.compile(r"(?P<prefix>.+)\.(?P<rank>[+-]?\d+)\.json(\.br)?")
 LARGEST_RANK = 10**9 - 1
@@ -104,7 +104,10 @@ def read_document(path: Path, rank: int) -> tuple[dict[str, Any], bool]:
     ImportError
         If it is compressed and brotli is not installed.
     """
-    data = read_file(path)
+    # A pipe would keep the reader waiting.
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise ValueError(f"{path} must be a file, got a folder, a pipe or a device")
+    data = path.read_bytes()
     text = _utf8(data)
     is_compressed = text is None
     if text is None:

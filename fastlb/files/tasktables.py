@@ -19,7 +19,7 @@ from .attributes import LOAD_NAMES, find_label, quoted, unread
 from .filenumbers import file_number
 from .nodetables import NODE_NAMES
 from .taskset import TaskSet, number_column
-from .textfiles import check_file, delimiter, flag, is_row, once, read_file, refuse, rows_of
+from .textfiles import check_file, delimiter, flag, is_row, once, refuse, rows_of
 
 # Headings of the columns, the likeliest first, in lower case.
 TASK_NAMES = ("task", "object", "job", "shard", "partition", "block", "item", "id", "name")
@@ -200,8 +200,9 @@ _Parts = tuple[list[str], list[str], Callable[[str], list[Any]]]
 
 def _csv_text(path: Path) -> str:
     """Return the text of a file as it is, with its line ends and its byte order mark."""
+    check_file(path)
     try:
-        return read_file(path).decode()
+        return path.read_bytes().decode()
     except UnicodeDecodeError:
         refuse(str(path), "is no text (UTF-8)")
 

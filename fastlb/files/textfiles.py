@@ -82,14 +82,8 @@ def delimiter(text: str) -> str:
     return ","
 
 
-def read_file(path: Path) -> bytes:
-    """Return what a file holds; refuse pipes and devices, which may not end."""
-    check_file(path)
-    return path.read_bytes()
-
-
 def check_file(path: Path) -> None:
-    """Refuse what is no regular file, nor a link to one."""
+    """Refuse what is no regular file, nor a link to one: a pipe or a device may not end."""
     if not stat.S_ISREG(path.stat().st_mode):
         raise ValueError(f"{path} must be a file, got a folder, a pipe or a device")
 
