@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator
+from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +24,10 @@ from .units import Integers
 
 if TYPE_CHECKING:
     from ..quantities import MixedNumbers
+
+# So that float64 holds them and 1 over them.
+MOST_WEIGHT = sys.float_info.max
+LEAST_WEIGHT = sys.float_info.min
 
 
 def read_problems(
@@ -145,6 +151,14 @@ def _weights(weights: MixedNumbers | None, nodes: int) -> tuple[int | Fraction, 
             f"weights must be a number for each of {nodes} nodes, got {len(exact.integers)}"
         )
     numbers = [exact.unit * weight for weight in exact.integers.tolist()]
+    for node, number in enumerate(numbers):
+        # Loads are compared by float64, too, where that is near enough.
+        if number and not LEAST_WEIGHT <= number <= MOST_WEIGHT:
+            raise OverflowError(
+                f"weights must be 0 or from {LEAST_WEIGHT:.3g} to {MOST_WEIGHT:.3g}, got "
+                f"{Decimal(number.numerator) / number.denominator:.3g} for node {node}: "
+                "give them in another unit"
+            )
     return tuple(int(n) if n.denominator == 1 else n for n in numbers)
 
 

@@ -77,7 +77,10 @@ def _values(value: Any, place: str) -> Iterator[str]:
             yield from _values(item, f"{place}[{i}]")
     if not isinstance(value, dict):
         return
-    if place in ("document", "document.metadata") and value.get("type", "LBDatafile") != "LBDatafile":
+    if (
+        place in ("document", "document.metadata")
+        and value.get("type", "LBDatafile") != "LBDatafile"
+    ):
         yield f"{place} is of type {value['type']}"
     if place == "document.metadata" and not value.get("rank_alpha", 0.0) >= 0:
         yield f"{place} has a rank_alpha below 0"
