@@ -40,7 +40,11 @@ HOME = lb.TaskMemory(block=["a", "a", "b"], block_bytes={"a": 1, "b": 1})
             OverflowError,
             r"weights must be 0 or from 2\.23e-308 to 1\.8e\+308, got 5e-324 for node 0",
         ),
-        ({"weights": [1, 10**400]}, OverflowError, r"got 1\.00e\+400 for node 1: give them in another"),
+        (
+            {"weights": [1, 10**400]},
+            OverflowError,
+            r"got 1\.00e\+400 for node 1: give them in another",
+        ),
         ({"weights": [0, 0]}, ValueError, "weights must not all be 0"),
         (
             {"weights": [0, 1], "movable": [1, 0, 1]},
