@@ -176,6 +176,20 @@ def test_what_is_no_file(tmp_path: Path, name: str, kind: str) -> None:
     refused(tmp_path, path)
 
 
+@pytest.mark.parametrize("option", ["--plan", "--kafka"])
+def test_files_of_tasks_are_not_overwritten_by_a_plan(tmp_path: Path, option: str) -> None:
+    source = tmp_path / "run"
+    source.mkdir()
+    for rank, document in enumerate(documents()):
+        (source / f"run.{rank}.json").write_bytes(as_text(document))
+    for tasks in (source, source / "run.*.json"):
+        target = str(source / "run.0.json")
+        done = CliRunner().invoke(commands, ["assign", str(tasks), option, target, "--force"])
+        assert done.exit_code == 2
+        assert "out must not be a file that is read" in done.output
+        assert (source / "run.0.json").read_bytes() == as_text(documents()[0])
+
+
 def test_links_to_files_are_followed_and_stay(tmp_path: Path) -> None:
     source, out = tmp_path / "run", tmp_path / "out"
     source.mkdir()
