@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
@@ -80,12 +79,6 @@ def delimiter(text: str) -> str:
         if line.strip() and not line.lstrip().startswith("#"):
             return next((mark for mark in ";\t," if mark in line), ",")
     return ","
-
-
-def check_file(path: Path) -> None:
-    """Refuse what is no regular file, nor a link to one: a pipe or a device may not end."""
-    if not stat.S_ISREG(path.stat().st_mode):
-        raise ValueError(f"{path} must be a file, got a folder, a pipe or a device")
 
 
 def read_text(path: Path) -> str:
