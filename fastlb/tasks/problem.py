@@ -92,6 +92,8 @@ class Problem:
         if self.memory is not None and self.home_price:
             blocks = self.memory.block_bytes
             most += 2 * self.home_price * exact_sums(blocks, np.zeros(len(blocks), np.int64), 1)[0]
+        if most > np.finfo(np.float64).max:
+            raise OverflowError("price and home_price must give bytes a load that fits float64")
         return most
 
     @property

@@ -73,6 +73,7 @@ def read_problems(
         np.array(np.broadcast_to(a, shape)).reshape(count_of_rows, tasks)
         for a in (amounts, places, free)
     ]
+    _check_ratio(amounts, speeds)
     dead = np.array([w == 0 for w in speeds])
     if (dead[rows[1]] & ~rows[2]).any():
         row, task = np.argwhere(dead[rows[1]] & ~rows[2])[0].tolist()
@@ -160,6 +161,17 @@ def _weights(weights: MixedNumbers | None, nodes: int) -> tuple[int | Fraction, 
                 "give them in another unit"
             )
     return tuple(int(n) if n.denominator == 1 else n for n in numbers)
+
+
+def _check_ratio(amounts: NDArray[Any], speeds: tuple[int | Fraction, ...]) -> None:
+    """Refuse loads that by weight are beyond float64."""
+    least = min((w for w in speeds if w), default=1)
+    with np.errstate(over="ignore"):
+        total = float(amounts.sum(axis=-1, dtype=np.float64).max(initial=0))
+    if math.isfinite(total) and math.isinf(total / float(least)):
+        raise OverflowError(
+            "sizes by weights must have a total that fits float64: give weights in another unit"
+        )
 
 
 def _factor(name: str, value: Any) -> Fraction:
