@@ -60,6 +60,8 @@ def read_problems(
     shape = np.broadcast_shapes(shape, free.shape)
     tasks = shape[-1]
     speeds = _weights(weights, count)
+    if weights is not None:
+        _check_ratio(amounts, speeds)
     held = read_memory(memory, memory_limit, tasks, count)
     sent = _edges(edges, tasks)
     factor, home_factor = _factor("price", price), _factor("home_price", home_price)
@@ -73,7 +75,6 @@ def read_problems(
         np.array(np.broadcast_to(a, shape)).reshape(count_of_rows, tasks)
         for a in (amounts, places, free)
     ]
-    _check_ratio(amounts, speeds)
     dead = np.array([w == 0 for w in speeds])
     if (dead[rows[1]] & ~rows[2]).any():
         row, task = np.argwhere(dead[rows[1]] & ~rows[2])[0].tolist()
@@ -163,6 +164,13 @@ def _weights(weights: MixedNumbers | None, nodes: int) -> tuple[int | Fraction, 
     return tuple(int(n) if n.denominator == 1 else n for n in numbers)
 
 
+def _factor(name: str, value: Any) -> Fraction:
+    factor = read_rational(name, value)
+    if factor < 0:
+        raise ValueError(f"{name} must not be negative, got {written(value)}")
+    return factor
+
+
 def _check_ratio(amounts: NDArray[Any], speeds: tuple[int | Fraction, ...]) -> None:
     """Refuse loads that by weight are beyond float64."""
     least = min((w for w in speeds if w), default=1)
@@ -172,13 +180,6 @@ def _check_ratio(amounts: NDArray[Any], speeds: tuple[int | Fraction, ...]) -> N
         raise OverflowError(
             "sizes by weights must have a total that fits float64: give weights in another unit"
         )
-
-
-def _factor(name: str, value: Any) -> Fraction:
-    factor = read_rational(name, value)
-    if factor < 0:
-        raise ValueError(f"{name} must not be negative, got {written(value)}")
-    return factor
 
 
 def _edges(edges: Any, tasks: int) -> Edges | None:
