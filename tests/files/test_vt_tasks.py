@@ -224,11 +224,11 @@ def test_compressed_data_that_are_cut_off_or_too_large(
 def test_content_that_needs_more_memory_than_there_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compressed: bool
 ) -> None:
-    # 4 MB of text, of which Python makes two million objects.
+    # 3 MB of text, of which Python makes a million objects.
     data = b"[" + b"{}," * 2**20 + b"{}]"
     (tmp_path / "run.0.json").write_bytes(brotli.compress(data, 1) if compressed else data)
     monkeypatch.setattr(memory, "available_memory", lambda: 2**28)
-    with pytest.raises(MemoryError, match=r"the JSON of .*run\.0\.json needs about 0\.3 GiB"):
+    with pytest.raises(MemoryError, match=r"the JSON of .*run\.0\.json needs about 0.297 GiB"):
         read_task_file([tmp_path])
 
 
