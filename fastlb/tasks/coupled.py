@@ -59,7 +59,7 @@ def _lower(coupling: Coupling, state: Any, tasks: Integers, cap: Integers) -> No
 
 
 def _exchange(coupling: Coupling, state: Any, tasks: Integers, cap: Integers) -> None:
-    """Exchange single tasks whose blocks are held, and groups that use one block or parts of them."""
+    """Exchange tasks whose blocks are held, groups that use one block, and parts of groups."""
     problem, effort = coupling.problem, np.int64(STEPS_BY_SIZE)
     slowness = problem.slowness
     mean = int(state.load.sum()) // problem.nodes

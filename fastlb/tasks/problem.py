@@ -116,17 +116,27 @@ class Problem:
         return np.array([float(1 / w) if w else 0.0 for w in self.weights])
 
     @cached_property
+    def total(self) -> Any:
+        """The sum of all sizes, exactly: an int or a Fraction."""
+        (total,) = self._sums(np.zeros(len(self.sizes), np.int64), nodes=1)
+        return total
+
+    @cached_property
+    def mean(self) -> Fraction:
+        """The load by weight of all nodes if it could be shared at will, exactly."""
+        return Fraction(self.total) / sum(map(Fraction, self.weights))
+
+    @cached_property
     def bound(self) -> Fraction:
         """What the largest load by weight is at least, exactly."""
         still = ~self.movable
         pinned = self._sums(self.owner[still], still) if still.any() else [0] * self.nodes
-        (total,) = self._sums(np.zeros(len(self.sizes), np.int64), nodes=1)
         unit = 1 / self.scale.per_one if self.scale.exact else None
         # Sizes that units round differently may be in another order than the units.
         exact = self.scale.exact or self.sizes.dtype.kind != "f"
         order = self.falling if exact else np.argsort(-self.sizes, kind="stable")
         return least_largest_load(
-            self.sizes[order], self.movable[order], pinned, total, self.weights, unit
+            self.sizes[order], self.movable[order], pinned, self.total, self.weights, unit
         )
 
     @property
