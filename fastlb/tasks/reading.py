@@ -30,6 +30,9 @@ MOST_WEIGHT = sys.float_info.max
 LEAST_WEIGHT = sys.float_info.min
 
 
+_ZERO = Fraction(0)
+
+
 def read_problems(
     sizes: Any,
     owner: Any,
@@ -57,7 +60,8 @@ def read_problems(
         bad = int(places[outside][0])
         raise ValueError(f"owner must be nodes 0..{count - 1}, got {bad}")
     free = _movable(movable, amounts.shape[-1])
-    shape = np.broadcast_shapes(shape, free.shape)
+    if free.ndim > 1:
+        shape = np.broadcast_shapes(shape, free.shape)
     tasks = shape[-1]
     speeds = _weights(weights, count)
     if weights is not None:
@@ -72,16 +76,12 @@ def read_problems(
     count_of_rows = math.prod(shape[:-1])
     # Copies, which nobody else changes, and which kernels are compiled for once.
     rows = [
-        np.array(np.broadcast_to(a, shape)).reshape(count_of_rows, tasks)
+        (a if a.shape == shape else np.array(np.broadcast_to(a, shape))).reshape(-1, tasks)
+        if tasks else np.zeros((count_of_rows, 0), a.dtype)
         for a in (amounts, places, free)
-    ]
-    dead = np.array([w == 0 for w in speeds])
-    if (dead[rows[1]] & ~rows[2]).any():
-        row, task = np.argwhere(dead[rows[1]] & ~rows[2])[0].tolist()
-        raise ValueError(
-            f"weights must be above 0 where tasks may not move, got 0 for node "
-            f"{rows[1][row, task]}, where task {task} stays: let it move, or give the node a weight"
-        )
+    ]  # fmt: skip
+    if not all(speeds):
+        _check_evacuated(speeds, rows[1], rows[2])
 
     def problems() -> Iterator[Problem]:
         for size, at, moves in zip(*rows, strict=True):
@@ -91,6 +91,19 @@ def read_problems(
             )  # fmt: skip
 
     return problems(), shape[:-1]
+
+
+def _check_evacuated(
+    speeds: tuple[int | Fraction, ...], places: Integers, movable: NDArray[np.bool_]
+) -> None:
+    """Refuse tasks (rows, T) that stay at a node of weight 0."""
+    staying = np.array([w == 0 for w in speeds])[places] & ~movable
+    if staying.any():
+        row, task = np.argwhere(staying)[0].tolist()
+        raise ValueError(
+            f"weights must be above 0 where tasks may not move, got 0 for node "
+            f"{places[row, task]}, where task {task} stays: let it move, or give the node a weight"
+        )
 
 
 def _nodes(nodes: Any) -> tuple[Topology | None, int]:
@@ -120,6 +133,8 @@ def _broadcast(name: str, array: Any, other_name: str, other: Any) -> tuple[int,
             f"{name} must end in an axis of {other.shape[-1]} tasks, as {other_name} does, "
             f"got shape {array.shape}"
         )
+    if array.shape == other.shape:
+        return other.shape  # type: ignore[no-any-return]
     try:
         return np.broadcast_shapes(array.shape, other.shape)
     except ValueError:
@@ -165,6 +180,8 @@ def _weights(weights: MixedNumbers | None, nodes: int) -> tuple[int | Fraction, 
 
 
 def _factor(name: str, value: Any) -> Fraction:
+    if type(value) is int and value == 0:
+        return _ZERO
     factor = read_rational(name, value)
     if factor < 0:
         raise ValueError(f"{name} must not be negative, got {written(value)}")
