@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +9,8 @@ import numpy as np
 from ..accelerate import kernels
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from numpy.typing import NDArray
 
     from .problem import Problem
@@ -20,11 +21,12 @@ TOLERANCE_BITS = 30
 # Where the largest load is above its aim by more than this part, subsets are exchanged, and all
 # tasks are placed anew.
 GOOD_BITS = 14
-# Where more than so many times the excess moves, exchanges that move less are tried, and all are
-# placed anew.
+# Where more than so many times the excess moves, exchanges that move less are tried.
 MANY_MOVES = 1.25
-# Such exchanges bring loads to their aim within parts of the mean that are halved again and again,
-# from the first, and moving another pair of tasks counts as moving a part of the mean.
+# With at most so many tasks a node those are tried first: they are slow where lists are long.
+FEW_TASKS = 16
+# They bring loads to their caps within parts of the mean that are halved again and again, from the
+# first, and one more exchange counts as moving a part of the mean.
 COARSEST_BITS, STEP_COST = 8, 2.0**-10
 # Steps spent on exchanges: of so many a task and a node, and in all.
 STEPS_OF_A_TASK, STEPS_OF_A_NODE, STEPS = 32, 2**12, 2**27
@@ -44,16 +46,17 @@ def assign_free(problem: Problem, largest: Fraction) -> Integers:
     good = int(initial.sum()) // len(initial) >> GOOD_BITS
     excess = int(np.maximum(initial - cap, 0).sum())
     kernel = kernels("tasks.free")
-    for kind, sparing in (
-        (kernel.EXCESS, False), (kernel.EXCESS, True), (kernel.ALL_AT_HOME, False),
-        (kernel.ALL, False),
-    ):  # fmt: skip
+    few = len(size) <= FEW_TASKS * len(initial)
+    tries = [(kernel.EXCESS, few), (kernel.EXCESS, not few)]
+    tries += [(kernel.ALL_AT_HOME, False), (kernel.ALL, False)]
+    for kind, sparing in tries:
         node, load = start.copy(), initial.copy()
-        leaving, count = kernel.take_off(size, node, movable, load, cap, slowness, kind)
+        leaving = np.empty(len(size), np.int64)
+        count = kernel.take_off(size, node, movable, load, cap, slowness, kind, leaving)
         if count:
             kernel.place(size, node, load, cap, slowness, kind, leaving, count)
         if sparing:
-            lower_sparingly(problem, largest, size, node, movable, load)
+            node, load = lower_sparingly(problem, size, node, movable, load, cap, excess)
         elif best is None or best[0][0] > 0:
             # Else only a placement that needs no exchange is compared.
             lower(problem, size, node, movable, load, cap, EMPTY, EMPTY)
@@ -61,7 +64,7 @@ def assign_free(problem: Problem, largest: Fraction) -> Integers:
         rank = above if above > good else 0.0, int(size[node != start].sum())
         if best is None or rank < best[0]:
             best = rank, node
-        few_moves = best[0][1] <= MANY_MOVES * excess
+        few_moves = sparing or best[0][1] <= MANY_MOVES * excess
         if best[0][0] == 0 and (kind == kernel.ALL_AT_HOME or few_moves):
             break
     assert best is not None
@@ -72,32 +75,37 @@ def assign_free(problem: Problem, largest: Fraction) -> Integers:
 
 def lower_sparingly(
     problem: Problem,
-    largest: Fraction,
     size: Integers,
     node: Integers,
     movable: NDArray[np.bool_],
     load: Integers,
-) -> None:
-    """Exchange tasks, numbered by falling size, so that few move, in place.
+    cap: Integers,
+    excess: int,
+) -> tuple[Integers, Integers]:
+    """Exchange tasks, numbered by falling size, so that few move; return nodes (T,), loads (N,).
 
-    First loads come near their aim, by exchanges that move little, and then nearer and nearer.
+    First loads come near their caps, then nearer and nearer. Once they are near enough, that ends
+    where too many tasks would move. ``node`` and ``load`` change.
     """
     mean = int(load.sum()) // len(load)
-    slack = largest - problem.mean
+    start, mean_cap = problem.owner[problem.falling], problem.caps(problem.mean)
     lists = kernels("tasks.exchange").new_lists(size, node, movable, problem.nodes)
-    origin = problem.owner[problem.falling]
-    effort = steps_for(problem)
-    for bits in range(COARSEST_BITS, TOLERANCE_BITS):
+    exchange, effort = kernels("tasks.sparing").exchange_sparingly, steps_for(problem)
+    result = node, load
+    for bits in range(COARSEST_BITS, TOLERANCE_BITS + 1):
         tolerance = np.int64(mean >> bits)
-        # What is above the mean by the tolerance at most is not above ``largest``, if possible.
-        blur = Fraction(int(tolerance)) / problem.scale.per_one / min(filter(None, problem.weights))
-        cap = problem.caps(max(problem.mean, largest - blur))
-        effort = kernels("tasks.sparing").exchange_sparingly(
-            lists, size, origin, node, load, cap, problem.slowness, tolerance, STEP_COST * mean,
-            np.int64(effort),
-        )  # fmt: skip
-        if bits >= GOOD_BITS and (slack == 0 or blur <= slack):
+        # What is above this by the tolerance is not above the cap, if possible.
+        goal = np.minimum(np.maximum(cap - tolerance, mean_cap), cap)
+        effort = np.int64(exchange(
+            lists, size, start, node, load, goal, problem.slowness, tolerance, STEP_COST * mean,
+            effort,
+        ))  # fmt: skip
+        if bits > GOOD_BITS and size[node != start].sum() > MANY_MOVES * excess:
             break
+        result = node.copy(), load.copy()
+        if tolerance == 0 or (load <= cap).all():
+            break
+    return result
 
 
 def lower(

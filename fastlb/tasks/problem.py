@@ -121,9 +121,8 @@ class Problem:
 
     @cached_property
     def mean(self) -> Fraction:
-        """The load by weight of all nodes if it could be shared at will, exactly."""
-        (total,) = exact_sums(self.sizes, np.zeros(len(self.sizes), np.int64), 1)
-        return Fraction(total) / sum(map(Fraction, self.weights))
+        """The load by weight of all nodes if it could be shared at will, up to a unit a task."""
+        return Fraction(int(self.units.sum())) / self.scale.per_one / sum(self.weights)
 
     @cached_property
     def bound(self) -> Fraction:

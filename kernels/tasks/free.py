@@ -13,13 +13,12 @@ EXCESS, ALL_AT_HOME, ALL = np.arange(3)
 
 
 @kernel
-def take_off(size, node, movable, load, cap, slowness, kind):
-    """Take tasks off their nodes; return which (T,), longest first, and how many.
+def take_off(size, node, movable, load, cap, slowness, kind, leaving):
+    """Take tasks off their nodes, list them in ``leaving`` (T,), longest first; return how many.
 
     By excess a task leaves if its node is not below its cap without it; of a node that takes none
     all do.
     """
-    leaving = np.empty(size.size, np.int64)
     count = 0
     for t in range(size.size):
         u = node[t]
@@ -28,7 +27,7 @@ def take_off(size, node, movable, load, cap, slowness, kind):
             load[u] -= size[t]
             leaving[count] = t
             count += 1
-    return leaving, count
+    return count
 
 
 @kernel

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..shared.compiling import inlined
 from ..shared.interrupts import interrupted, long_kernel, new_meter
-from ..shared.tasklists import NONE, aim, fullest, transfer, value_after
+from ..shared.tasklists import NONE, aim, fullest, transfer
 
 
 @long_kernel
@@ -17,9 +17,10 @@ def exchange_sparingly(
 ):
     """Exchange tasks until no load is above its cap, or none lowers the fullest node.
 
-    Of the exchanges that bring one of two nodes to its cap, within the tolerance, that is made
-    which moves least for what it takes off the fullest node; ``step_cost`` is added to what each
-    moves. Where there is none, the one that lowers most. ``origin`` (T,) is where tasks were.
+    Of the exchanges that bring a node to its cap, within the tolerance, that is made which moves
+    least for what it takes off the fullest node, and of these few exchanges: one more counts as
+    moving ``step_cost``. Where there is none, the one that lowers most. ``origin`` (T,) is where
+    tasks were. Return the effort that remains.
     """
     N = load.size
     meter = new_meter()
@@ -30,18 +31,17 @@ def exchange_sparingly(
         excess = load[u] - cap[u]
         if excess <= tolerance:
             break
-        total = 2 * N
+        steps = 2 * N
         best_v = NONE
         best_task = NONE
         best_back = NONE
         best_cost = np.inf
-        best_value = value_after(load, cap, slowness, u, u, 0)
+        best_value = excess * slowness[u]
         for v in range(N):
             low, high = aim(load, cap, slowness, u, v, tolerance)
             room = cap[v] - load[v]
-            if v == u or slowness[v] == 0 or high <= 0 or total > effort:
+            if v == u or slowness[v] == 0 or high <= 0 or steps > effort:
                 continue
-            useful = min(excess, room)
             t = lists.shortest[u]
             # The longest task of v that leaves at least ``low``, and the next longer one.
             back = NONE
@@ -50,24 +50,24 @@ def exchange_sparingly(
                 while next_back != NONE and size[next_back] <= size[t] - low:
                     back = next_back
                     next_back = lists.longer[next_back]
-                    total += 1
+                    steps += 1
                 s = next_back
                 if s == NONE or size[s] >= size[t]:
                     s = back
                 go_on = True
                 while go_on:
-                    total += 1
+                    steps += 1
                     amount = size[t]
+                    cost = step_cost + _moved(size, origin, t, u, v)
                     if s != NONE:
                         amount -= size[s]
+                        cost += _moved(size, origin, s, v, u)
                     if low <= amount <= high and room > 0:
-                        cost = _moved(size, origin, t, u, v) + _moved(size, origin, s, v, u)
-                        ratio = (cost + step_cost) / useful
-                        if ratio < best_cost:
-                            best_cost = ratio
+                        if cost / min(excess, room) < best_cost:
+                            best_cost = cost / min(excess, room)
                             best_v, best_task, best_back = v, t, s
                     elif best_cost == np.inf:
-                        value = value_after(load, cap, slowness, u, v, amount)
+                        value = max((excess - amount) * slowness[u], (amount - room) * slowness[v])
                         if value < best_value:
                             best_value = value
                             best_v, best_task, best_back = v, t, s
@@ -82,19 +82,18 @@ def exchange_sparingly(
             for t, v in ((best_task, best_v), (best_back, u)):
                 if t != NONE:
                     transfer(lists, size, node, load, t, v)
-        effort -= total
-        if interrupted(meter, 4 * total):
+        effort -= steps
+        if interrupted(meter, 4 * steps):
             effort = 0
     return effort
 
 
 @inlined
 def _moved(size, origin, t, source, target):
-    """Return how much more is moved once a task goes from one node to another; 0 for no task."""
+    """Return how much more is moved once a task goes from one node to another."""
     amount = np.int64(0)
-    if t != NONE:
-        if origin[t] == source:
-            amount = size[t]
-        elif origin[t] == target:
-            amount = -size[t]
+    if origin[t] == source:
+        amount = size[t]
+    elif origin[t] == target:
+        amount = -size[t]
     return amount
