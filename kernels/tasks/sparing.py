@@ -42,6 +42,9 @@ def exchange_sparingly(
             room = cap[v] - load[v]
             if v == u or slowness[v] == 0 or high <= 0 or steps > effort:
                 continue
+            # Once an exchange brings a node to its cap, only such count.
+            if room <= 0 and best_cost < np.inf:
+                continue
             t = lists.shortest[u]
             # The longest task of v that leaves at least ``low``, and the next longer one.
             back = NONE
@@ -58,13 +61,15 @@ def exchange_sparingly(
                 while go_on:
                     steps += 1
                     amount = size[t]
-                    cost = step_cost + _moved(size, origin, t, u, v)
                     if s != NONE:
                         amount -= size[s]
-                        cost += _moved(size, origin, s, v, u)
                     if low <= amount <= high and room > 0:
-                        if cost / min(excess, room) < best_cost:
-                            best_cost = cost / min(excess, room)
+                        cost = step_cost + _moved(size, origin, t, u, v)
+                        if s != NONE:
+                            cost += _moved(size, origin, s, v, u)
+                        cost /= min(excess, room)
+                        if cost < best_cost:
+                            best_cost = cost
                             best_v, best_task, best_back = v, t, s
                     elif best_cost == np.inf:
                         value = max((excess - amount) * slowness[u], (amount - room) * slowness[v])
