@@ -85,7 +85,8 @@ def lower_sparingly(
     """Exchange tasks, numbered by falling size, so that few move; return nodes (T,), loads (N,).
 
     First loads come near their caps, then nearer and nearer. Once they are near enough, that ends
-    where too many tasks would move. ``node`` and ``load`` change.
+    where too many tasks would move; if they do not come so near, several tasks are exchanged at a
+    time. ``node`` and ``load`` change.
     """
     mean = int(load.sum()) // len(load)
     start, mean_cap = problem.owner[problem.falling], problem.caps(problem.mean)
@@ -102,6 +103,9 @@ def lower_sparingly(
         ))  # fmt: skip
         if bits > GOOD_BITS and size[node != start].sum() > MANY_MOVES * excess:
             break
+        if bits == GOOD_BITS:
+            lower(problem, size, node, movable, load, goal, EMPTY, EMPTY, GOOD_BITS)
+            lists = kernels("tasks.exchange").new_lists(size, node, movable, problem.nodes)
         result = node.copy(), load.copy()
         if tolerance == 0 or (load <= cap).all():
             break
@@ -117,11 +121,15 @@ def lower(
     cap: Integers,
     start: Integers,
     neighbour: Integers,
+    tolerance_bits: int = TOLERANCE_BITS,
 ) -> None:
-    """Exchange tasks, numbered by falling size, between the fullest node and others, in place."""
+    """Exchange tasks, numbered by falling size, between the fullest node and others, in place.
+
+    An excess of the mean by ``2**-tolerance_bits`` counts as none.
+    """
     slowness = problem.slowness
     mean = int(load.sum()) // len(load)
-    tolerance, coarse = np.int64(mean >> TOLERANCE_BITS), mean >> GOOD_BITS
+    tolerance, coarse = np.int64(mean >> tolerance_bits), mean >> GOOD_BITS
     if (load - cap).max() <= tolerance:
         return
     effort = steps_for(problem)
