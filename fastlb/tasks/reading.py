@@ -73,13 +73,7 @@ def read_problems(
         raise ValueError("home_price needs blocks with a home: pass memory=TaskMemory(block_home=)")
     extra = _factor("slack", slack)
     most = None if max_moves is None else whole_number("max_moves", max_moves, 0)
-    count_of_rows = math.prod(shape[:-1])
-    # Copies, which nobody else changes, and which kernels are compiled for once.
-    rows = [
-        (a if a.shape == shape else np.array(np.broadcast_to(a, shape))).reshape(-1, tasks)
-        if tasks else np.zeros((count_of_rows, 0), a.dtype)
-        for a in (amounts, places, free)
-    ]  # fmt: skip
+    rows = [_rows(array, shape) for array in (amounts, places, free)]
     if not all(speeds):
         _check_evacuated(speeds, rows[1], rows[2])
 
@@ -91,6 +85,12 @@ def read_problems(
             )  # fmt: skip
 
     return problems(), shape[:-1]
+
+
+def _rows(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+    """Return an array as rows (R, T) of a batch, which nobody else changes."""
+    full = array if array.shape == shape else np.array(np.broadcast_to(array, shape))
+    return full.reshape(math.prod(shape[:-1]), shape[-1])
 
 
 def _check_evacuated(
@@ -147,7 +147,7 @@ def _broadcast(name: str, array: Any, other_name: str, other: Any) -> tuple[int,
 def _movable(movable: Any, tasks: int) -> NDArray[np.bool_]:
     if movable is None:
         return np.ones(tasks, dtype=bool)
-    flags = np.asarray(movable)
+    flags = np.array(movable)
     if flags.size == 0:
         flags = flags.astype(bool)
     if flags.dtype.kind in "iu" and bool(np.isin(flags, (0, 1)).all()):
