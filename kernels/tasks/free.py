@@ -47,7 +47,9 @@ def place(size, node, load, cap, slowness, kind, leaving, count):
             heap[nodes] = u
             key[u] = cap[u] - load[u]
             nodes += 1
-    # First the heap is made, from its last node with a child; then tasks are put one by one.
+    # One loop sinks nodes in the heap, so that this is compiled once: as long as ``building`` is
+    # above 0 those with a child, the last first, which makes the heap; then the top one after each
+    # task that was put.
     building = nodes // 2
     i = 0
     while i < count:
@@ -73,6 +75,7 @@ def place(size, node, load, cap, slowness, kind, leaving, count):
             at = child
         heap[at] = u
         u = heap[0]
+        # The key may be out of date where the node took back a task: then it sinks first.
         if building > 0 or key[u] != cap[u] - load[u]:
             continue
         t = leaving[i]
