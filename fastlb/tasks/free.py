@@ -88,6 +88,8 @@ def lower_sparingly(
     where too many tasks would move; if they do not come so near, several tasks are exchanged at a
     time. ``node`` and ``load`` change.
     """
+    if (load <= cap).all():
+        return node, load
     mean = int(load.sum()) // len(load)
     start, mean_cap = problem.owner[problem.falling], problem.caps(problem.mean)
     lists = kernels("tasks.exchange").new_lists(size, node, movable, problem.nodes)
