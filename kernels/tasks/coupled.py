@@ -66,9 +66,9 @@ def lower(state, tasks, cap, slowness, thorough, effort):
             steps += N + K
             if thorough:
                 steps += 2 * K
-            given = 0
+            outgoing = 0
             for k in range(count):
-                given += state.size[gives[0, k]]
+                outgoing += state.size[gives[0, k]]
             if interrupted(meter, 16 * (N + K)):
                 effort = 0
             # For no task, from every node; then for each task and group of another.
@@ -84,7 +84,7 @@ def lower(state, tasks, cap, slowness, thorough, effort):
                         continue
                 if v == u or slowness[v] == 0 or count == 0:
                     continue
-                amount = given
+                amount = outgoing
                 for k in range(back):
                     amount -= state.size[backs[0, k]]
                 mine = (work_of(state, u) - amount - cap[u]) * slowness[u]
