@@ -164,8 +164,8 @@ def reversed_twice(loads: Any, topology: lb.Topology) -> Any:
 def test_a_store_notices_that_the_source_has_changed(register: Any, tmp_path: Path) -> None:
     """With the same source, and without one, a run resumes in silence."""
     pytest.importorskip("pyarrow")
-    study = lb.Study("own", ["mesh:2x2"], ["own", "dde"], "uniform:9", trials=20)
     register(as_it_is)
+    study = lb.Study("own", ["mesh:2x2"], ["own", "dde"], "uniform:9", trials=20)
     lb.run(study, store=tmp_path)
     lb.run(study, store=tmp_path, resume=True)
     register(reversed_twice)
