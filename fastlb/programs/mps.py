@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _MAX_LISTED = 3
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ProgramFile:
     """A 0-1 program min c.x, A x >= b as :func:`solve_binary` takes it, with its names.
 
