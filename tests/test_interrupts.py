@@ -108,7 +108,7 @@ def lines() -> Any:
 
 
 def batch_of_grids() -> Any:
-    loads = np.tile(np.arange(63, dtype=np.int32), (100_000, 1))
+    loads = np.tile(np.arange(63, dtype=np.int32), (300_000, 1))
     return lb.dde(loads, lb.Mesh(7, 9), exchange="sbr").moved.sum()
 
 
