@@ -35,8 +35,8 @@ def kernels(name: str) -> ModuleType:
 def watching_compilation(watcher: CompileWatcher) -> Iterator[None]:
     """Call a function whenever a kernel begins and ends to be compiled, not when it is loaded.
 
-    Kernels that a kernel calls are compiled, and told, before it ends. The function may be called
-    from any thread, from one at a time. It costs nothing as long as numba is not imported.
+    Kernels that a kernel calls are compiled, and announced, before it ends. The function may be
+    called from any thread, from one at a time. It costs nothing as long as numba is not imported.
     """
     _watchers.append(watcher)
     if "numba" in sys.modules:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 # Figures that only the method can tell, with what follows from them; the others are those of the
 # loads before and after.
-TOLD = {"moved": ("cost",), "local": ("locality",)} | dict.fromkeys(
+OPTIONAL_FIGURES = {"moved": ("cost",), "local": ("locality",)} | dict.fromkeys(
     ("sweeps", "steps", "rounds", "simulated_steps", "stalled", "converged"), ()
 )
 # Totals of real loads may change by rounding, by this part of them.
@@ -81,7 +81,7 @@ def _as_balance(
 
     A Balance, and any other object with figures as attributes, stays what it is.
     """
-    told: Mapping[str, Any] = returned if isinstance(returned, Mapping) else {"loads": returned}
+    values: Mapping[str, Any] = returned if isinstance(returned, Mapping) else {"loads": returned}
     if not isinstance(returned, Mapping | np.ndarray | list | tuple):
         if any(hasattr(returned, figure) for figure in RECORDED_WITH):
             return returned
@@ -89,13 +89,13 @@ def _as_balance(
             f"{name} must return the final loads, a dict of them and figures, or a Balance, "
             f"got {type(returned).__name__}"
         )
-    unknown = [figure for figure in told if figure != "loads" and figure not in TOLD]
-    if unknown or "loads" not in told:
+    unknown = [figure for figure in values if figure != "loads" and figure not in OPTIONAL_FIGURES]
+    if unknown or "loads" not in values:
         raise TypeError(
-            f"{name} must return a dict with loads and any of {', '.join(TOLD)}, "
-            f"got {', '.join(map(str, told)) or 'an empty one'}"
+            f"{name} must return a dict with loads and any of {', '.join(OPTIONAL_FIGURES)}, "
+            f"got {', '.join(map(str, values)) or 'an empty one'}"
         )
-    final = _final(name, told["loads"], inputs.shape)
+    final = _final(name, values["loads"], inputs.shape)
     try:
         rows = read_loads(final, topology).rows
         after = survey(rows)
@@ -107,13 +107,13 @@ def _as_balance(
         return Balance(name, topology, record, {"loads": final})
     counted = {
         figure: _values(name, figure, value, inputs.batch)
-        for figure, value in told.items()
+        for figure, value in values.items()
         if figure != "loads"
     }
     nothing = np.zeros(len(rows), np.int64)
     moved, local = (counted.get(figure, nothing) for figure in ("moved", "local"))
     known = figures(before, after, topology.size, moved, local)
-    for figure, following in TOLD.items():
+    for figure, following in OPTIONAL_FIGURES.items():
         if figure not in counted:
             known = {n: v for n, v in known.items() if n not in (figure, *following)}
     fields = per_batch({**known, **counted}, inputs.batch)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import inspect
 from collections.abc import Callable, Iterable
+from tokenize import TokenError
 from typing import TYPE_CHECKING, Any
 
 from .arguments import written
@@ -32,6 +33,9 @@ _METHODS: dict[str, Method] = {
 }
 
 BUILT_IN = frozenset(_METHODS)
+
+# By name, the source of a registered function when it was registered, or None where it has none.
+_SOURCES: dict[str, str | None] = {}
 
 # Arguments of every method; they are no options of one.
 SHARED = ("loads", "topology", "record", "out")
@@ -67,9 +71,10 @@ def register_method(name: str, function: Callable[..., Any]) -> None:
 
     Notes
     -----
-    The store of a study holds a method's name and options, not the function's text: after a
-    change of the function, a resumed run would add new figures to those of the old one. Register
-    the changed function under a new name, or use a new store.
+    The store of a study knows a method by its name and options. A resumed run warns if the
+    function's own source is another than when the store was begun, and would add new figures to
+    those of the old one; what the function calls, and functions without a source, are not
+    compared. Register a changed function under a new name, or use a new store.
 
     Examples
     --------
@@ -89,6 +94,7 @@ def register_method(name: str, function: Callable[..., Any]) -> None:
     if not callable(function):
         raise TypeError(f"function must be callable, got {function!r}")
     _METHODS[name] = own_method(name, function)
+    _SOURCES[name] = _source(function)
 
 
 def balance(
@@ -140,6 +146,11 @@ def function_of(method: str) -> Method | None:
     return _METHODS.get(method)
 
 
+def source_of(method: str) -> str | None:
+    """Return the source of a registered function, or None if it has none or is of fastlb."""
+    return _SOURCES.get(method)
+
+
 def options_of(method: str) -> tuple[str, ...] | None:
     """Return the names of a method's options, or None if it may take any or does not tell."""
     try:
@@ -163,3 +174,10 @@ def check_options(method: str, options: Iterable[str]) -> None:
         if known is not None and name not in (*known, *SHARED):
             listed = f"takes {', '.join(known)}" if known else "takes no options"
             raise TypeError(f"{method} {listed}, got {name}")
+
+
+def _source(function: Callable[..., Any]) -> str | None:
+    try:
+        return inspect.getsource(function)
+    except (OSError, TypeError, SyntaxError, TokenError):
+        return None

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -148,3 +151,29 @@ def test_its_exceptions_carry_its_name(register: Any) -> None:
     with pytest.raises(ZeroDivisionError, match="no load") as raised:
         lb.balance([1, 2, 3], "chain:3", "own")
     assert raised.value.__notes__ == ["raised by the method own on Chain(3)"]
+
+
+def as_it_is(loads: Any, topology: lb.Topology) -> Any:
+    return loads
+
+
+def reversed_twice(loads: Any, topology: lb.Topology) -> Any:
+    return loads[..., ::-1][..., ::-1]
+
+
+def test_a_store_notices_that_the_source_has_changed(register: Any, tmp_path: Path) -> None:
+    """With the same source, and without one, a run resumes in silence."""
+    pytest.importorskip("pyarrow")
+    register(as_it_is)
+    study = lb.Study("own", ["mesh:2x2"], ["own", "dde"], "uniform:9", trials=20)
+    lb.run(study, store=tmp_path)
+    lb.run(study, store=tmp_path, resume=True)
+    register(reversed_twice)
+    for trials in (20, 30, 30):
+        longer = dataclasses.replace(study, trials=trials)
+        with pytest.warns(RuntimeWarning, match="trials of own from before its source changed"):
+            lb.run(longer, store=tmp_path, resume=True)
+    register(partial(as_it_is))
+    lb.run(longer, store=tmp_path, resume=True)
+    register(as_it_is)
+    assert len(lb.run(longer, store=tmp_path, resume=True)) == 60

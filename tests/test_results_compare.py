@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import pickle
 from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -14,6 +16,15 @@ import fastlb as lb
 CUBE = lb.Hypercube(3, faults=[(0, 1)])
 PROGRAM = ([1, 2, 3, 4], [[1, 1, 1, 1]], [2])
 STUDY = lb.Study("s", ["ring:4"], ["dde"], "uniform:3", trials=3)
+
+
+def program_file() -> Any:
+    pytest.importorskip("highspy")
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "small.lp"
+        path.write_text("min\n obj: 2 x + y\nst\n r: x + y >= 1\nbin\n x y\nend\n")
+        return lb.read_mps(path)
+
 
 MAKERS: dict[str, Callable[[], Any]] = {
     "balance": lambda: lb.dem([1, 2], lb.Hypercube(1), record="flows"),
@@ -29,7 +40,15 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "counters": lambda: lb.count_tests(*PROGRAM),
     "search": lambda: lb.simulate_search(*PROGRAM, lb.Hypercube(1)),
     "speed-up": lambda: lb.search_speedup(*PROGRAM, lb.Hypercube(1)),
+    "program file": program_file,
+    "assignment": lambda: lb.assign_tasks([3, 1], [0, 0], 2),
+    "assignments": lambda: lb.assign_tasks([[3, 1]], [[0, 0]], 2),
+    "memory": lambda: lb.TaskMemory(own=[1, 2], block=["a", None], block_bytes={"a": 1}),
+    "placement": lambda: lb.place_experts([[3, 1]], 2, 2),
+    "rounds": lambda: lb.schedule([0, 0], [1, 2]),
+    "routing graph": lambda: lb.routing_graph(lb.Mesh(2, 2).network(), "dimension-order"),
     "results": lambda: lb.run(STUDY),
+    "summary": lambda: lb.run(STUDY).summary(),
     "statistic": lambda: next(iter(lb.run(STUDY).summary().values()))["cost"],
     "study": lambda: STUDY,
     "law": lambda: lb.Resampled([1, 2, 3]),

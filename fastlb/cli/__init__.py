@@ -24,9 +24,9 @@ def main() -> None:
     code: int | str | None = 130
     try:
         from .commands import commands
-        from .notice import compilation_told
+        from .notice import announcing_compilation
 
-        with compilation_told():
+        with announcing_compilation():
             commands.main(prog_name="fastlb")
     except KeyboardInterrupt:
         print("fastlb: interrupted", file=sys.stderr)

@@ -16,7 +16,7 @@ LINE = "fastlb: compiling, once for this machine (fastlb warmup does it ahead)\n
 
 
 @contextmanager
-def compilation_told() -> Iterator[None]:
+def announcing_compilation() -> Iterator[None]:
     """Write the line once if compilation takes long and standard error is a terminal."""
     if not sys.stderr.isatty():
         yield

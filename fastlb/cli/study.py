@@ -387,12 +387,13 @@ def _located(name: str | None) -> Iterator[None]:
 
 def _list_studies(as_json: bool) -> None:
     from .. import studies
+    from .tables import definitions
+    from .terminal import output
 
     if as_json:
         listed = [{"study": name, "about": about} for name, about in studies.names().items()]
         click.echo(json.dumps(listed))
         return
-    width = max(map(len, studies.names()))
-    for name, about in studies.names().items():
-        click.echo(f"{name:<{width}}  {about}")
+    for line in definitions(studies.names(), output().width):
+        click.echo(line)
     click.echo("\nRun one: fastlb study NAME; your own from a TOML file: fastlb study --help")

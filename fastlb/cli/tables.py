@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich import box
 from rich.table import Table
@@ -13,6 +14,22 @@ from rich.text import Text
 GAP = 2
 # As a last resort words are broken into pieces of at least this many letters.
 MIN_PIECE = 4
+# Least width of a text beside a name.
+MIN_TEXT = 16
+
+
+def definitions(texts: Mapping[str, str], width: int) -> Iterator[str]:
+    """Yield names with a text each beside them; its further lines begin below its first."""
+    margin = max(map(len, texts), default=0) + GAP
+    for name, text in texts.items():
+        yield textwrap.fill(
+            text,
+            max(width, margin + MIN_TEXT),
+            initial_indent=name.ljust(margin),
+            subsequent_indent=" " * margin,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
 
 
 def fitted_tables(

@@ -136,7 +136,7 @@ def _print_list(described: list[dict[str, Any]], spellings: dict[str, str]) -> N
 def _print_methods(as_json: bool) -> None:
     """Print the table of methods and kinds of topologies, with a remark on each method."""
     from ..topologies.kinds import KINDS, PLANNERS, REMARKS
-    from .tables import fitted_tables
+    from .tables import definitions, fitted_tables
     from .terminal import output
 
     if as_json:
@@ -165,18 +165,17 @@ def _print_methods(as_json: bool) -> None:
         ]
         rows.append([method, *marks])
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    margin = max(map(len, REMARKS))
     table = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+    console = output()
     notes = [
         "",
         *(f"{kind.name}: {kind.examples}" for kind in KINDS),
         "usual: what fastlb balance takes without --method",
         "",
-        *(f"{method:<{margin}}  {remark}" for method, remark in REMARKS.items()),
+        *definitions(REMARKS, console.width),
         "",
         "Methods registered in Python, lb.register_method, take any topology.",
     ]
-    console = output()
     if max(map(len, table)) > console.width:
         console.print(*fitted_tables(rows, [False] * len(rows[0]), console.width))
         table = []

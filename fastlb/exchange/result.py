@@ -10,6 +10,7 @@ import numpy as np
 from ..display.cards import card
 from ..display.drawings import loads_drawing
 from ..display.numbers import shown
+from ..display.tables import html_table
 from .facts import facts
 from .loads import RECORDS
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from ..figuretypes import Flag, Real, Units, Whole
     from ..topologies.topology import Topology
 
+# Most nodes whose names are shown beside their loads.
+MOST_NAMED = 32
 # The least ``record`` that has each attribute, in the order of ``to_dict`` and of printed tables.
 RECORDED_WITH = {
     "loads": "loads",
@@ -197,15 +200,22 @@ class Balance:
         if len(loads) != size:
             about = {**texts, "loads": self.loads}
             return card(self._heading, about, note="means of all networks" if texts else "")
-        picture = loads_drawing(loads, self.topology.shape)
-        return card(self._heading, {**texts, "loads": self.loads}, picture)
+        parts = [loads_drawing(loads, self.topology.shape)]
+        if self._has_names and size <= MOST_NAMED:
+            rows = list(zip(self.topology._labels(), map(shown, loads.tolist()), strict=True))
+            parts.insert(0, html_table(["node", "load"], rows, names=1))
+        return card(self._heading, {**texts, "loads": self.loads}, *parts)
+
+    @property
+    def _has_names(self) -> bool:
+        return bool(getattr(self.topology, "is_named", False))
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything recorded as JSON-ready lists, numbers and strings."""
         fields = {"loads": self.loads, **self._fields}
         recorded = {name: _plain(value) for name, value in fields.items()}
         about: dict[str, Any] = {"method": self.method, "topology": self.topology.spec}
-        if getattr(self.topology, "is_named", False):
+        if self._has_names:
             about["names"] = list(map(str, self.topology.names))  # type: ignore[attr-defined]
         return {**about, **recorded}
 

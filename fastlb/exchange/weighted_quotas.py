@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arguments import as_array, one_of, refused_dtype
+from ..aside import aside_if_large
 from .casting import INT64_MAX
 from .weights import Weights, exact_weights
 
@@ -90,7 +91,8 @@ def _by_remainder(
     missing: NDArray[np.int64], _floors: NDArray[Any], remainders: NDArray[Any], weights: Weights
 ) -> NDArray[np.int64]:
     """Return one unit for each of the ``missing`` (B,) largest remainders of a row."""
-    order = np.argsort(weights.total - remainders, axis=1, kind="stable")
+    lacking = weights.total - remainders
+    order = aside_if_large(lacking.size, np.argsort, lacking, 1, "stable")
     return first_in_order(order, missing)
 
 

@@ -153,7 +153,7 @@ def verify(stages: Sequence[Level], flow: Integers, parts: int, whole: bool) -> 
         require(_proved(stage), "a cut proves the contention")
 
 
-def verify_given(
+def verify_input(
     edges: Integers,
     capacity: Quantities,
     traffic: Quantities,

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arguments import as_array, refused_dtype
+from ..aside import aside_if_large
 from ..exchange.weighted_quotas import first_in_order, floors_of
 from ..exchange.weights import Weights, exact_weights
 from ..quantities import MixedNumbers, Number, Numbers, Vector
@@ -94,9 +95,10 @@ def excess_load(
     totals = np.array(sums, dtype=np.int64 if narrow else object)
     floors, remainders = floors_of(totals, exact)
     # The complement turns largest first into smallest first for every int64.
-    by_load = np.argsort(~rows, axis=1, kind="stable")
+    by_load = aside_if_large(rows.size, np.argsort, ~rows, 1, "stable")
     lacking = np.take_along_axis(exact.total - remainders, by_load, axis=1)
-    order = np.take_along_axis(by_load, np.argsort(lacking, axis=1, kind="stable"), axis=1)
+    by_lack = aside_if_large(rows.size, np.argsort, lacking, 1, "stable")
+    order = np.take_along_axis(by_load, by_lack, axis=1)
     missing = (totals - floors.astype(totals.dtype).sum(axis=1)).astype(np.int64)
     return _difference(rows, floors + first_in_order(order, missing)).reshape(numbers.shape)
 

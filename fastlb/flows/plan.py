@@ -19,7 +19,7 @@ from ..display.numbers import shown
 from ..display.tables import html_table
 from ..quantities import Number, Quantities
 from ..topologies.network import Expanded, Network
-from .certificate import Level, level_values, require, verify, verify_given
+from .certificate import Level, level_values, require, verify, verify_input
 from .scaling import Integers, Units, exact_sum
 from .search import MaxFlow
 
@@ -198,10 +198,10 @@ class MinimaxPlan:
             If anything does not hold, naming it.
         """
         verify(self.stages, self._flow, self._parts, self.whole)
-        given = self.network.capacities, self.network.traffics, self.excess
+        numbers = self.network.capacities, self.network.traffics, self.excess
         per_one = self.units.per_one * self._parts
-        verify_given(self.network.edges, *given, self._link_units(), per_one)
-        require(np.array_equal(self.flow, self._flow_numbers()), "flow is the one that was found")
+        verify_input(self.network.edges, *numbers, self._link_units(), per_one)
+        require(np.array_equal(self.flow, self._flow_numbers()), "flow is the one of the search")
         same = np.array_equal(self.bottleneck, self._tight_links())
         require(same, "the bottleneck is the cut that proves the contention")
         same = np.array_equal(self.full_links, self._links_of_value_cut())
@@ -235,21 +235,21 @@ class MinimaxPlan:
         hop = np.where(link >= 0, self.graph.origin[link], -1)
         entered = node[self.network.edges[hop, 1]]
         inner = bool((self.graph.origin < 0).any())
-        found = []
+        routes: list[Route] = []
         begin = 0
         for u, v, units, end in zip(sources, sinks, amount.tolist(), ends.tolist(), strict=True):
             along = arcs[begin:end]
             if inner:
                 along = along[hop[along] >= 0]
             path = (u, *entered[along].tolist())
-            found.append(Route(u, v, path, self._number(Fraction(units, self._parts))))
+            routes.append(Route(u, v, path, self._number(Fraction(units, self._parts))))
             begin = end
         if not named:
-            return found
+            return routes
         names = self.network.names
         return [
             Route(names[u], names[v], tuple(names[node] for node in path), amount)
-            for u, v, path, amount in found
+            for u, v, path, amount in routes
         ]
 
     def targets(self) -> tuple[list[Fraction], list[Fraction]]:
@@ -258,8 +258,8 @@ class MinimaxPlan:
         arrived = np.zeros(self.graph.n, dtype=np.int64)
         np.add.at(arrived, self.graph.head, self._flow)
         np.subtract.at(arrived, self.graph.tail, self._flow)
-        taken = np.maximum(arrived[self.graph.exit], 0).tolist()
-        return [f / unit for f in self._flow.tolist()], [t / unit for t in taken]
+        received = np.maximum(arrived[self.graph.exit], 0).tolist()
+        return [f / unit for f in self._flow.tolist()], [t / unit for t in received]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as JSON-ready values; Fractions become strings such as "7/2".

@@ -21,8 +21,8 @@ MANY_ARCS = 1000
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
-    """What a search found, in units of the problem.
+class SearchResult:
+    """The result of a search, in units of the problem.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Found:
 MaxFlow = Callable[[Problem, Fraction | None], tuple[int, Integers, Nodes, int]]
 
 
-def search(problem: Problem, method: str, *, whole: bool) -> Found:
+def search(problem: Problem, method: str, *, whole: bool) -> SearchResult:
     """Find v* and beta* of a problem.
 
     Parameters
@@ -69,7 +69,7 @@ def search(problem: Problem, method: str, *, whole: bool) -> Found:
         beta, beta_side, raises, proved = _fused_beta(fixed, whole)
         if proved:
             fixed.check_beta(beta)
-            return Found(value, beta, side, beta_side, raises + 1, None)
+            return SearchResult(value, beta, side, beta_side, raises + 1, None)
         return _newton(fixed, side, beta, beta_side, raises, engine, whole=whole)
     value, _, side, _ = engine(problem, None)
     fixed = replace(problem, limit=value)
@@ -114,7 +114,7 @@ def _newton(
     engine: MaxFlow,
     *,
     whole: bool,
-) -> Found:
+) -> SearchResult:
     """MMC01 (Fig. 2): raise beta by the root of the current minimum cut until the value passes."""
     target = problem.limit
     while True:
@@ -127,7 +127,7 @@ def _newton(
         beta_side = side
         raises += 1
     at_hand = (flow, q) if engine is short_flow else None
-    return Found(target, beta, value_side, beta_side, raises + 1, at_hand)
+    return SearchResult(target, beta, value_side, beta_side, raises + 1, at_hand)
 
 
 def _fused_value(problem: Problem) -> tuple[int, Nodes]:
@@ -164,11 +164,11 @@ def _fused_beta(problem: Problem, whole: bool) -> tuple[Fraction, Nodes | None, 
     parts as there are counted links, is the root of the last cut. Where the totals leave no
     room for that, the root is a bound to go on from.
     """
-    wanted = bits = 0
+    exact_bits = bits = 0
     if not whole:
-        wanted = 2 * int(problem.counted.sum()).bit_length()
+        exact_bits = 2 * int(problem.counted.sum()).bit_length()
         largest = max(exact_sum(problem.excess), exact_sum(problem.room), problem.lowest, 1)
-        bits = max(0, min(wanted, SEARCH_TOTAL.bit_length() - 1 - largest.bit_length()))
+        bits = max(0, min(exact_bits, SEARCH_TOTAL.bit_length() - 1 - largest.bit_length()))
     fine = 1 << bits
     scaled = problem.scaled(fine)
     _, beta, raises, side, before, short, rho = kernels("flows.push_relabel").fused_search(
@@ -186,4 +186,4 @@ def _fused_beta(problem: Problem, whole: bool) -> tuple[Fraction, Nodes | None, 
     if whole:
         return Fraction(int(beta)), side, int(raises), True
     root = Fraction(int(before) * int(rho) + int(short), int(rho) * fine)
-    return root, side, int(raises), bits == wanted
+    return root, side, int(raises), bits == exact_bits

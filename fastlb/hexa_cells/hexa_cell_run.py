@@ -35,6 +35,8 @@ STEPS = {"A": 8, "B": 6, "C": 8}
 
 # Lanes of a tile, and bytes of the tiles that are copied and balanced at a time.
 LANES, TILES_BYTES = 64, 2**18
+# Loads that are balanced at once, in some 20 ms: in between Python hears signals.
+PART_LOADS = 2**22
 # At least so many networks with so many loads in all are balanced side by side in tiles. Fewer are
 # faster one after the other, or gain too little for one more compilation.
 FEWEST, FEWEST_LOADS = 8, 2**12
@@ -91,7 +93,10 @@ class Run:
             return
         kernel = kernels("hexa_cells.final_loads")
         workspace = np.empty(2 * min(N, kernel.PART), dtype)
-        kernel.balance(source, target, workspace, self.rules)
+        networks = max(1, PART_LOADS // N)
+        for first in range(0, B, networks):
+            part = slice(first, first + networks)
+            kernel.balance(source[part], target[part], workspace, self.rules)
 
     @with_own_scratch
     def _balance_side_by_side(

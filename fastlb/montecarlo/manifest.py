@@ -5,12 +5,15 @@ from __future__ import annotations
 import errno
 import json
 import os
+import warnings
 from pathlib import Path
 from typing import Any
 
 from .._version import __version__
 from ..files.writing import as_json
+from ..registry import source_of
 from .description import check_description, differences, digest, study_of
+from .methodtext import parse_method
 from .parts import Layout, layout_entry
 from .storage import put
 from .study import Study
@@ -24,6 +27,9 @@ MANIFEST = "_manifest.json"
 
 # Parameters of a study that decide how many of its trials are run, but not what a trial is.
 STOPPING_KEYS = ("target_error", "minimum_trials")
+
+# A key that only a store of registered methods has: the hash of each one's source.
+SOURCES = "sources"
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -59,6 +65,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     for key in ("fastlb", "study", "layout"):
         if key not in manifest:
             raise ValueError(f"{path} is no manifest of a store, it lacks {key}")
+    if not isinstance(manifest.get(SOURCES, {}), dict):
+        raise ValueError(f"{path} is no manifest of a store, its {SOURCES} are no table")
     try:
         check_description(manifest["study"])
     except ValueError as error:
@@ -90,7 +98,13 @@ def write_manifest(folder: Path, description: dict[str, Any], layout: Layout) ->
     ValueError
         If the store has trials of another study or of another version of fastlb. More ``trials``
         and other ``STOPPING_KEYS`` make no other study.
+
+    Warns
+    -----
+    RuntimeWarning
+        If the source of a registered method is another than when the store was begun.
     """
+    sources = _sources(description)
     current: dict[str, Any] = {
         "schema": STORE_SCHEMA,
         "version": STORE_SCHEMA_VERSION,
@@ -110,8 +124,20 @@ def write_manifest(folder: Path, description: dict[str, Any], layout: Layout) ->
             )
         if stored["layout"] != current["layout"]:
             raise ValueError(f"{folder} holds other figures than the methods give now")
+        stored_sources = stored.get(SOURCES, {})
+        for name in sources:
+            if stored_sources.get(name, sources[name]) != sources[name]:
+                warnings.warn(
+                    f"{folder} has trials of {name} from before its source changed: if it computes "
+                    "something else now, register it under a new name or use a new store",
+                    RuntimeWarning,
+                    2,
+                )
         if stored["study"] == description:
             return
+        sources |= stored_sources
+    if sources:
+        current[SOURCES] = sources
     content = as_json({**current, "sha256": _checksum(current)})
     put(folder / MANIFEST, content.encode())
 
@@ -120,6 +146,14 @@ def identity(description: dict[str, Any]) -> str:
     """Return the hash that a store's part files repeat, the same for any number of trials."""
     ignored = dict.fromkeys(("trials", *STOPPING_KEYS))
     return digest(json.dumps({**description, **ignored}))
+
+
+def _sources(description: dict[str, Any]) -> dict[str, str]:
+    """Return the hash of the source of each registered method of a study, where it has one."""
+    grids = (description, *description["further"])
+    names = {parse_method(method)[0] for grid in grids for method in grid["methods"]}
+    sources = {name: source_of(name) for name in sorted(names)}
+    return {name: digest(source) for name, source in sources.items() if source is not None}
 
 
 def _checksum(manifest: dict[str, Any]) -> str:

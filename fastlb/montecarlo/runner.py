@@ -61,7 +61,7 @@ def run(
     resume : bool
         Whether to go on with the trials of the same study in ``store``. There may be none yet, or
         fewer trials, or trials of a run with another ``target_error``. Methods are compared by
-        names and options alone: a changed function under an old name is not noticed.
+        names and options; of a registered function whose own source has changed a warning tells.
     progress : bool or callable
         True shows a bar on a terminal. A callable is called with the number of rows done and the
         number of all rows, which becomes less if a study stops early.

@@ -178,22 +178,19 @@ class Store:
     def _read_or_run(
         self, chunks: Iterable[Chunk], executor: Executor | None, tallies: Tallies | None
     ) -> Generator[tuple[Chunk, MethodColumns]]:
-        """Yield the trials of at most ``CHUNKS_AHEAD`` chunks."""
-        pieces, ahead = tee(self._pieces(chunks))
-        missing = (piece.missing for piece in ahead if piece.missing is not None)
+        """Yield the trials of at most ``CHUNKS_AHEAD`` chunks.
+
+        Pieces are gathered into parts. They are yielded once their part is written.
+        """
         parts = deque([_Part()])  # in order; pieces are added to the last one
-        with closing(run_chunks(missing, executor, Outputs(tallies))) as measured:
+        with closing(self._measured(chunks, executor, tallies)) as measured:
             try:
-                for piece in pieces:
-                    current = parts[-1]
-                    current.add(piece, next(measured)[1] if piece.missing else [])
-                    if not self._is_due(current):
-                        continue
-                    self._start_encoding(current, executor)
-                    parts.append(_Part())
-                    max_parts = 1 if current.encoded is None else 1 + PARTS_AHEAD
-                    while len(parts) > 1 and (parts[0].ready or len(parts) > max_parts):
-                        yield from self._finish(parts.popleft(), tallies)
+                for piece, columns in measured:
+                    parts[-1].add(piece, columns)
+                    if self._is_due(parts[-1]):
+                        self._start_encoding(parts[-1], executor)
+                        yield from self._finish_ready(parts, tallies)
+                        parts.append(_Part())
                 self._start_encoding(parts[-1], executor)
                 while parts:
                     yield from self._finish(parts.popleft(), tallies)
@@ -201,6 +198,19 @@ class Store:
                 while parts and not self._failed:
                     self._write(parts.popleft())
                 raise
+
+    def _measured(
+        self, chunks: Iterable[Chunk], executor: Executor | None, tallies: Tallies | None
+    ) -> Generator[tuple[_Piece, MethodColumns]]:
+        """Yield the pieces of chunks, each with the columns of its missing methods, which are run.
+
+        The executor runs ahead of the pieces that are yielded.
+        """
+        pieces, ahead = tee(self._pieces(chunks))
+        missing = (piece.missing for piece in ahead if piece.missing is not None)
+        with closing(run_chunks(missing, executor, Outputs(tallies))) as results:
+            for piece in pieces:
+                yield piece, next(results)[1] if piece.missing else []
 
     def _pieces(self, chunks: Iterable[Chunk]) -> Iterator[_Piece]:
         """Divide chunks where a span of stored trials begins or ends."""
@@ -241,6 +251,17 @@ class Store:
         if is_soon and isinstance(executor, ThreadPoolExecutor) and (rows := part.new_rows()):
             with suppress(RuntimeError):  # the pool may take no more work
                 part.encoded = executor.submit(_encode, self._format, rows)
+
+    def _finish_ready(
+        self, parts: deque[_Part], tallies: Tallies | None
+    ) -> Iterator[tuple[Chunk, MethodColumns]]:
+        """Finish the first of several parts, those that no thread is encoding any more.
+
+        If no thread encodes the last one, this thread does, and all before it are finished first.
+        """
+        most_waiting = 0 if parts[-1].encoded is None else PARTS_AHEAD
+        while parts and (parts[0].ready or len(parts) > most_waiting):
+            yield from self._finish(parts.popleft(), tallies)
 
     def _finish(
         self, part: _Part, tallies: Tallies | None

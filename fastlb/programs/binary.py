@@ -113,7 +113,8 @@ def solve_binary(
         solution so far of the current program: a BinarySolution of status ``"limit"``.
 
     The attribute ``solution`` of a ``KeyboardInterrupt`` is the best solution so far of a single
-    program, of status ``"limit"``, or None without one.
+    program, of status ``"limit"``, or None without one. HiGHS cannot be stopped: after the
+    exception it goes on in a thread, until it is done, at its time limit, or the process ends.
 
     Raises
     ------

@@ -24,9 +24,11 @@ if TYPE_CHECKING:
     from ..quantities import Number, Vector
 
 _MAX_LISTED = 3
+# The largest entry of a row that is read.
+LARGEST_ENTRY = 1e300
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ProgramFile:
     """A 0-1 program min c.x, A x >= b as :func:`solve_binary` takes it, with its names.
 
@@ -115,6 +117,8 @@ def read_mps(path: str | Path) -> ProgramFile:
         check_lp(path)
     highs = highspy.Highs()
     highs.setOptionValue("output_flag", False)
+    # By default it refuses entries of 1e15 and more.
+    highs.setOptionValue("large_matrix_value", LARGEST_ENTRY)
     with _without_empty_lines(path, contents) as plain, silent_stdout():
         status = highs.readModel(str(plain))
     if status == highspy.HighsStatus.kError:

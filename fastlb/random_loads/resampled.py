@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ..arguments import as_array
 from ..exchange.casting import INT64_MAX
 from .distributions import Independent, word_law
 
@@ -146,11 +147,9 @@ def _frozen(values: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def _checked(loads: Any) -> NDArray[np.int64]:
     """Return values as a flat array of int64, or raise if they are not loads."""
-    array = np.asarray(loads)
+    array = as_array("values", loads)
     if array.size == 0:
         raise ValueError("values must not be empty, got none")
-    if array.dtype.kind == "O" and all(type(value) is int for value in array.flat):
-        raise OverflowError("values must fit int64, got a larger integer")
     if array.dtype.kind not in "iu":
         raise TypeError(f"values must be whole numbers, got dtype {array.dtype}")
     if array.min() < 0:

@@ -148,7 +148,7 @@ def _rearrange(coupling: Coupling, state: Any, tasks: Integers, cap: Integers) -
             np.int64(len(chosen)),
             np.int64(REARRANGING_STEPS),
         )
-        if result == kernels("tasks.exact").FOUND:
+        if result == kernels("tasks.exact").FEASIBLE:
             return True
         place(state, chosen, before)
         caps[nodes] = np.maximum(below, work)[nodes]

@@ -102,7 +102,7 @@ def shortest_hops(before: Integers, after: Integers, nodes: int, links: Integers
     ones = np.ones(len(links))
     matrix = csr_array((ones, (links[:, 1], links[:, 0])), shape=(nodes, nodes))
     at, goal = before[tasks], after[tasks]
-    found = [np.empty((2, 0), np.int64)]
+    hops = [np.empty((2, 0), np.int64)]
     targets, place = np.unique(goal, return_inverse=True)
     part = max(1, MOST_DISTANCES // nodes)
     for first in range(0, len(targets), part):
@@ -114,9 +114,9 @@ def shortest_hops(before: Integers, after: Integers, nodes: int, links: Integers
         while here.size:
             at[here] = onward[place[here] - first, at[here]]
             here = here[at[here] >= 0]
-            found.append(np.stack([tasks[here], at[here]]))
+            hops.append(np.stack([tasks[here], at[here]]))
             here = here[at[here] != goal[here]]
-    return np.concatenate(found, axis=1)
+    return np.concatenate(hops, axis=1)
 
 
 def both_ways(links: Integers) -> Integers:

@@ -5,15 +5,15 @@ Legend: ``B`` networks, ``S`` axes, ``N`` nodes. For the rows see ``networks.py`
 
 import numpy as np
 
-from ..shared.compiling import kernel
 from ..shared.figures import ratios
+from ..shared.interrupts import long_fori, long_kernel, new_meter
 from ..shared.lines import add_units
 from ..shared.tracing import fori, traced
 from ..shared.vectors import lanes, spread
 
 
 @traced()
-def _figures(rows, B, N, steps, information, whole, real):
+def _figures(rows, B, N, steps, information, whole, real, meter):
     """Set the figures of B networks, a network in each lane; see ``figures``."""
     S = (rows.shape[0] - 6) // 2
 
@@ -41,11 +41,11 @@ def _figures(rows, B, N, steps, information, whole, real):
 
     size = lanes(rows.dtype)
     in_registers = B - B % size
-    fori(in_registers, lambda b: set_figures(b, size), step=size)
+    long_fori(meter, in_registers, lambda b: set_figures(b, size), step=size)
     fori(B, lambda b: set_figures(b, 1), start=in_registers)
 
 
-@kernel
+@long_kernel
 def figures(rows, N, steps, information, whole, real):
     """Work out the figures of networks of N nodes.
 
@@ -61,4 +61,4 @@ def figures(rows, N, steps, information, whole, real):
     real : (4, B) float64
         Receives the imbalances before and after, cost and locality.
     """
-    _figures(rows, whole.shape[1], np.int64(N), steps, information, whole, real)
+    _figures(rows, whole.shape[1], np.int64(N), steps, information, whole, real, new_meter())

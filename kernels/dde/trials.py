@@ -19,6 +19,7 @@ import numpy as np
 
 from ..shared import lines
 from ..shared.compiling import kernel
+from ..shared.interrupts import interrupted, long_kernel, new_meter
 from ..shared.medians import rows_needed
 from ..shared.rows import Rows, lines_to_rows, rows_to_lines, sum_and_extremes, within
 from ..shared.send_first import Sending, rows_to_send
@@ -156,14 +157,14 @@ def _summarise(workspace, N, figures, row, is_first, trial):
         figures.store((row + i, trial), value)
 
 
-@kernel
+@long_kernel
 def balance(source, target, figures, record, workspace, axes, comparators, top, changed):
     """Balance networks, rows of ``source`` (B * N,), into ``target``, which may be the same.
 
     Arguments and status are those of ``networks.balance``, with ``stream`` unused; figures
     (AXES + 2 S, ..) have B columns, rounded up to whole registers.
     """
-    workspace = aligned(workspace)
+    workspace, meter = aligned(workspace), new_meter()
     size, S, N = register_lanes(workspace), axes.shape[0], np.int64(1)
     for s in range(S):
         N = max(N, axes[s, LENGTH] * axes[s, STRIDE])
@@ -173,6 +174,8 @@ def balance(source, target, figures, record, workspace, axes, comparators, top, 
         if overlap(source, target) or not within(source, source.size, top):
             return REFUSED
     for trial in range(0, B, size):
+        if interrupted(meter, 4 * (S + 1) * N):
+            break
         last = min(size, B - trial) - 1
         _load(source, trial * N, last, N, workspace, 0)
         if figures is not None and top is not None:

@@ -147,19 +147,19 @@ def reduce(costs, rows, right, active, value, flipped, free):
             free[count] = j
             costs[count] = costs[j]
             count += 1
-    kept = 0
+    remaining = 0
     for i in range(m):
         if active[i]:
             least = right[i]
             for j in range(n):
                 if value[j] == 1:
                     least -= rows[i, j]
-            right[kept] = _tighten(rows, i, free, count, kept * count, least)
-            kept += 1
+            right[remaining] = _tighten(rows, i, free, count, remaining * count, least)
+            remaining += 1
     for j in range(n):
         if flipped[j] and value[j] != FREE:
             value[j] = 1 - value[j]
-    return kept, count
+    return remaining, count
 
 
 @kernel

@@ -107,13 +107,13 @@ def _exchange(state, e, a, b):
     step = 0
     success = True
     while success and step < 3:
-        taken = (LINK + step) % 3
+        column = (LINK + step) % 3
         step += 1
-        g = records[e, taken, GROUP]
+        g = records[e, column, GROUP]
         other = b
         if step < 3 or cells[g, b, COUNT] >= limits[g]:
             other = _round_with_room(full, g, g, g, ZERO)
-        _shift(state, e, taken, NONE, a)
+        _shift(state, e, column, NONE, a)
         over, direction = a, 1
         length = 0
         while success and cells[g, over, COUNT] > limits[g]:

@@ -169,7 +169,7 @@ def set_levels(graph, behind, active, room, costs, level, queue, enough):
 
 
 @inlined
-def _blocking_flow(graph, ahead, behind, active, room, costs, work, source, wanted, meter):
+def _blocking_flow(graph, ahead, behind, active, room, costs, work, source, target, meter):
     """Send from one node along admissible arcs to lower levels until it is empty or blocked."""
     start, head, rev, _ = graph
     level, _, current, path = work
@@ -177,11 +177,11 @@ def _blocking_flow(graph, ahead, behind, active, room, costs, work, source, want
     sent = np.int64(0)
     depth = 0
     u = source
-    while active[source] > 0 and sent < wanted:
+    while active[source] > 0 and sent < target:
         if room[u] > 0 and level[u] == 0:
             if interrupted(meter, 8 * (depth + 1)):
                 break
-            amount = min(active[source], room[u], wanted - sent)
+            amount = min(active[source], room[u], target - sent)
             for i in range(depth):
                 amount = min(amount, _most(ahead, costs, path[i]))
             keep = depth

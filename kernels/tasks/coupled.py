@@ -67,9 +67,9 @@ def lower(state, tasks, cap, slowness, thorough, effort):
             steps += N + K
             if thorough:
                 steps += 2 * K
-            going = 0
+            outgoing = 0
             for k in range(count):
-                going += state.size[gives[0, k]]
+                outgoing += state.size[gives[0, k]]
             if interrupted(meter, 16 * (N + K)):
                 effort = 0
             # It goes to every node for nothing; then to another for each task and group there.
@@ -85,7 +85,7 @@ def lower(state, tasks, cap, slowness, thorough, effort):
                         continue
                 if v == u or slowness[v] == 0 or count == 0:
                     continue
-                amount = going
+                amount = outgoing
                 for k in range(back):
                     amount -= state.size[backs[0, k]]
                 mine = (work_of(state, u) - amount - cap[u]) * slowness[u]

@@ -10,16 +10,17 @@ from ..shared.compiling import inlined, kernel
 from ..shared.interrupts import interrupted, long_kernel, new_meter
 from ..shared.taskstate import NONE, put, work_of
 
-FOUND, NONE_EXISTS, GAVE_UP = 1, 0, -1
+FEASIBLE, NONE_EXISTS, GAVE_UP = 1, 0, -1
 
 
 @long_kernel
 def search(state, tasks, origin, cap, usable, most_moves, effort):
-    """Put tasks within all caps and limits; return FOUND, NONE_EXISTS or GAVE_UP.
+    """Put tasks within all caps and limits; return FEASIBLE, NONE_EXISTS or GAVE_UP.
 
     ``state`` has the movable ``tasks`` (K,) nowhere, the longest first, and the others at their
-    nodes; where the result is FOUND, all are put. ``origin`` (K,) is where each was, ``cap`` (N,)
-    the most work, ``usable`` (N,) whether a node takes tasks, ``most_moves`` how many may move.
+    nodes; where the result is FEASIBLE, all are put. ``origin`` (K,) is where each was, ``cap``
+    (N,) the most work, ``usable`` (N,) whether a node takes tasks, ``most_moves`` how many may
+    move.
     """
     K = tasks.size
     N = cap.size
@@ -40,7 +41,7 @@ def search(state, tasks, origin, cap, usable, most_moves, effort):
         return NONE_EXISTS
     while k >= 0:
         if k == K:
-            return FOUND
+            return FEASIBLE
         t = tasks[k]
         if state.node[t] != NONE:
             if state.node[t] != origin[k]:

@@ -295,6 +295,15 @@ def test_numbers_that_float64_cannot_hold_are_refused(
         mps.read_mps(path)
 
 
+def test_large_whole_numbers_are_read_exactly(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "large.lp"
+    row = "9007199254740992 x + 9007199254740990 y >= 9007199254740991"
+    path.write_text(f"min\n obj: 2 x + y\nst\n r: {row}\nbinary\n x y\nend\n")
+    done = run("solve", path)
+    assert done.code == 0
+    assert "objective  2\n" in done.out
+
+
 def test_names_with_digits_are_no_numbers(tmp_path: Path) -> None:
     path = tmp_path / "names.lp"
     path.write_text(

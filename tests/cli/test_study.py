@@ -40,6 +40,14 @@ def test_the_list(run: Run) -> None:
     assert json.loads(run("study", "--json").out)[0]["study"] == "wu-shu"
 
 
+def test_the_list_fits_a_narrow_terminal(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    wide = run("study").out
+    monkeypatch.setenv("COLUMNS", "40")
+    narrow = run("study").out
+    assert max(map(len, narrow.split("\n\n")[0].splitlines())) <= 40
+    assert narrow.split() == wide.split()
+
+
 def test_the_papers_table(run: Run) -> None:
     done = run("study", "wu-shu", "--trials", 20)
     assert (done.code, done.err) == (0, "")

@@ -77,7 +77,7 @@ def test_a_terminal_is_told_once_that_kernels_are_compiled(
 
     monkeypatch.setattr(notice, "PATIENCE_SECONDS", 0.01)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
-    with notice.compilation_told():
+    with notice.announcing_compilation():
         for step in (1, 2):
             njit(lambda x, step=step: x + step)(1)
     assert capsys.readouterr().err == (notice.LINE if terminal else "")

@@ -181,5 +181,6 @@ def test_memory_does_not_grow_with_the_trials(
             assert len(results) == 2 * trials
             # The tables of two parts at most are held, and given back.
             assert arrow.total_allocated_bytes() - held < 2**16
+    # 140,000 trials more would be tens of megabytes; garbage varies by less than one.
     for few, many_ in zip(peaks[:3], peaks[3:], strict=True):
-        assert many_ < few + 2**18
+        assert many_ < few + 2**21

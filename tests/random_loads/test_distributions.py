@@ -309,6 +309,7 @@ def test_wrong_spellings(text, message):
         ([1.5], TypeError, "values must be whole numbers, got dtype float64"),
         ([3, -1], ValueError, "values must not be negative, got -1"),
         ([2**63], OverflowError, "values must fit int64, got 9223372036854775808"),
+        ([2**63, 1], OverflowError, "values must fit int64, got 9223372036854775808"),
         ([2**64], OverflowError, "values must fit int64"),
         (None, ValueError, "resampled needs values or a file"),
     ],
