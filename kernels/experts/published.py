@@ -15,7 +15,7 @@ from numba import types
 
 from ..shared.compiling import kernel
 from ..shared.tracing import cond, either, fori, traced, while_loop
-from ..shared.vectors import maximum, minimum, reduce, select
+from ..shared.vectors import maximum, minimum, reduce, select, spread
 
 # The bits of no positive float32 are more; as many bits number what is sorted.
 MOST_BITS = 2**31 - 1
@@ -381,7 +381,7 @@ def _pack(falling, S, lighter_load, lighter_pack, filled, slot):
         """Let the winner of a node play against the node beside it; return who goes on where."""
         other_word, other_pack = bits[row, node ^ 1] + 0, lighter_pack[row, node ^ 1] + 0
         # All bits are set if the other one is lighter, or else none.
-        lighter = other_word - (node & 1).astype(integer) - word >> last_bit
+        lighter = other_word - spread(node & 1, word) - word >> last_bit
         word = word ^ (word ^ other_word) & lighter
         pack = pack ^ (pack ^ other_pack) & lighter.astype(np.int64)
         bits[row, node >> 1] = word
