@@ -23,8 +23,9 @@ MOST_BITS = 2**31 - 1
 DIGITS, RADIX = 4, 256
 # The lower half of a word: the number of a copy.
 NUMBER = 2**32 - 1
-# Layers that are packed side by side. Each step of one waits for the step before, and leaves the
-# processor time for another one.
+# Nodes that are packed side by side, those of several layers too. Each step of one waits for the
+# step before, and leaves the processor time for another one. If their number is odd, the last has
+# an earlier one beside it, or whatever stands in new arrays.
 ABREAST = 2
 
 
@@ -41,7 +42,7 @@ def pack_groups(loads, bits, nodes, order):
     spare = np.empty(K, np.int64)
     digits = np.empty(DIGITS * RADIX, np.int64)
     own = np.empty((ABREAST, K), np.int64)
-    falling = np.zeros((ABREAST, K), loads.dtype)
+    falling = np.empty((ABREAST, K), loads.dtype)
     slot = np.empty((ABREAST, K), np.int64)
     leaves = _power_of_2(nodes)
     lighter_load = np.empty((ABREAST, 2 * leaves), loads.dtype)
@@ -89,8 +90,8 @@ def place(loads, bits, order, nodes, gpus, ceiling, to_lightest, phy2log, logcnt
     digits = np.empty(DIGITS * RADIX, np.int64)
     # By rank in the falling order of experts: number within the node, load, copies. Of the first
     # two _merge reads one more.
-    number = np.zeros(M + 1, np.int64)
-    load = np.zeros(M + 1, loads.dtype)
+    number = np.empty(M + 1, np.int64)
+    load = np.empty(M + 1, loads.dtype)
     count = np.empty(M, np.int64)
     # By extra copy: the rank of its expert, and how many copies there were before.
     rank_of = np.empty(C - M, np.int64)
@@ -107,7 +108,7 @@ def place(loads, bits, order, nodes, gpus, ceiling, to_lightest, phy2log, logcnt
     word_of = np.empty((ABREAST, C), np.int64)
     # All copies by falling load.
     copy = np.empty((ABREAST, C), np.int64)
-    copy_load = np.zeros((ABREAST, C), loads.dtype)
+    copy_load = np.empty((ABREAST, C), loads.dtype)
     slot = np.empty((ABREAST, C), np.int64)
     leaves = _power_of_2(P)
     lighter_load = np.empty((ABREAST, 2 * leaves), loads.dtype)

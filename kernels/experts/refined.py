@@ -11,9 +11,12 @@ expert first; ``size`` (G, S) are these loads.
 """
 
 import numpy as np
+from numba import types
 
 from ..shared.compiling import inlined, kernel
 from ..shared.interrupts import interrupted, long_kernel, new_meter
+from ..shared.tracing import fori, traced, while_loop
+from ..shared.vectors import absolute, maximum, select
 
 # Relief of a smaller part of the load is rounding.
 LEAST_RELIEF = 1e-12
@@ -43,11 +46,13 @@ def refine(loads, nodes, gpus, target, effort, moves, previous, phy2log, logcnt,
     share = np.empty(E, np.float64)
     smaller = np.empty(E, np.float64)
     rise = np.empty(E, np.float64)
-    highest = np.empty((E, 2), np.float64)
+    highest = np.empty(E, np.float64)
+    second = np.empty(E, np.float64)
     highest_gpu = np.empty(E, np.int64)
     # How many copies a GPU holds, and whether it held one before; looked at under a limit alone.
-    holds = np.zeros((gpus, E) if is_limited else (1, 1), np.int32)
-    held = np.zeros((gpus, E) if is_limited else (1, 1), np.bool_)
+    rows = gpus if is_limited else 0
+    holds = np.empty((rows, E), np.int64)
+    held = np.empty((rows, E), np.int64)
     meter = new_meter()
     for layer in range(L):
         for e in range(E):
@@ -62,10 +67,10 @@ def refine(loads, nodes, gpus, target, effort, moves, previous, phy2log, logcnt,
             for g in range(gpus):
                 for e in range(E):
                     holds[g, e] = 0
-                    held[g, e] = False
+                    held[g, e] = 0
                 for k in range(S):
                     holds[g, items[g, k]] += 1
-                    held[g, previous[layer, g * S + k]] = True
+                    held[g, previous[layer, g * S + k]] = 1
         transfers = 0
         tries = 0
         _settle(order, load)
@@ -118,7 +123,7 @@ def refine(loads, nodes, gpus, target, effort, moves, previous, phy2log, logcnt,
             tries += P
             other, other_k, f = _replacement(
                 items, load, logcnt, layer, h, P, best, target[layer], node_of, share, smaller,
-                rise, highest, highest_gpu, is_limited, moves - transfers, holds, held,
+                rise, highest, second, highest_gpu, is_limited, moves - transfers, holds, held,
             )  # fmt: skip
             if other < 0:
                 break
@@ -149,62 +154,76 @@ def _spread(load, count, e, share, smaller, rise):
     rise[e] = load / (count - 1) - share[e] if count > 1 else 0.0
 
 
-@kernel
+@traced(returns=types.float64)
 def _arrange(items, size, g, share):
     """Sort the experts of a GPU by falling load of a copy, and return the sum of these loads."""
-    for k in range(items.shape[1]):
-        e = items[g, k]
-        value = share[e]
-        at = k
-        while at > 0 and (
-            size[g, at - 1] < value or (size[g, at - 1] == value and items[g, at - 1] > e)
-        ):
+    slots = items.shape[1]
+
+    def insert(k):
+        e = items[g, k] + 0
+        value = share[e] + 0
+
+        def follows(at):
+            before = maximum(at - 1, 0)
+            other = size[g, before] + 0
+            is_equal = (other == value) & (items[g, before] > e)
+            return (at > 0) & ((other < value) | is_equal)
+
+        def move_up(at):
             items[g, at] = items[g, at - 1]
             size[g, at] = size[g, at - 1]
-            at -= 1
+            return [at - 1]
+
+        (at,) = while_loop(follows, move_up, k)
         items[g, at] = e
         size[g, at] = value
-    total = 0.0
-    for k in range(items.shape[1]):
-        total += size[g, k]
+
+    fori(slots, insert)
+    (total,) = fori(slots, lambda k, total: [total + size[g, k]], share[0] * 0)
     return total
 
 
-@kernel
+@traced()
 def _settle(order, load):
     """Sort GPUs by rising load, of equal loads the lower first; they are nearly sorted."""
-    for i in range(order.size):
-        g = order[i]
-        value = load[g]
-        at = i
-        while at > 0 and (
-            load[order[at - 1]] > value or (load[order[at - 1]] == value and order[at - 1] > g)
-        ):
+
+    def insert(i):
+        g = order[i] + 0
+        value = load[g] + 0
+
+        def follows(at):
+            before = order[maximum(at - 1, 0)] + 0
+            other = load[before] + 0
+            return (at > 0) & ((other > value) | ((other == value) & (before > g)))
+
+        def move_up(at):
             order[at] = order[at - 1]
-            at -= 1
+            return [at - 1]
+
+        (at,) = while_loop(follows, move_up, i)
         order[at] = g
 
+    fori(order.shape[0], insert)
 
-@kernel
+
+@traced(returns=types.Tuple((types.int64, types.int64, types.float64)))
 def _closest(size, h, g, half):
     """Return places of copies of two GPUs whose loads differ by nearly ``half``, and how nearly."""
     S = size.shape[1]
-    off = np.inf
-    own = 0
-    other = 0
-    k = 0
-    j = 0
-    # Both fall: the one that is too far down waits for the other one.
-    while k < S and j < S:
+
+    def compare(k, j, own, other, off):
         distance = size[h, k] - size[g, j] - half
-        if abs(distance) < off:
-            off = abs(distance)
-            own = k
-            other = j
-        if distance > 0:
-            k += 1
-        else:
-            j += 1
+        is_closer = absolute(distance) < off
+        off = select(is_closer, absolute(distance), off)
+        own, other = select(is_closer, k, own), select(is_closer, j, other)
+        # Both fall: the one that is too far down waits for the other one.
+        step = (distance > 0).astype(np.int64)
+        return k + step, j + 1 - step, own, other, off
+
+    zero = S * 0
+    _, _, own, other, off = while_loop(
+        lambda k, j, *_: (k < S) & (j < S), compare, zero, zero, zero, zero, half * 0 + np.inf
+    )
     return own, other, off
 
 
@@ -213,9 +232,9 @@ def _transfers(holds, held, g, leaving, coming):
     """Return by how many the transfers grow where a GPU gets one expert for another."""
     more = 0
     if leaving != coming:
-        if not held[g, coming] and holds[g, coming] == 0:
+        if held[g, coming] == 0 and holds[g, coming] == 0:
             more += 1
-        if not held[g, leaving] and holds[g, leaving] == 1:
+        if held[g, leaving] == 0 and holds[g, leaving] == 1:
             more -= 1
     return more
 
@@ -223,7 +242,7 @@ def _transfers(holds, held, g, leaving, coming):
 @kernel
 def _replacement(
     items, load, logcnt, layer, h, P, best, target, node_of, share, smaller, rise,
-    highest, highest_gpu, is_limited, remaining, holds, held,
+    highest, second, highest_gpu, is_limited, remaining, holds, held,
 ):  # fmt: skip
     """Return the GPU, the place and the new expert of the slot whose change relieves GPU h most.
 
@@ -234,8 +253,8 @@ def _replacement(
     E = share.size
     node = h // P
     for e in range(E):
-        highest[e, 0] = -1.0
-        highest[e, 1] = -1.0
+        highest[e] = -1.0
+        second[e] = -1.0
         highest_gpu[e] = -1
     # The two largest loads of GPUs that hold an expert, after it has lost a copy elsewhere.
     for g in range(node * P, node * P + P):
@@ -246,12 +265,12 @@ def _replacement(
             while k < S and items[g, k] == e:
                 after += rise[e]
                 k += 1
-            if after > highest[e, 0]:
-                highest[e, 1] = highest[e, 0]
-                highest[e, 0] = after
+            if after > highest[e]:
+                second[e] = highest[e]
+                highest[e] = after
                 highest_gpu[e] = g
-            elif after > highest[e, 1]:
-                highest[e, 1] = after
+            elif after > second[e]:
+                second[e] = after
     result_gpu = -1
     result_k = 0
     result = 0
@@ -264,7 +283,7 @@ def _replacement(
         while k < S and items[h, k] == e:
             after += rise[e] if k > first else 0.0
             k += 1
-        elsewhere = highest[e, 1] if highest_gpu[e] == h else highest[e, 0]
+        elsewhere = second[e] if highest_gpu[e] == h else highest[e]
         if logcnt[layer, e] > 1 and max(after, elsewhere) < best:
             fitting = -1
             least = -1
@@ -306,7 +325,7 @@ def _replacement(
                     j += 1
                 if logcnt[layer, e] == 1 or e == f:
                     continue
-                elsewhere = highest[e, 1] if highest_gpu[e] == g else highest[e, 0]
+                elsewhere = second[e] if highest_gpu[e] == g else highest[e]
                 after_all = max(after, there, elsewhere)
                 if after_all < best and not (
                     is_limited and _transfers(holds, held, g, e, f) > remaining

@@ -76,7 +76,7 @@ def test_torch():
     torch = pytest.importorskip("torch")
     weights = torch.from_numpy(loads() % 200)
     expected = rebalance_experts(weights.numpy(), *CLUSTER)
-    kinds = "int64 int32 int16 uint8 float64 float32 float16".split()
+    kinds = ["int64", "int32", "int16", "uint8", "float64", "float32", "float16"]
     tensors = [weights.to(getattr(torch, kind)) for kind in kinds]
     # In columns, with gaps, a parameter, and a class of the user's.
     tensors.append(weights.T.contiguous().T)
