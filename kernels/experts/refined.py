@@ -13,7 +13,7 @@ expert first; ``size`` (G, S) are these loads.
 import numpy as np
 from numba import types
 
-from ..shared.compiling import inlined, kernel
+from ..shared.compiling import kernel
 from ..shared.interrupts import interrupted, long_kernel, new_meter
 from ..shared.tracing import fori, traced, while_loop
 from ..shared.vectors import absolute, maximum, select
@@ -146,12 +146,13 @@ def refine(loads, nodes, gpus, target, effort, moves, previous, phy2log, logcnt,
                 phy2log[layer, g * S + k] = items[g, k]
 
 
-@inlined
+@traced()
 def _spread(load, count, e, share, smaller, rise):
     """Write what a copy of an expert has now, with one more copy, and more with one less."""
-    share[e] = load / count
-    smaller[e] = load / (count + 1)
-    rise[e] = load / (count - 1) - share[e] if count > 1 else 0.0
+    own, one_less = load / count.astype(np.float64), load / (count - 1).astype(np.float64)
+    share[e] = own
+    smaller[e] = load / (count + 1).astype(np.float64)
+    rise[e] = select(count > 1, one_less - own, load * 0)
 
 
 @traced(returns=types.float64)
@@ -227,16 +228,13 @@ def _closest(size, h, g, half):
     return own, other, off
 
 
-@inlined
+@traced(returns=types.int64)
 def _transfers(holds, held, g, leaving, coming):
     """Return by how many the transfers grow where a GPU gets one expert for another."""
-    more = 0
-    if leaving != coming:
-        if held[g, coming] == 0 and holds[g, coming] == 0:
-            more += 1
-        if held[g, leaving] == 0 and holds[g, leaving] == 1:
-            more -= 1
-    return more
+    differs = leaving != coming
+    arrives = differs & (held[g, coming] == 0) & (holds[g, coming] == 0)
+    is_undone = differs & (held[g, leaving] == 0) & (holds[g, leaving] == 1)
+    return arrives.astype(np.int64) - is_undone.astype(np.int64)
 
 
 @kernel
