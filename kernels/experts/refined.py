@@ -13,10 +13,9 @@ expert first; ``size`` (G, S) are these loads.
 import numpy as np
 from numba import types
 
-from ..shared.compiling import kernel
 from ..shared.interrupts import interrupted, long_kernel, new_meter
-from ..shared.tracing import fori, traced, while_loop
-from ..shared.vectors import absolute, maximum, select
+from ..shared.tracing import cond, fori, traced, while_loop
+from ..shared.vectors import absolute, maximum, minimum, select
 
 # Relief of a smaller part of the load is rounding.
 LEAST_RELIEF = 1e-12
@@ -231,13 +230,18 @@ def _closest(size, h, g, half):
 @traced(returns=types.int64)
 def _transfers(holds, held, g, leaving, coming):
     """Return by how many the transfers grow where a GPU gets one expert for another."""
+    return _growth(holds, held, g, leaving, coming)
+
+
+def _growth(holds, held, g, leaving, coming):
+    """Return the same inside another traced function."""
     differs = leaving != coming
     arrives = differs & (held[g, coming] == 0) & (holds[g, coming] == 0)
     is_undone = differs & (held[g, leaving] == 0) & (holds[g, leaving] == 1)
     return arrives.astype(np.int64) - is_undone.astype(np.int64)
 
 
-@kernel
+@traced(returns=types.UniTuple(types.int64, 3))
 def _replacement(
     items, load, logcnt, layer, h, P, best, target, node_of, share, smaller, rise,
     highest, second, highest_gpu, is_limited, remaining, holds, held,
@@ -247,89 +251,116 @@ def _replacement(
     The GPU is -1 if none makes the loads that change less than ``best``. Loads that fall by the
     change elsewhere are counted as they are.
     """
-    S = items.shape[1]
-    E = share.size
+    S, E = items.shape[1], share.shape[0]
     node = h // P
-    for e in range(E):
-        highest[e] = -1.0
-        second[e] = -1.0
-        highest_gpu[e] = -1
+    first_gpu = node * P
+
+    def after_copies(g, k, e, after, change):
+        """Return the place behind the copies of e from k on, and a load changed by each."""
+
+        def is_copy(at, _):
+            return (at < S) & (items[g, minimum(at, S - 1)] == e)
+
+        return while_loop(is_copy, lambda at, after: [at + 1, after + change], k, after)
+
+    def each_expert(g, body, *carried):
+        """Run ``body(k, e, *carried)`` for the first place k of each expert e on a GPU."""
+
+        def run(k, *carried):
+            e = items[g, k] + 0
+            behind, _ = after_copies(g, k, e, share[e] + 0, share[e] * 0)
+            return behind, *(body(k, e, *carried) or ())
+
+        return while_loop(lambda k, *_: k < S, run, h * 0, *carried)[1:]
+
+    def is_allowed(g, leaving, coming):
+        def few():
+            return [_growth(holds, held, g, leaving, coming) <= remaining]
+
+        (result,) = cond(is_limited, few, lambda: [~is_limited])
+        return result
+
+    def elsewhere(e, g):
+        return select(highest_gpu[e] == g, second[e], highest[e])
+
     # The two largest loads of GPUs that hold an expert, after it has lost a copy elsewhere.
-    for g in range(node * P, node * P + P):
-        k = 0
-        while k < S:
-            e = items[g, k]
-            after = load[g]
-            while k < S and items[g, k] == e:
-                after += rise[e]
-                k += 1
-            if after > highest[e]:
-                second[e] = highest[e]
-                highest[e] = after
-                highest_gpu[e] = g
-            elif after > second[e]:
-                second[e] = after
-    result_gpu = -1
-    result_k = 0
-    result = 0
+    def clear(e):
+        highest[e] = -1
+        second[e] = -1
+        highest_gpu[e] = -1
+
+    fori(E, clear)
+
+    def compare(g):
+        def compare_expert(k, e):
+            _, after = after_copies(g, k, e, load[g] + 0, rise[e])
+            most, is_more = highest[e] + 0, after > highest[e]
+            second[e] = maximum(select(is_more, most, after), second[e])
+            highest[e] = maximum(after, most)
+            highest_gpu[e] = select(is_more, g, highest_gpu[e])
+
+        each_expert(g, compare_expert)
+
+    fori(first_gpu + P, compare, start=first_gpu)
+
     # The fullest GPU gives up a copy: for the largest other one that fits, else the least.
-    k = 0
-    while k < S:
-        e = items[h, k]
-        first = k
-        after = load[h] - share[e]
-        while k < S and items[h, k] == e:
-            after += rise[e] if k > first else 0.0
-            k += 1
-        elsewhere = second[e] if highest_gpu[e] == h else highest[e]
-        if logcnt[layer, e] > 1 and max(after, elsewhere) < best:
-            fitting = -1
-            least = -1
-            for f in range(E):
-                if node_of[f] != node or f == e:
-                    continue
-                if is_limited and _transfers(holds, held, h, e, f) > remaining:
-                    continue
-                if after + smaller[f] <= target and (fitting < 0 or smaller[f] > smaller[fitting]):
-                    fitting = f
-                if least < 0 or smaller[f] < smaller[least]:
-                    least = f
-            f = fitting if fitting >= 0 else least
-            if f >= 0 and max(after + smaller[f], elsewhere) < best:
-                best = max(after + smaller[f], elsewhere)
-                result_gpu = h
-                result_k = first
-                result = f
+    def give_up(k, e, *result):
+        _, after = after_copies(h, k + 1, e, load[h] - share[e], rise[e])
+        other = elsewhere(e, h)
+
+        def choose(f, fitting, least):
+            there = (node_of[f] == node) & (f != e)
+
+            def look():
+                allowed, size = is_allowed(h, e, f), smaller[f] + 0
+                is_larger = (fitting < 0) | (size > smaller[maximum(fitting, 0)])
+                is_least = (least < 0) | (size < smaller[maximum(least, 0)])
+                is_fitting = allowed & (after + size <= target) & is_larger
+                return select(is_fitting, f, fitting), select(allowed & is_least, f, least)
+
+            return cond(there, look, lambda: (fitting, least))
+
+        def replace():
+            fitting, least = fori(E, choose, h * 0 - 1, h * 0 - 1)
+            f = select(fitting >= 0, fitting, least)
+            peak = maximum(after + smaller[maximum(f, 0)], other)
+            return better((f >= 0) & (peak < result[0]), (peak, h, k, f), result)
+
+        is_possible = (logcnt[layer, e] > 1) & (maximum(after, other) < result[0])
+        return cond(is_possible, replace, lambda: result)
+
+    def better(condition, new, old):
+        return [select(condition, a, b) for a, b in zip(new, old, strict=True)]
+
     # An expert of the fullest GPU gets a further copy elsewhere, in place of one of several.
-    k = 0
-    while k < S:
-        f = items[h, k]
-        after = load[h]
-        while k < S and items[h, k] == f:
-            after -= share[f] - smaller[f]
-            k += 1
-        if after >= best:
-            continue
-        for g in range(node * P, node * P + P):
-            if g == h or load[g] + smaller[f] - share[items[g, 0]] >= best:
-                continue
-            j = 0
-            while j < S:
-                e = items[g, j]
-                first = j
-                there = load[g] + smaller[f] - share[e]
-                while j < S and items[g, j] == e:
-                    there += rise[e] if j > first else 0.0
-                    j += 1
-                if logcnt[layer, e] == 1 or e == f:
-                    continue
-                elsewhere = second[e] if highest_gpu[e] == g else highest[e]
-                after_all = max(after, there, elsewhere)
-                if after_all < best and not (
-                    is_limited and _transfers(holds, held, g, e, f) > remaining
-                ):
-                    best = after_all
-                    result_gpu = g
-                    result_k = first
-                    result = f
-    return result_gpu, result_k, result
+    def copy_elsewhere(k, f, *result):
+        _, after = after_copies(h, k, f, load[h] + 0, smaller[f] - share[f])
+
+        def look_at(g, *result):
+            most = load[g] + smaller[f] - share[items[g, 0]]
+
+            def replace(j, e, *result):
+                _, there = after_copies(g, j + 1, e, load[g] + smaller[f] - share[e], rise[e])
+                peak = maximum(maximum(after, there), elsewhere(e, g))
+                is_possible = (logcnt[layer, e] > 1) & (e != f) & (peak < result[0])
+
+                def update():
+                    return better(is_allowed(g, e, f), (peak, g, j, f), result)
+
+                return cond(is_possible, update, lambda: result)
+
+            return cond(
+                (g != h) & (most < result[0]),
+                lambda: each_expert(g, replace, *result),
+                lambda: result,
+            )
+
+        return cond(
+            after < result[0],
+            lambda: fori(first_gpu + P, look_at, *result, start=first_gpu),
+            lambda: result,
+        )
+
+    result = each_expert(h, give_up, best, h * 0 - 1, h * 0, h * 0)
+    result = each_expert(h, copy_elsewhere, *result)
+    return result[1:]
