@@ -240,5 +240,5 @@ def _starts(cluster: Cluster) -> Iterator[_Start]:
                 lambda target, light: np.maximum(target - others * light, target / 2), to_lightest
             )
         # For layers that these leave far from the target.
-        for part, to_lightest in ((0.75, False), (0.9, True)):
-            yield _Start(lambda target, light, part=part: part * target, to_lightest)
+        yield _Start(lambda target, light: 0.75 * target, False)
+        yield _Start(lambda target, light: 0.9 * target, True)

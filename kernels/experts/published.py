@@ -24,8 +24,8 @@ DIGITS, RADIX = 4, 256
 # The lower half of a word: the number of a copy.
 NUMBER = 2**32 - 1
 # Nodes that are packed side by side, those of several layers too. Each step of one waits for the
-# step before, and leaves the processor time for another one. If their number is odd, the last has
-# an earlier one beside it, or whatever stands in new arrays.
+# step before, and leaves the processor time for another one. If their number is odd, the last one
+# has an earlier one beside it, or one without loads.
 ABREAST = 2
 
 
@@ -48,6 +48,7 @@ def pack_groups(loads, bits, nodes, order):
     lighter_load = np.empty((ABREAST, 2 * leaves), loads.dtype)
     lighter_pack = np.empty((ABREAST, 2 * leaves), np.int64)
     filled = np.empty((ABREAST, nodes), np.int64)
+    _clear(falling)
     for begin in range(0, L, ABREAST):
         rows = min(ABREAST, L - begin)
         for row in range(rows):
@@ -114,6 +115,7 @@ def place(loads, bits, order, nodes, gpus, ceiling, to_lightest, phy2log, logcnt
     lighter_load = np.empty((ABREAST, 2 * leaves), loads.dtype)
     lighter_pack = np.empty((ABREAST, 2 * leaves), np.int64)
     filled = np.empty((ABREAST, P), np.int64)
+    _clear(copy_load)
     for begin in range(0, L * nodes, ABREAST):
         rows = min(ABREAST, L * nodes - begin)
         for row in range(rows):
@@ -147,6 +149,16 @@ def place(loads, bits, order, nodes, gpus, ceiling, to_lightest, phy2log, logcnt
                 at = node * C + (slot[row, k] if S > 1 else copy[row, k])
                 phy2log[layer, at] = expert
                 copies[layer, at] = expert << 32 | word & NUMBER
+
+
+@traced()
+def _clear(loads):
+    """Set loads to 0; ``np.zeros`` takes longer to compile."""
+
+    def clear(i):
+        loads[i] = 0
+
+    fori(loads.shape[0] * loads.shape[1], clear)
 
 
 @traced(returns=types.int64)
@@ -375,6 +387,7 @@ def _pack(falling, S, lighter_load, lighter_pack, filled, slot):
     def leave_out(pack):
         for row in rows:
             bits[row, W + pack] = full
+            lighter_pack[row, W + pack] = 0
 
     fori(W, leave_out, start=P)
 
