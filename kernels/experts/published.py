@@ -14,13 +14,12 @@ import numpy as np
 from numba import types
 
 from ..shared.compiling import kernel
-from ..shared.tracing import cond, either, fori, traced, while_loop
+from ..shared.sorting import COUNTERS, sort_words
+from ..shared.tracing import fori, traced, while_loop
 from ..shared.vectors import maximum, minimum, reduce, select, spread
 
 # The bits of no positive float32 are more; as many bits number what is sorted.
 MOST_BITS = 2**31 - 1
-# Keys are sorted by four digits of 8 bits.
-DIGITS, RADIX = 4, 256
 # The lower half of a word: the number of a copy.
 NUMBER = 2**32 - 1
 # Nodes that are packed side by side, those of several layers too. Each step of one waits for the
@@ -40,7 +39,7 @@ def pack_groups(loads, bits, nodes, order):
     S = K // nodes
     words = np.empty(K, np.int64)
     spare = np.empty(K, np.int64)
-    digits = np.empty(DIGITS * RADIX, np.int64)
+    digits = np.empty(COUNTERS, np.int64)
     own = np.empty((ABREAST, K), np.int64)
     falling = np.empty((ABREAST, K), loads.dtype)
     slot = np.empty((ABREAST, K), np.int64)
@@ -55,7 +54,7 @@ def pack_groups(loads, bits, nodes, order):
             layer = begin + row
             for j in range(K):
                 words[j] = (MOST_BITS - np.int64(bits[layer, j])) << 32 | j
-            result = spare if _sort(words, spare, digits) else words
+            result = spare if sort_words(words, spare, digits) else words
             for k in range(K):
                 own[row, k] = result[k] & MOST_BITS
                 falling[row, k] = loads[layer, own[row, k]]
@@ -88,7 +87,7 @@ def place(loads, bits, order, nodes, gpus, ceiling, to_lightest, phy2log, logcnt
     S = R // gpus
     words = np.empty(M, np.int64)
     spare = np.empty(M, np.int64)
-    digits = np.empty(DIGITS * RADIX, np.int64)
+    digits = np.empty(COUNTERS, np.int64)
     # By rank in the falling order of experts: number within the node, load, copies. Of the first
     # two _merge reads one more.
     number = np.empty(M + 1, np.int64)
@@ -124,7 +123,7 @@ def place(loads, bits, order, nodes, gpus, ceiling, to_lightest, phy2log, logcnt
             for j in range(M):
                 key = MOST_BITS - np.int64(bits[layer, order[layer, first + j]])
                 words[j] = key << 32 | j
-            result = spare if _sort(words, spare, digits) else words
+            result = spare if sort_words(words, spare, digits) else words
             for i in range(M):
                 number[i] = result[i] & MOST_BITS
                 load[i] = loads[layer, order[layer, first + number[i]]]
@@ -166,57 +165,6 @@ def _power_of_2(least):
     """Return the least power of 2 that is not below a number."""
     (power,) = while_loop(lambda power: power < least, lambda power: [2 * power], least * 0 + 1)
     return power
-
-
-@traced(returns=types.boolean)
-def _sort(words, spare, digits):
-    """Sort words (n,) by their upper 32 bits, the rest in the order in which it comes.
-
-    Return whether the result is in ``spare`` (n,); ``digits`` (DIGITS * RADIX,) is a workspace.
-    """
-    n = words.shape[0]
-
-    def clear(i):
-        digits[i] = 0
-
-    fori(digits.shape[0], clear)
-
-    def count(i):
-        word = words[i] >> 32
-        for digit in range(DIGITS):
-            value = digit * RADIX + (word >> 8 * digit & RADIX - 1)
-            digits[value] = digits[value] + 1
-
-    fori(n, count)
-
-    def sort_by(digit, in_spare):
-        source, target = either(in_spare, spare, words), either(in_spare, words, spare)
-
-        def place_of(i):
-            return digit * RADIX + (source[i] >> 32 + 8 * digit & RADIX - 1)
-
-        def add(value, below):
-            count = digits[digit * RADIX + value] + 0
-            digits[digit * RADIX + value] = below
-            return [below + count]
-
-        def move(i):
-            value = place_of(i)
-            at = digits[value] + 0
-            target[at] = source[i]
-            digits[value] = at + 1
-
-        def deal():
-            fori(n * 0 + RADIX, add, 0)
-            fori(n, move)
-
-        # Loads that are small integers share their lower digits.
-        differs = digits[place_of(0)] < n
-        cond(differs, deal)
-        return [in_spare ^ differs]
-
-    (in_spare,) = fori(n * 0 + DIGITS, sort_by, n < 0)
-    return in_spare
 
 
 @traced(returns=types.UniTuple(types.int64, 3))
