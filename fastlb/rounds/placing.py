@@ -32,22 +32,22 @@ def place(transfers: Transfers, limits: Sequence[Limit], bound: int) -> Integers
     First fit, heaviest first, comes first. Where it misses the bound, groups exchange transfers:
     transfers of at most two groups each are coloured within the bound where the groups have two
     sides, or where all limits are even, so that Euler's directions make two sides. All goes into
-    earlier rounds then as far as there is room.
+    earlier rounds then as far as there is room, which there is not where one side is full.
     """
     if not transfers.count:
         return np.empty(0, dtype=np.int64)
     needed, T = without_implied(limits), transfers.count
     order = heaviest_first(transfers)
-    full = transfers.waiting is None and _full_on_a_side(needed, bound)
+    is_full = transfers.waiting is None and _full_on_a_side(needed, bound)
     placed = 0
-    if not full:
+    if not is_full:
         rounds, placed = _first_fit(transfers, order, grouped(T, needed, bound, bound), bound)
     if placed == T:
         return rounds
     coloured = None if transfers.waiting is not None else _coloured(needed, order, bound)
     if coloured is not None:
         order, coloured = _earliest_first(transfers, coloured, order)
-        if full:
+        if is_full:
             return coloured
         width = int(coloured.max()) + 1
         rounds, placed = _first_fit(transfers, order, grouped(T, needed, bound, width), width)

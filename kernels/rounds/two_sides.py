@@ -29,6 +29,8 @@ def colour_two_sides(order, groups, table, free, rounds):
     group is free in round c, and no other bits.
     """
     words = free.shape[1]
+    # Of each group the first word with a round in which it is free, or one before.
+    begins = np.zeros(free.shape[0], np.int64)
     meter = new_meter()
     steps = 0
     for i in range(order.size):
@@ -37,18 +39,18 @@ def colour_two_sides(order, groups, table, free, rounds):
         steps = 0
         moving = order[i]
         u, v = groups[moving, 0], groups[moving, 1]
-        # Rounds in which both are free, or else each of them.
-        a, b, both = -1, -1, -1
-        for word in range(words):
-            if free[u, word] & free[v, word]:
-                both = 64 * word + lowest_bit(free[u, word] & free[v, word])
-                break
-            if a < 0 and free[u, word]:
-                a = 64 * word + lowest_bit(free[u, word])
-            if b < 0 and free[v, word]:
-                b = 64 * word + lowest_bit(free[v, word])
-        if both >= 0:
-            a, b = both, both
+        while free[u, begins[u]] == 0:
+            begins[u] += 1
+        while free[v, begins[v]] == 0:
+            begins[v] += 1
+        a = 64 * begins[u] + lowest_bit(free[u, begins[u]])
+        b = 64 * begins[v] + lowest_bit(free[v, begins[v]])
+        word = max(begins[u], begins[v])
+        while word < words and free[u, word] & free[v, word] == 0:
+            word += 1
+        if word < words:
+            a = 64 * word + lowest_bit(free[u, word] & free[v, word])
+            b = a
         if u > 0:
             table[u, a] = moving
             free[u, a // 64] ^= ONE << np.uint64(a % 64)
@@ -67,6 +69,7 @@ def colour_two_sides(order, groups, table, free, rounds):
                 # The last one: it was in b, and is in a now.
                 free[v, a // 64] ^= ONE << np.uint64(a % 64)
                 free[v, b // 64] ^= ONE << np.uint64(b % 64)
+                begins[v] = min(begins[v], b // 64)
                 break
             moving = next_moving
             side = 1 - side
