@@ -43,14 +43,15 @@ def colour_two_sides(order, groups, table, free, rounds):
             begins[u] += 1
         while free[v, begins[v]] == 0:
             begins[v] += 1
-        a = 64 * begins[u] + lowest_bit(free[u, begins[u]])
-        b = 64 * begins[v] + lowest_bit(free[v, begins[v]])
         word = max(begins[u], begins[v])
         while word < words and free[u, word] & free[v, word] == 0:
             word += 1
         if word < words:
             a = 64 * word + lowest_bit(free[u, word] & free[v, word])
             b = a
+        else:
+            a = 64 * begins[u] + lowest_bit(free[u, begins[u]])
+            b = 64 * begins[v] + lowest_bit(free[v, begins[v]])
         if u > 0:
             table[u, a] = moving
             free[u, a // 64] ^= ONE << np.uint64(a % 64)
