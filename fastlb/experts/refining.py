@@ -167,7 +167,7 @@ def refined(
     tolerance : float
         How far above the bound the largest load may remain.
     effort : int or None
-        Pairs of GPUs compared at most in a layer, in each attempt.
+        Pairs of GPUs compared in a layer, of which each attempt has a part.
     previous : (L, R), optional
         The placement to begin with; without ``moves`` it is given up where a new one is lower by
         more than the tolerance.

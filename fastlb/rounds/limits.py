@@ -163,8 +163,8 @@ def without_implied(limits: Sequence[Limit]) -> list[Limit]:
             # A limit beyond the transfers that there are is as good as none, and has no overflow.
             both = np.minimum(send.most, send.totals) + np.minimum(receive.most, receive.totals)
             # Of two limits that imply each other one must stay.
-            kept = result["send"].most, result["receive"].most
-            alone = (kept[0] < NO_LIMIT) & (kept[1] < NO_LIMIT)
+            after = result["send"].most, result["receive"].most
+            alone = (after[0] < NO_LIMIT) & (after[1] < NO_LIMIT)
             result["per_node"] = _lifted(node, (both <= node.most) & alone)
     if link is not None:
         implied = np.zeros(len(link.most), dtype=bool)

@@ -48,7 +48,8 @@ def refine(loads, nodes, gpus, target, effort, moves, previous, phy2log, logcnt,
     highest = np.empty(E, np.float64)
     second = np.empty(E, np.float64)
     highest_gpu = np.empty(E, np.int64)
-    # How many copies a GPU holds, and whether it held one before; looked at under a limit alone.
+    # How many copies of an expert a GPU holds, and whether it held one before (0 or 1): for the
+    # limit on moves alone.
     rows = gpus if is_limited else 0
     holds = np.empty((rows, E), np.int64)
     held = np.empty((rows, E), np.int64)
