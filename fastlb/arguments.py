@@ -158,8 +158,9 @@ def tensor_as_array(name: str, values: Any) -> Any:
     except (AttributeError, BufferError, RuntimeError, TypeError, ValueError) as error:
         device = getattr(values, "device", None)
         where = "" if device is None else f" on {written(str(device))}"
+        dtype = f" of dtype {values.dtype}" if hasattr(values, "dtype") else ""
         raise TypeError(
             f"{name} must be an array in the CPU's memory, of a dtype that NumPy has, got "
-            f"{type(values).__name__}{where} ({written(str(error))}): pass such as "
+            f"{type(values).__name__}{dtype}{where} ({written(str(error))}): pass such as "
             f"{name}.detach().cpu(), or {name}.detach().float().cpu()"
         ) from None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arguments import as_array, refused_dtype
+from ..arguments import as_array
 from .placement import Placement
 from .problem import Cluster
 from .transfers import by_group, holdings
@@ -26,8 +26,9 @@ def read_previous(previous: Any, batch: tuple[int, ...], cluster: Cluster) -> ND
     """
     array = previous.phy2log if isinstance(previous, Placement) else as_array("previous", previous)
     if array.dtype.kind not in "iu":
-        got = refused_dtype("previous", array.dtype)
-        raise TypeError(f"previous must be a Placement or integers, its phy2log, got {got}")
+        raise TypeError(
+            f"previous must be a Placement or integers, its phy2log, got dtype {array.dtype}"
+        )
     shape = (*batch, cluster.replicas)
     if array.shape != shape:
         raise ValueError(

@@ -64,8 +64,8 @@ def place_experts(
     tolerance : float
         How far above the bound the fullest GPU may remain; for ``"refined"``.
     effort : int, optional
-        Pairs of GPUs that ``"refined"`` compares at most in a layer, in each of its attempts.
-        Default: 16 for each GPU.
+        Pairs of GPUs that ``"refined"`` compares in a layer, of which each of its attempts has
+        a part, from a twelfth to a half. Default: 6 for each slot.
     previous : Placement or (*batch, replicas) integers, optional
         The placement in use, or its ``phy2log``. ``"refined"`` begins with it and lets experts
         stay in their slots; the result's ``transfers`` count the experts that come to a GPU.

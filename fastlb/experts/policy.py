@@ -22,7 +22,8 @@ def rebalance_experts(
     Parameters
     ----------
     weight : (layers, experts)
-        Load of every expert; a NumPy array, or a tensor on the CPU, which is read in place.
+        Load of every expert: a NumPy array, or a tensor on the CPU of a dtype that NumPy has,
+        without a gradient, which is read in place. Others are refused with what to do.
     num_replicas : int
         Copies of experts in a layer, a multiple of ``num_gpus``.
     num_groups : int
@@ -70,8 +71,12 @@ def _as_library_of(tensor: Any, array: NDArray[Any]) -> Any:
     It shares the array's memory. NumPy arrays, lists and tensors of libraries without such a
     function get the array itself.
     """
-    library = sys.modules.get(type(tensor).__module__.partition(".")[0])
     if isinstance(tensor, np.ndarray) or not hasattr(tensor, "__dlpack__"):
         return array
-    convert = getattr(library, "from_dlpack", None)
-    return array if convert is None else convert(array)
+    # A user's own class of tensors is of the library whose class it is derived from.
+    for base in type(tensor).__mro__:
+        library = sys.modules.get(base.__module__.partition(".")[0])
+        convert = getattr(library, "from_dlpack", None)
+        if convert is not None:
+            return convert(array)
+    return array

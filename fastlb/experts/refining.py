@@ -167,7 +167,7 @@ def refined(
     tolerance : float
         How far above the bound the largest load may remain.
     effort : int or None
-        Pairs of GPUs compared at most in a layer, in each attempt.
+        Pairs of GPUs compared in a layer, of which each attempt has a part.
     previous : (L, R), optional
         The placement to begin with; without ``moves`` it is given up where a new one is lower by
         more than the tolerance.
@@ -239,3 +239,6 @@ def _starts(cluster: Cluster) -> Iterator[_Start]:
             yield _Start(
                 lambda target, light: np.maximum(target - others * light, target / 2), to_lightest
             )
+        # For layers that these leave far from the target.
+        yield _Start(lambda target, light: 0.75 * target, False)
+        yield _Start(lambda target, light: 0.9 * target, True)

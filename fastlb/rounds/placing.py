@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..accelerate import kernels
 from .limits import Groups, Limit, grouped, halves, without_implied
-from .transfers import OPEN, UNUSED
+from .transfers import OPEN, UNUSED, ascending
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 # Times that transfers go late and early again where first fit alone misses the bound: of 240 plans
 # and mixed limits on small networks more passes improved none.
 PASSES = 2
+# Limits of which each transfer has one at most, so that groups are on two sides.
+SIDES = {"send", "receive"}
 
 
 def place(transfers: Transfers, limits: Sequence[Limit], bound: int) -> Integers:
@@ -29,18 +32,23 @@ def place(transfers: Transfers, limits: Sequence[Limit], bound: int) -> Integers
     First fit, heaviest first, comes first. Where it misses the bound, groups exchange transfers:
     transfers of at most two groups each are coloured within the bound where the groups have two
     sides, or where all limits are even, so that Euler's directions make two sides. All goes into
-    earlier rounds then as far as there is room.
+    earlier rounds then as far as there is room, which there is not where one side is full.
     """
     if not transfers.count:
         return np.empty(0, dtype=np.int64)
     needed, T = without_implied(limits), transfers.count
     order = heaviest_first(transfers)
-    rounds, placed = _first_fit(transfers, order, grouped(T, needed, bound, bound), bound)
+    is_full = transfers.waiting is None and _full_on_a_side(needed, bound)
+    placed = 0
+    if not is_full:
+        rounds, placed = _first_fit(transfers, order, grouped(T, needed, bound, bound), bound)
     if placed == T:
         return rounds
     coloured = None if transfers.waiting is not None else _coloured(needed, order, bound)
     if coloured is not None:
         order, coloured = _earliest_first(transfers, coloured, order)
+        if is_full:
+            return coloured
         width = int(coloured.max()) + 1
         rounds, placed = _first_fit(transfers, order, grouped(T, needed, bound, width), width)
         # Groups that share a row may have no room where each of them has.
@@ -51,6 +59,19 @@ def place(transfers: Transfers, limits: Sequence[Limit], bound: int) -> Integers
         groups = grouped(T, needed, bound, width)
         rounds, placed = _first_fit(transfers, order, groups, width)
     return _forth_and_back(transfers, order, groups, rounds, bound)
+
+
+def _full_on_a_side(limits: Sequence[Limit], bound: int) -> bool:
+    """Tell whether all that send, or all that receive, have as many transfers as they may have.
+
+    First fit would meet the bound by chance alone then, and no transfer can go into an earlier
+    round than the one that it has.
+    """
+    binding = [limit for limit in limits if limit.binding.any()]
+    return {limit.name for limit in binding} <= SIDES and any(
+        bool((limit.totals[limit.totals > 0] == limit.most[limit.totals > 0] * bound).all())
+        for limit in binding
+    )
 
 
 def _forth_and_back(
@@ -68,7 +89,7 @@ def _forth_and_back(
             count = int(rounds.max()) + 1
             if count == bound and way is reverse:
                 return rounds
-            from_the_end = order[_ascending(count - 1 - rounds[order])]
+            from_the_end = order[ascending(count - 1 - rounds[order])]
             rounds, _ = _first_fit(way, from_the_end, groups, count)
     return rounds
 
@@ -80,26 +101,16 @@ def heaviest_first(transfers: Transfers) -> Integers:
     if amount is not None:
         order = _descending(amount)
     if waiting is not None:
-        order = order[_ascending(waiting.tails.max() - waiting.tails[order])]
+        order = order[ascending(waiting.tails.max() - waiting.tails[order])]
     return order
 
 
 def _descending(amount: NDArray[Any]) -> Integers:
     """Return the order of amounts, the largest first, of equals the first."""
     if amount.dtype.kind == "i" and amount.max() < 2**62 // len(amount):
-        return _ascending(amount.max() - amount)
+        return ascending(amount.max() - amount)
     backwards = np.argsort(amount[::-1], kind="stable")[::-1]
     return np.ascontiguousarray(len(amount) - 1 - backwards)
-
-
-def _ascending(keys: Integers) -> Integers:
-    """Return the stable order of keys from 0 to 2**62 / T.
-
-    A sort of keys and numbers in one is several times as fast as a stable ``np.argsort``.
-    """
-    T = len(keys)
-    order: Integers = np.sort(keys * T + np.arange(T)) % T
-    return order
 
 
 def _first_fit(
@@ -140,17 +151,16 @@ def _as_edges(groups: Groups) -> Groups | None:
 def _coloured(limits: Sequence[Limit], order: Integers, bound: int) -> Integers | None:
     """Return rounds of transfers in two groups each, or None where there are more."""
     binding = [limit for limit in limits if limit.binding.any()]
-    width = bound
-    if [limit.name for limit in binding] == ["per_node"]:
+    names = {limit.name for limit in binding}
+    if names == {"per_node"}:
         (limit,) = binding
-        if (limit.most[limit.binding] % 2).any():
-            width = 3 * bound
-        else:
+        if not (limit.most[limit.binding] % 2).any():
             ends = np.stack(limit.columns, axis=1)
             forward = kernels("rounds.orientation").orient(ends, len(limit.totals))
-            limits = halves(limit, forward)
-    elif "per_node" in {limit.name for limit in binding}:
-        width = 3 * bound
+            binding, names = halves(limit, forward), SIDES
+    if names <= SIDES:
+        return _coloured_on_two_sides(grouped(len(order), binding, bound, bound), order, bound)
+    width = 3 * bound if "per_node" in names else bound
     edges = _as_edges(grouped(len(order), limits, bound, width))
     if edges is None:
         return None
@@ -168,6 +178,40 @@ def _coloured(limits: Sequence[Limit], order: Integers, bound: int) -> Integers 
     return records[:, 3, 0].astype(np.int64)
 
 
+def _coloured_on_two_sides(groups: Groups, order: Integers, bound: int) -> Integers:
+    """Return rounds of transfers with a group on the left, one on the right, or one of them."""
+    columns = list(groups.numbers.T)
+    if (groups.most[1:] > 1).any():
+        columns = [_parts(column, bound) for column in columns]
+        for left, right in pairwise(columns):
+            right[right > 0] += left.max()
+    sides = np.zeros((len(order), 2), dtype=np.int32)
+    for side, column in enumerate(columns):
+        sides[:, side] = column
+    table = np.full((int(sides.max()) + 1, bound), -1, dtype=np.int32)
+    # Bits of the rounds, of which a group is free in all.
+    bits = np.full(bound // 64 + 1, 2**64 - 1, dtype=np.uint64)
+    bits[-1] = 2 ** (bound % 64) - 1
+    free, rounds = np.tile(bits, (len(table), 1)), np.zeros(len(order), dtype=np.int64)
+    kernels("rounds.two_sides").colour_two_sides(order, sides, table, free, rounds)
+    return rounds
+
+
+def _parts(groups: NDArray[np.int32], most: int) -> NDArray[np.int32]:
+    """Return groups (T,) cut into parts of at most so many transfers, from 1 on; 0 remains 0.
+
+    Where a group may have two transfers in a round, two parts may have one each.
+    """
+    order = ascending(groups.astype(np.int64))
+    ordered = groups[order]
+    begins = np.flatnonzero(np.diff(ordered, prepend=-1))
+    places = np.arange(len(ordered))
+    within = places - np.repeat(begins, np.diff(begins, append=len(ordered)))
+    parts = np.empty_like(groups)
+    parts[order] = np.cumsum((within % most == 0) & (ordered > 0)) * (ordered > 0)
+    return parts
+
+
 def _earliest_first(
     transfers: Transfers, rounds: Integers, order: Integers
 ) -> tuple[Integers, Integers]:
@@ -181,7 +225,7 @@ def _earliest_first(
         rank = np.empty(len(sizes), dtype=np.int64)
         rank[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))
         ranked = rank[rounds]
-        return _ascending(ranked), ranked
+        return ascending(ranked), ranked
     count, T = int(rounds.max()) + 1, transfers.count
     first = np.full(count, T)
     np.minimum.at(first, rounds[order], np.arange(T))
@@ -190,7 +234,7 @@ def _earliest_first(
     by_weight = rank[rounds][order]
     link = transfers.links[order]
     # By link, and within it by weight, the heaviest first; there the rounds in ascending order.
-    by_weight[_ascending(link)] = np.sort(link * count + by_weight) % count
+    by_weight[ascending(link)] = np.sort(link * count + by_weight) % count
     ranked = np.empty_like(by_weight)
     ranked[order] = by_weight
-    return order[_ascending(by_weight)], ranked
+    return order[ascending(by_weight)], ranked

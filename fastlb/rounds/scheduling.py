@@ -87,9 +87,10 @@ def schedule(
     -----
     First fit, heaviest first, comes first; where it misses the bound, the transfers are coloured
     as the edges of a multigraph (Konig 1916), after Euler's directions for an even ``per_node``,
-    and then each goes into the earliest round that has room. Where a transfer counts for more than
-    two limits of nodes, or transfers wait for others, first fit goes from the end and from the
-    start in turn instead, which closes gaps.
+    and then each goes into the earliest round that has room. Where all senders, or all receivers,
+    have as many transfers as the bound allows them, they are coloured at once. Where a transfer
+    counts for more than two limits of nodes, or transfers wait for others, first fit goes from the
+    end and from the start in turn instead, which closes gaps.
 
     Examples
     --------

@@ -105,9 +105,24 @@ class Transfers:
     @cached_property
     def links(self) -> Integers:
         """Number (T,) of the link from sender to receiver, below T."""
-        src, dst = self.ends
-        numbers: Integers = np.unique(src * len(self.nodes) + dst, return_inverse=True)[1]
+        (src, dst), n = self.ends, len(self.nodes)
+        pairs = src * n + dst
+        if n**2 * self.count >= 2**62:
+            pairs = np.unique(pairs, return_inverse=True)[1]
+        order = ascending(pairs)
+        numbers = np.empty_like(order)
+        numbers[order] = np.cumsum(np.diff(pairs[order], prepend=pairs[order[:1]]) != 0)
         return numbers
+
+
+def ascending(keys: Integers) -> Integers:
+    """Return the stable order of keys from 0 to 2**62 / T.
+
+    A sort of keys and numbers in one is several times as fast as a stable ``np.argsort``.
+    """
+    T = len(keys)
+    order: Integers = np.sort(keys * T + np.arange(T)) % T
+    return order
 
 
 def read_transfers(src: Any, dst: Any, amount: Any, hops: bool) -> Transfers:

@@ -13,14 +13,19 @@ divided and added as such. ``bits`` are those of the same loads in float32, whic
 import numpy as np
 from numba import types
 
-from ..shared.compiling import inlined, kernel
-from ..shared.tracing import cond, either, fori, traced, while_loop
-from ..shared.vectors import maximum, minimum, select
+from ..shared.compiling import kernel
+from ..shared.sorting import COUNTERS, sort_words
+from ..shared.tracing import fori, traced, while_loop
+from ..shared.vectors import maximum, minimum, reduce, select, spread
 
 # The bits of no positive float32 are more; as many bits number what is sorted.
 MOST_BITS = 2**31 - 1
-# Keys are sorted by four digits of 8 bits.
-DIGITS, RADIX = 4, 256
+# The lower half of a word: the number of a copy.
+NUMBER = 2**32 - 1
+# Nodes that are packed side by side, those of several layers too. Each step of one waits for the
+# step before, and leaves the processor time for another one. If their number is odd, the last one
+# has an earlier one beside it, or one without loads.
+ABREAST = 2
 
 
 @kernel
@@ -34,23 +39,31 @@ def pack_groups(loads, bits, nodes, order):
     S = K // nodes
     words = np.empty(K, np.int64)
     spare = np.empty(K, np.int64)
-    digits = np.empty(DIGITS * RADIX, np.int64)
-    falling = np.empty(K, loads.dtype)
-    slot = np.empty(K, np.int64)
-    queue_load = np.empty(nodes + K, loads.dtype)
-    queue_pack = np.empty(nodes + K, np.int64)
-    filled = np.empty(nodes, np.int64)
-    for layer in range(L):
-        for j in range(K):
-            words[j] = (MOST_BITS - np.int64(bits[layer, j])) << 32 | j
-        result = spare if _sort(words, spare, digits) else words
-        for k in range(K):
-            falling[k] = loads[layer, result[k] & MOST_BITS]
+    digits = np.empty(COUNTERS, np.int64)
+    own = np.empty((ABREAST, K), np.int64)
+    falling = np.empty((ABREAST, K), loads.dtype)
+    slot = np.empty((ABREAST, K), np.int64)
+    leaves = _power_of_2(nodes)
+    lighter_load = np.empty((ABREAST, 2 * leaves), loads.dtype)
+    lighter_pack = np.empty((ABREAST, 2 * leaves), np.int64)
+    filled = np.empty((ABREAST, nodes), np.int64)
+    _clear(falling)
+    for begin in range(0, L, ABREAST):
+        rows = min(ABREAST, L - begin)
+        for row in range(rows):
+            layer = begin + row
+            for j in range(K):
+                words[j] = (MOST_BITS - np.int64(bits[layer, j])) << 32 | j
+            result = spare if sort_words(words, spare, digits) else words
+            for k in range(K):
+                own[row, k] = result[k] & MOST_BITS
+                falling[row, k] = loads[layer, own[row, k]]
         if S > 1:
-            _pack(falling, S, queue_load, queue_pack, filled, slot)
-        for k in range(K):
-            own = result[k] & MOST_BITS
-            order[layer, slot[k] if S > 1 else own] = own
+            _pack(falling, S, lighter_load, lighter_pack, filled, slot)
+        for row in range(rows):
+            for k in range(K):
+                at = slot[row, k] if S > 1 else own[row, k]
+                order[begin + row, at] = own[row, k]
 
 
 @kernel
@@ -74,131 +87,95 @@ def place(loads, bits, order, nodes, gpus, ceiling, to_lightest, phy2log, logcnt
     S = R // gpus
     words = np.empty(M, np.int64)
     spare = np.empty(M, np.int64)
-    digits = np.empty(DIGITS * RADIX, np.int64)
-    # By place in the falling order of experts: number within the node, load, copies.
-    number = np.empty(M, np.int64)
-    load = np.empty(M, loads.dtype)
+    digits = np.empty(COUNTERS, np.int64)
+    # By rank in the falling order of experts: number within the node, load, copies. Of the first
+    # two _merge reads one more.
+    number = np.empty(M + 1, np.int64)
+    load = np.empty(M + 1, loads.dtype)
     count = np.empty(M, np.int64)
-    # By extra copy: the place of its expert, and how many copies there were before.
-    place_of = np.empty(C - M, np.int64)
+    # By extra copy: the rank of its expert, and how many copies there were before.
+    rank_of = np.empty(C - M, np.int64)
     earlier = np.empty(C - M, np.int64)
-    # Replicated experts by falling load of a copy: places and loads.
+    # Replicated experts by falling load of a copy: ranks and loads.
     heavy = np.empty(C - M, np.int64)
     heavy_load = np.empty(C - M, loads.dtype)
+    # For _merge.
     group = np.empty(M, np.int64)
     ends = np.empty(C - M, np.int64)
-    # All copies of replicated experts by falling load.
-    several = np.empty(2 * (C - M), np.int64)
-    several_load = np.empty(2 * (C - M), loads.dtype)
+    several = np.empty(2 * (C - M) + 1, np.int64)
+    several_load = np.empty(2 * (C - M) + 1, loads.dtype)
+    # By copy, all first ones before all extra ones: its expert and number as one word.
+    word_of = np.empty((ABREAST, C), np.int64)
     # All copies by falling load.
-    copy = np.empty(C, np.int64)
-    copy_load = np.empty(C, loads.dtype)
-    slot = np.empty(C, np.int64)
-    queue_load = np.empty(P + C, loads.dtype)
-    queue_pack = np.empty(P + C, np.int64)
-    filled = np.empty(P, np.int64)
-    for layer in range(L):
-        for node in range(nodes):
-            first = node * M
+    copy = np.empty((ABREAST, C), np.int64)
+    copy_load = np.empty((ABREAST, C), loads.dtype)
+    slot = np.empty((ABREAST, C), np.int64)
+    leaves = _power_of_2(P)
+    lighter_load = np.empty((ABREAST, 2 * leaves), loads.dtype)
+    lighter_pack = np.empty((ABREAST, 2 * leaves), np.int64)
+    filled = np.empty((ABREAST, P), np.int64)
+    _clear(copy_load)
+    for begin in range(0, L * nodes, ABREAST):
+        rows = min(ABREAST, L * nodes - begin)
+        for row in range(rows):
+            layer = (begin + row) // nodes
+            first = (begin + row) % nodes * M
             for j in range(M):
                 key = MOST_BITS - np.int64(bits[layer, order[layer, first + j]])
                 words[j] = key << 32 | j
-            result = spare if _sort(words, spare, digits) else words
+            result = spare if sort_words(words, spare, digits) else words
             for i in range(M):
                 number[i] = result[i] & MOST_BITS
                 load[i] = loads[layer, order[layer, first + number[i]]]
             head, replicated, light = _replicate(
-                load,
-                number,
-                ceiling[layer],
-                to_lightest,
-                count,
-                place_of,
-                earlier,
-                heavy,
+                load, number, ceiling[layer], to_lightest, count, rank_of, earlier, heavy,
                 heavy_load,
-            )
-            _merge(
-                load, number, head, replicated, light, count, place_of, heavy, heavy_load,
-                group, ends, several, several_load, copy, copy_load,
             )  # fmt: skip
-            if S > 1:
-                _pack(copy_load, S, queue_load, queue_pack, filled, slot)
-            for k in range(C):
-                extra = copy[k] - M
-                local = copy[k]
-                copy_number = 0
-                if extra >= 0:
-                    local = number[place_of[extra]]
-                    copy_number = earlier[extra]
-                expert = order[layer, first + local]
-                at = node * C + (slot[k] if S > 1 else copy[k])
-                phy2log[layer, at] = expert
-                copies[layer, at] = expert << 32 | copy_number
+            _merge(
+                load, number, head, replicated, light, count, rank_of, earlier, heavy, heavy_load,
+                group, ends, several, several_load, row, word_of, copy, copy_load,
+            )  # fmt: skip
             for i in range(M):
                 logcnt[layer, order[layer, first + number[i]]] = count[i]
+        if S > 1:
+            _pack(copy_load, S, lighter_load, lighter_pack, filled, slot)
+        for row in range(rows):
+            layer = (begin + row) // nodes
+            node = (begin + row) % nodes
+            for k in range(C):
+                word = word_of[row, copy[row, k]]
+                expert = order[layer, node * M + (word >> 32)]
+                at = node * C + (slot[row, k] if S > 1 else copy[row, k])
+                phy2log[layer, at] = expert
+                copies[layer, at] = expert << 32 | word & NUMBER
 
 
-@traced(returns=types.boolean)
-def _sort(words, spare, digits):
-    """Sort words (n,) by their upper 32 bits, the rest in the order in which it comes.
-
-    Return whether the result is in ``spare`` (n,); ``digits`` (DIGITS * RADIX,) is a workspace.
-    """
-    n = words.shape[0]
+@traced()
+def _clear(loads):
+    """Set loads to 0; ``np.zeros`` takes longer to compile."""
 
     def clear(i):
-        digits[i] = 0
+        loads[i] = 0
 
-    fori(digits.shape[0], clear)
+    fori(loads.shape[0] * loads.shape[1], clear)
 
-    def count(i):
-        word = words[i] >> 32
-        for digit in range(DIGITS):
-            value = digit * RADIX + (word >> 8 * digit & RADIX - 1)
-            digits[value] = digits[value] + 1
 
-    fori(n, count)
-
-    def sort_by(digit, in_spare):
-        source, target = either(in_spare, spare, words), either(in_spare, words, spare)
-
-        def place_of(i):
-            return digit * RADIX + (source[i] >> 32 + 8 * digit & RADIX - 1)
-
-        def add(value, below):
-            count = digits[digit * RADIX + value] + 0
-            digits[digit * RADIX + value] = below
-            return [below + count]
-
-        def move(i):
-            value = place_of(i)
-            at = digits[value] + 0
-            target[at] = source[i]
-            digits[value] = at + 1
-
-        def deal():
-            fori(n * 0 + RADIX, add, 0)
-            fori(n, move)
-
-        # Loads that are small integers share their lower digits.
-        differs = digits[place_of(0)] < n
-        cond(differs, deal)
-        return [in_spare ^ differs]
-
-    (in_spare,) = fori(n * 0 + DIGITS, sort_by, n < 0)
-    return in_spare
+@traced(returns=types.int64)
+def _power_of_2(least):
+    """Return the least power of 2 that is not below a number."""
+    (power,) = while_loop(lambda power: power < least, lambda power: [2 * power], least * 0 + 1)
+    return power
 
 
 @traced(returns=types.UniTuple(types.int64, 3))
-def _replicate(load, number, ceiling, to_lightest, count, place_of, earlier, heavy, heavy_load):
+def _replicate(load, number, ceiling, to_lightest, count, rank_of, earlier, heavy, heavy_load):
     """Give each extra copy to the expert whose copies are heaviest, up to a ceiling.
 
     Replicated experts are the first ones of the falling order, and lightest ones if they got the
     last extra copies. They stand, with the load of a copy, in the queue ``heavy``, ``heavy_load``
     from ``head`` on. Return head, and between which places of the order experts have one copy.
     """
-    M, extras = load.shape[0], place_of.shape[0]
+    M, extras = count.shape[0], rank_of.shape[0]
     ceiling = ceiling.astype(load.dtype)
 
     def begin(i):
@@ -228,7 +205,7 @@ def _replicate(load, number, ceiling, to_lightest, count, place_of, earlier, hea
         light = select(is_last, minimum(light, i), light)
         replicated = select(is_last | is_first, replicated, replicated + 1)
 
-        place_of[extra] = i
+        rank_of[extra] = i
         earlier[extra] = count[i]
         count[i] = count[i] + 1
         heavy_load[extra] = load[i] / count[i].astype(load.dtype)
@@ -254,131 +231,149 @@ def _replicate(load, number, ceiling, to_lightest, count, place_of, earlier, hea
     return head, replicated, light
 
 
-@inlined
+@traced()
 def _merge(
-    load, number, head, single, light, count, place_of, heavy, heavy_load,
-    group, ends, several, several_load, copy, copy_load,
+    load, number, head, single, light, count, rank_of, earlier, heavy, heavy_load,
+    group, ends, several, several_load, row, word_of, copy, copy_load,
 ):  # fmt: skip
-    """Put all copies into one falling order: ``copy``, ``copy_load`` (C,).
+    """Put all copies of a node into one falling order: a row of ``copy``, ``copy_load``.
 
-    Experts with one copy stand at the places from ``single`` to ``light`` of the falling order of
+    Experts with one copy stand at the ranks from ``single`` to ``light`` of the falling order of
     experts, replicated ones in the queue. Of equal loads first copies come first, by number, then
     extra copies as they were made; so the copies of replicated experts are first put in order by
-    groups of experts of equal load.
+    groups of experts of equal load. ``word_of`` receives the expert and the number of each copy.
     """
-    M = load.size
-    groups = 0
-    begin = 0
-    for at in range(head, heavy.size):
-        i = heavy[at]
-        if at == head or heavy_load[at] != heavy_load[at - 1]:
-            ends[groups] = begin
-            groups += 1
-        group[i] = groups - 1
-        several[ends[groups - 1]] = number[i]
-        several_load[ends[groups - 1]] = heavy_load[at]
-        ends[groups - 1] += 1
-        begin += count[i]
-    for extra in range(place_of.size):
-        i = place_of[extra]
-        several[ends[group[i]]] = M + extra
-        several_load[ends[group[i]]] = load[i] / count[i]
-        ends[group[i]] += 1
-    at = 0
-    for k in range(copy.size):
-        if single < light and (
-            at == begin
-            or load[single] > several_load[at]
-            or (load[single] == several_load[at] and number[single] < several[at])
-        ):
-            copy[k] = number[single]
-            copy_load[k] = load[single]
-            single += 1
-        else:
-            copy[k] = several[at]
-            copy_load[k] = several_load[at]
-            at += 1
+    M, extras = count.shape[0], rank_of.shape[0]
+
+    def add_expert(at, groups, begin, last):
+        i, value = heavy[at] + 0, heavy_load[at] + 0
+        is_new = (at == head) | (value != last)
+        groups = groups + is_new.astype(np.int64)
+        own = groups - 1
+        end = select(is_new, begin, ends[own])
+        group[i] = own
+        several[end] = number[i]
+        several_load[end] = value
+        ends[own] = end + 1
+        return groups, begin + count[i], value
+
+    zero = M * 0
+    _, end, _ = fori(extras, add_expert, zero, zero, load[0] + 0, start=head)
+    # Lighter than any load: all that has one copy comes before.
+    several_load[end] = load[0] * 0 - 1
+
+    def add_extra(extra):
+        i = rank_of[extra] + 0
+        at = ends[group[i]] + 0
+        several[at] = M + extra
+        several_load[at] = load[i] / count[i].astype(load.dtype)
+        ends[group[i]] = at + 1
+        word_of[row, M + extra] = number[i] << 32 | earlier[extra]
+
+    fori(extras, add_extra)
+
+    def name_first(j):
+        word_of[row, j] = j << 32
+
+    fori(M, name_first)
+
+    integer = np.int64 if load.itemsize == 8 else np.int32
+    bits, several_bits = load.view(integer), several_load.view(integer)
+    bits_of_copies = copy_load.view(integer)
+
+    def choose(k, single, at):
+        own, own_bits = number[single] + 0, bits[single] + 0
+        other, other_bits = several[at] + 0, several_bits[at] + 0
+        # Greater, or equal and of a lower number: see _pack for bits and branches.
+        is_first = own_bits + (own < other).astype(integer) > other_bits
+        is_first = is_first & (single < light)
+        copy[row, k] = select(is_first, own, other)
+        bits_of_copies[row, k] = select(is_first, own_bits, other_bits)
+        step = is_first.astype(np.int64)
+        return single + step, at + 1 - step
+
+    fori(copy.shape[1], choose, single, zero)
 
 
 @traced()
-def _pack(falling, S, queue_load, queue_pack, filled, slot):
-    """Give copies (C,) by falling load, one after the other, to the lightest pack with a free slot.
+def _pack(falling, S, lighter_load, lighter_pack, filled, slot):
+    """Give copies by falling load, one after the other, to the lightest pack with a free slot.
 
-    ``slot`` (C,) receives ``pack * S`` and more, as a pack is filled; packs have two slots or more.
-    Those with free slots stand in a queue by rising load, of equal loads the lower pack first. The
-    first one gets the next copy, and then stands near the front still, as with light copies, or
-    near the end.
+    ``falling`` (ABREAST, C) are the loads of copies; ``slot`` (ABREAST, C) receives ``pack * S``
+    and more, as a pack is filled; packs have two slots or more.
+
+    Packs play a tournament: node W + p of a tree is pack p, and each node i from 1 to W - 1 has the
+    lighter one of nodes 2 i and 2 i + 1, of equal loads the left one, so that the lightest of all
+    is in node 1. ``lighter_load``, ``lighter_pack`` (ABREAST, 2 W) are workspaces, W a power of 2.
     """
-    C, P = falling.shape[0], filled.shape[0]
-
-    def comes_before(at, value, pack):
-        load = queue_load[at]
-        return (load < value) | ((load == value) & (queue_pack[at] < pack))
-
-    def move(source, target):
-        queue_load[target] = queue_load[source]
-        queue_pack[target] = queue_pack[source]
-
-    def put(at, value, pack):
-        queue_load[at] = value
-        queue_pack[at] = pack
-
-    def put_from_end(first, end, value, pack):
-        """Put a pack into the queue from ``first`` to ``end``, which is one place longer then."""
-
-        def move_up(at):
-            move(at - 1, at)
-            return [at - 1]
-
-        (at,) = while_loop(
-            lambda at: (at > first) & ~comes_before(maximum(at - 1, 0), value, pack), move_up, end
-        )
-        put(at, value, pack)
+    rows = range(ABREAST)
+    C, P, W = falling.shape[1], filled.shape[1], lighter_pack.shape[1] // 2
+    # The bits of loads are integers in the same order, which are compared without branches: nothing
+    # could predict where a copy goes. A full pack is heavier than any load.
+    integer = np.int64 if falling.itemsize == 8 else np.int32
+    bits, full = lighter_load.view(integer), np.iinfo(integer).max
+    last_bit = 8 * falling.itemsize - 1
 
     # The first copies go to a pack each, unless they are no load at all.
-    def fill(pack):
-        slot[pack] = pack * S
-        filled[pack] = 1
-        return [pack + 1]
+    def count_loaded(pack, loaded):
+        has_load = [(falling[row, pack] > 0).astype(np.int64) for row in rows]
+        return [loaded + reduce(has_load, minimum)]
 
-    (loaded,) = while_loop(lambda pack: (pack < P) & (falling[pack] > 0), fill, P * 0)
+    (loaded,) = fori(P, count_loaded, P * 0)
 
-    def leave_empty(pack):
-        filled[pack] = 0
-        put(pack - loaded, falling[pack] * 0, pack)
+    def begin(pack):
+        is_loaded = pack < loaded
+        for row in rows:
+            load = falling[row, pack] + 0
+            lighter_load[row, W + pack] = select(is_loaded, load, load * 0)
+            lighter_pack[row, W + pack] = pack
+            filled[row, pack] = is_loaded.astype(np.int64)
+            slot[row, pack] = pack * S
 
-    fori(P, leave_empty, start=loaded)
+    fori(P, begin)
 
-    def put_loaded(i):
-        pack = loaded - 1 - i
-        put_from_end(P - loaded, P - 1 - pack, falling[pack], pack)
+    def leave_out(pack):
+        for row in rows:
+            bits[row, W + pack] = full
+            lighter_pack[row, W + pack] = 0
 
-    fori(loaded, put_loaded)
+    fori(W, leave_out, start=P)
 
-    def give(k, head, end):
-        pack, count = queue_pack[head] + 0, filled[queue_pack[head]] + 1
-        slot[k] = pack * S + count - 1
-        filled[pack] = count
-        value = queue_load[head] + falling[k]
-        middle = (head + end) >> 1
+    def climb(row, node, word, pack):
+        """Let the winner of a node play against the node beside it; return who goes on where."""
+        other_word, other_pack = bits[row, node ^ 1] + 0, lighter_pack[row, node ^ 1] + 0
+        # All bits are set if the other one is lighter, or else none.
+        lighter = other_word - spread(node & 1, word) - word >> last_bit
+        word = word ^ (word ^ other_word) & lighter
+        pack = pack ^ (pack ^ other_pack) & lighter.astype(np.int64)
+        bits[row, node >> 1] = word
+        lighter_pack[row, node >> 1] = pack
+        return node >> 1, word, pack
 
-        def put_from_front():
-            def move_down(at):
-                move(at + 1, at)
-                return [at + 1]
+    def lightest(row, node):
+        return node, bits[row, node] + 0, lighter_pack[row, node] + 0
 
-            (at,) = while_loop(lambda at: comes_before(at + 1, value, pack), move_down, head)
-            put(at, value, pack)
-            return head, end
+    def play(i):
+        for row in rows:
+            climb(row, *lightest(row, 2 * (W - i)))
 
-        def go_to_end():
-            put_from_end(head + 1, end, value, pack)
-            return head + 1, end + 1
+    fori(W, play, start=1)
 
-        def requeue():
-            near = (middle > head) & ~comes_before(middle, value, pack)
-            return cond(near, put_from_front, go_to_end)
+    def climb_all(*winners):
+        return [x for row in rows for x in climb(row, *winners[3 * row : 3 * row + 3])]
 
-        return cond(count == S, lambda: (head + 1, end), requeue)
+    def give(k, *winners):
+        leaves = []
+        for row in rows:
+            _, word, pack = winners[3 * row : 3 * row + 3]
+            count = filled[row, pack] + 1
+            slot[row, k] = pack * S + count - 1
+            filled[row, pack] = count
+            load = (word.view(falling.dtype) + falling[row, k]).view(integer)
+            word = select(count == S, full, load)
+            bits[row, W + pack] = word
+            leaves += [W + pack, word, pack]
+        return while_loop(lambda node, *_: node > 1, climb_all, *leaves)
 
-    fori(C, give, P * 0, P, start=loaded)
+    root = W * 0 + 1
+    fori(C, give, *(x for row in rows for x in lightest(row, root)), start=loaded)

@@ -11,9 +11,11 @@ expert first; ``size`` (G, S) are these loads.
 """
 
 import numpy as np
+from numba import types
 
-from ..shared.compiling import inlined, kernel
 from ..shared.interrupts import interrupted, long_kernel, new_meter
+from ..shared.tracing import cond, fori, traced, while_loop
+from ..shared.vectors import absolute, maximum, minimum, select
 
 # Relief of a smaller part of the load is rounding.
 LEAST_RELIEF = 1e-12
@@ -43,11 +45,14 @@ def refine(loads, nodes, gpus, target, effort, moves, previous, phy2log, logcnt,
     share = np.empty(E, np.float64)
     smaller = np.empty(E, np.float64)
     rise = np.empty(E, np.float64)
-    highest = np.empty((E, 2), np.float64)
+    highest = np.empty(E, np.float64)
+    second = np.empty(E, np.float64)
     highest_gpu = np.empty(E, np.int64)
-    # How many copies a GPU holds, and whether it held one before; looked at under a limit alone.
-    holds = np.zeros((gpus, E) if is_limited else (1, 1), np.int32)
-    held = np.zeros((gpus, E) if is_limited else (1, 1), np.bool_)
+    # How many copies of an expert a GPU holds, and whether it held one before (0 or 1): for the
+    # limit on moves alone.
+    rows = gpus if is_limited else 0
+    holds = np.empty((rows, E), np.int64)
+    held = np.empty((rows, E), np.int64)
     meter = new_meter()
     for layer in range(L):
         for e in range(E):
@@ -62,10 +67,10 @@ def refine(loads, nodes, gpus, target, effort, moves, previous, phy2log, logcnt,
             for g in range(gpus):
                 for e in range(E):
                     holds[g, e] = 0
-                    held[g, e] = False
+                    held[g, e] = 0
                 for k in range(S):
                     holds[g, items[g, k]] += 1
-                    held[g, previous[layer, g * S + k]] = True
+                    held[g, previous[layer, g * S + k]] = 1
         transfers = 0
         tries = 0
         _settle(order, load)
@@ -118,7 +123,7 @@ def refine(loads, nodes, gpus, target, effort, moves, previous, phy2log, logcnt,
             tries += P
             other, other_k, f = _replacement(
                 items, load, logcnt, layer, h, P, best, target[layer], node_of, share, smaller,
-                rise, highest, highest_gpu, is_limited, moves - transfers, holds, held,
+                rise, highest, second, highest_gpu, is_limited, moves - transfers, holds, held,
             )  # fmt: skip
             if other < 0:
                 break
@@ -141,178 +146,222 @@ def refine(loads, nodes, gpus, target, effort, moves, previous, phy2log, logcnt,
                 phy2log[layer, g * S + k] = items[g, k]
 
 
-@inlined
+@traced()
 def _spread(load, count, e, share, smaller, rise):
     """Write what a copy of an expert has now, with one more copy, and more with one less."""
-    share[e] = load / count
-    smaller[e] = load / (count + 1)
-    rise[e] = load / (count - 1) - share[e] if count > 1 else 0.0
+    own, one_less = load / count.astype(np.float64), load / (count - 1).astype(np.float64)
+    share[e] = own
+    smaller[e] = load / (count + 1).astype(np.float64)
+    rise[e] = select(count > 1, one_less - own, load * 0)
 
 
-@kernel
+@traced(returns=types.float64)
 def _arrange(items, size, g, share):
     """Sort the experts of a GPU by falling load of a copy, and return the sum of these loads."""
-    for k in range(items.shape[1]):
-        e = items[g, k]
-        value = share[e]
-        at = k
-        while at > 0 and (
-            size[g, at - 1] < value or (size[g, at - 1] == value and items[g, at - 1] > e)
-        ):
+    slots = items.shape[1]
+
+    def insert(k):
+        e = items[g, k] + 0
+        value = share[e] + 0
+
+        def follows(at):
+            before = maximum(at - 1, 0)
+            other = size[g, before] + 0
+            is_equal = (other == value) & (items[g, before] > e)
+            return (at > 0) & ((other < value) | is_equal)
+
+        def move_up(at):
             items[g, at] = items[g, at - 1]
             size[g, at] = size[g, at - 1]
-            at -= 1
+            return [at - 1]
+
+        (at,) = while_loop(follows, move_up, k)
         items[g, at] = e
         size[g, at] = value
-    total = 0.0
-    for k in range(items.shape[1]):
-        total += size[g, k]
+
+    fori(slots, insert)
+    (total,) = fori(slots, lambda k, total: [total + size[g, k]], share[0] * 0)
     return total
 
 
-@kernel
+@traced()
 def _settle(order, load):
     """Sort GPUs by rising load, of equal loads the lower first; they are nearly sorted."""
-    for i in range(order.size):
-        g = order[i]
-        value = load[g]
-        at = i
-        while at > 0 and (
-            load[order[at - 1]] > value or (load[order[at - 1]] == value and order[at - 1] > g)
-        ):
+
+    def insert(i):
+        g = order[i] + 0
+        value = load[g] + 0
+
+        def follows(at):
+            before = order[maximum(at - 1, 0)] + 0
+            other = load[before] + 0
+            return (at > 0) & ((other > value) | ((other == value) & (before > g)))
+
+        def move_up(at):
             order[at] = order[at - 1]
-            at -= 1
+            return [at - 1]
+
+        (at,) = while_loop(follows, move_up, i)
         order[at] = g
 
+    fori(order.shape[0], insert)
 
-@kernel
+
+@traced(returns=types.Tuple((types.int64, types.int64, types.float64)))
 def _closest(size, h, g, half):
     """Return places of copies of two GPUs whose loads differ by nearly ``half``, and how nearly."""
     S = size.shape[1]
-    off = np.inf
-    own = 0
-    other = 0
-    k = 0
-    j = 0
-    # Both fall: the one that is too far down waits for the other one.
-    while k < S and j < S:
+
+    def compare(k, j, own, other, off):
         distance = size[h, k] - size[g, j] - half
-        if abs(distance) < off:
-            off = abs(distance)
-            own = k
-            other = j
-        if distance > 0:
-            k += 1
-        else:
-            j += 1
+        is_closer = absolute(distance) < off
+        off = select(is_closer, absolute(distance), off)
+        own, other = select(is_closer, k, own), select(is_closer, j, other)
+        # Both fall: the one that is too far down waits for the other one.
+        step = (distance > 0).astype(np.int64)
+        return k + step, j + 1 - step, own, other, off
+
+    zero = S * 0
+    _, _, own, other, off = while_loop(
+        lambda k, j, *_: (k < S) & (j < S), compare, zero, zero, zero, zero, half * 0 + np.inf
+    )
     return own, other, off
 
 
-@inlined
+@traced(returns=types.int64)
 def _transfers(holds, held, g, leaving, coming):
     """Return by how many the transfers grow where a GPU gets one expert for another."""
-    more = 0
-    if leaving != coming:
-        if not held[g, coming] and holds[g, coming] == 0:
-            more += 1
-        if not held[g, leaving] and holds[g, leaving] == 1:
-            more -= 1
-    return more
+    return _growth(holds, held, g, leaving, coming)
 
 
-@kernel
+def _growth(holds, held, g, leaving, coming):
+    """Return the same inside another traced function."""
+    differs = leaving != coming
+    arrives = differs & (held[g, coming] == 0) & (holds[g, coming] == 0)
+    is_undone = differs & (held[g, leaving] == 0) & (holds[g, leaving] == 1)
+    return arrives.astype(np.int64) - is_undone.astype(np.int64)
+
+
+@traced(returns=types.UniTuple(types.int64, 3))
 def _replacement(
     items, load, logcnt, layer, h, P, best, target, node_of, share, smaller, rise,
-    highest, highest_gpu, is_limited, remaining, holds, held,
+    highest, second, highest_gpu, is_limited, remaining, holds, held,
 ):  # fmt: skip
     """Return the GPU, the place and the new expert of the slot whose change relieves GPU h most.
 
     The GPU is -1 if none makes the loads that change less than ``best``. Loads that fall by the
     change elsewhere are counted as they are.
     """
-    S = items.shape[1]
-    E = share.size
+    S, E = items.shape[1], share.shape[0]
     node = h // P
-    for e in range(E):
-        highest[e, 0] = -1.0
-        highest[e, 1] = -1.0
-        highest_gpu[e] = -1
+    first_gpu = node * P
+
+    def after_copies(g, k, e, after, change):
+        """Return the place behind the copies of e from k on, and a load changed by each."""
+
+        def is_copy(at, _):
+            return (at < S) & (items[g, minimum(at, S - 1)] == e)
+
+        return while_loop(is_copy, lambda at, after: [at + 1, after + change], k, after)
+
+    def each_expert(g, body, *carried):
+        """Run ``body(k, e, *carried)`` for the first place k of each expert e on a GPU."""
+
+        def run(k, *carried):
+            e = items[g, k] + 0
+            behind, _ = after_copies(g, k, e, share[e] + 0, share[e] * 0)
+            return behind, *(body(k, e, *carried) or ())
+
+        return while_loop(lambda k, *_: k < S, run, h * 0, *carried)[1:]
+
+    def is_allowed(g, leaving, coming):
+        def few():
+            return [_growth(holds, held, g, leaving, coming) <= remaining]
+
+        (result,) = cond(is_limited, few, lambda: [~is_limited])
+        return result
+
+    def elsewhere(e, g):
+        return select(highest_gpu[e] == g, second[e], highest[e])
+
     # The two largest loads of GPUs that hold an expert, after it has lost a copy elsewhere.
-    for g in range(node * P, node * P + P):
-        k = 0
-        while k < S:
-            e = items[g, k]
-            after = load[g]
-            while k < S and items[g, k] == e:
-                after += rise[e]
-                k += 1
-            if after > highest[e, 0]:
-                highest[e, 1] = highest[e, 0]
-                highest[e, 0] = after
-                highest_gpu[e] = g
-            elif after > highest[e, 1]:
-                highest[e, 1] = after
-    result_gpu = -1
-    result_k = 0
-    result = 0
+    def clear(e):
+        highest[e] = -1
+        second[e] = -1
+        highest_gpu[e] = -1
+
+    fori(E, clear)
+
+    def compare(g):
+        def compare_expert(k, e):
+            _, after = after_copies(g, k, e, load[g] + 0, rise[e])
+            most, is_more = highest[e] + 0, after > highest[e]
+            second[e] = maximum(select(is_more, most, after), second[e])
+            highest[e] = maximum(after, most)
+            highest_gpu[e] = select(is_more, g, highest_gpu[e])
+
+        each_expert(g, compare_expert)
+
+    fori(first_gpu + P, compare, start=first_gpu)
+
     # The fullest GPU gives up a copy: for the largest other one that fits, else the least.
-    k = 0
-    while k < S:
-        e = items[h, k]
-        first = k
-        after = load[h] - share[e]
-        while k < S and items[h, k] == e:
-            after += rise[e] if k > first else 0.0
-            k += 1
-        elsewhere = highest[e, 1] if highest_gpu[e] == h else highest[e, 0]
-        if logcnt[layer, e] > 1 and max(after, elsewhere) < best:
-            fitting = -1
-            least = -1
-            for f in range(E):
-                if node_of[f] != node or f == e:
-                    continue
-                if is_limited and _transfers(holds, held, h, e, f) > remaining:
-                    continue
-                if after + smaller[f] <= target and (fitting < 0 or smaller[f] > smaller[fitting]):
-                    fitting = f
-                if least < 0 or smaller[f] < smaller[least]:
-                    least = f
-            f = fitting if fitting >= 0 else least
-            if f >= 0 and max(after + smaller[f], elsewhere) < best:
-                best = max(after + smaller[f], elsewhere)
-                result_gpu = h
-                result_k = first
-                result = f
+    def give_up(k, e, *result):
+        _, after = after_copies(h, k + 1, e, load[h] - share[e], rise[e])
+        other = elsewhere(e, h)
+
+        def choose(f, fitting, least):
+            there = (node_of[f] == node) & (f != e)
+
+            def look():
+                allowed, size = is_allowed(h, e, f), smaller[f] + 0
+                is_larger = (fitting < 0) | (size > smaller[maximum(fitting, 0)])
+                is_least = (least < 0) | (size < smaller[maximum(least, 0)])
+                is_fitting = allowed & (after + size <= target) & is_larger
+                return select(is_fitting, f, fitting), select(allowed & is_least, f, least)
+
+            return cond(there, look, lambda: (fitting, least))
+
+        def replace():
+            fitting, least = fori(E, choose, h * 0 - 1, h * 0 - 1)
+            f = select(fitting >= 0, fitting, least)
+            peak = maximum(after + smaller[maximum(f, 0)], other)
+            return better((f >= 0) & (peak < result[0]), (peak, h, k, f), result)
+
+        is_possible = (logcnt[layer, e] > 1) & (maximum(after, other) < result[0])
+        return cond(is_possible, replace, lambda: result)
+
+    def better(condition, new, old):
+        return [select(condition, a, b) for a, b in zip(new, old, strict=True)]
+
     # An expert of the fullest GPU gets a further copy elsewhere, in place of one of several.
-    k = 0
-    while k < S:
-        f = items[h, k]
-        after = load[h]
-        while k < S and items[h, k] == f:
-            after -= share[f] - smaller[f]
-            k += 1
-        if after >= best:
-            continue
-        for g in range(node * P, node * P + P):
-            if g == h or load[g] + smaller[f] - share[items[g, 0]] >= best:
-                continue
-            j = 0
-            while j < S:
-                e = items[g, j]
-                first = j
-                there = load[g] + smaller[f] - share[e]
-                while j < S and items[g, j] == e:
-                    there += rise[e] if j > first else 0.0
-                    j += 1
-                if logcnt[layer, e] == 1 or e == f:
-                    continue
-                elsewhere = highest[e, 1] if highest_gpu[e] == g else highest[e, 0]
-                after_all = max(after, there, elsewhere)
-                if after_all < best and not (
-                    is_limited and _transfers(holds, held, g, e, f) > remaining
-                ):
-                    best = after_all
-                    result_gpu = g
-                    result_k = first
-                    result = f
-    return result_gpu, result_k, result
+    def copy_elsewhere(k, f, *result):
+        _, after = after_copies(h, k, f, load[h] + 0, smaller[f] - share[f])
+
+        def look_at(g, *result):
+            most = load[g] + smaller[f] - share[items[g, 0]]
+
+            def replace(j, e, *result):
+                _, there = after_copies(g, j + 1, e, load[g] + smaller[f] - share[e], rise[e])
+                peak = maximum(maximum(after, there), elsewhere(e, g))
+                is_possible = (logcnt[layer, e] > 1) & (e != f) & (peak < result[0])
+
+                def update():
+                    return better(is_allowed(g, e, f), (peak, g, j, f), result)
+
+                return cond(is_possible, update, lambda: result)
+
+            return cond(
+                (g != h) & (most < result[0]),
+                lambda: each_expert(g, replace, *result),
+                lambda: result,
+            )
+
+        return cond(
+            after < result[0],
+            lambda: fori(first_gpu + P, look_at, *result, start=first_gpu),
+            lambda: result,
+        )
+
+    result = each_expert(h, give_up, best, h * 0 - 1, h * 0, h * 0)
+    result = each_expert(h, copy_elsewhere, *result)
+    return result[1:]

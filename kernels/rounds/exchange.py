@@ -97,7 +97,7 @@ def _round_with_room(full, g, h, k, c):
 def _exchange(state, e, a, b):
     """Place e into round a by exchanges with others; return (success, transfers moved).
 
-    Its link has room in a, and its second group in b. Its places are taken one by one, the link's
+    Its link has room in a, and its second group in b. Its places enter one by one, the link's
     first; each step makes room for one of them.
     """
     records, limits, cells, full, trail, net = state
@@ -107,13 +107,13 @@ def _exchange(state, e, a, b):
     step = 0
     success = True
     while success and step < 3:
-        column = (LINK + step) % 3
+        own_place = (LINK + step) % 3
         step += 1
-        g = records[e, column, GROUP]
+        g = records[e, own_place, GROUP]
         other = b
         if step < 3 or cells[g, b, COUNT] >= limits[g]:
             other = _round_with_room(full, g, g, g, ZERO)
-        _shift(state, e, column, NONE, a)
+        _shift(state, e, own_place, NONE, a)
         over, direction = a, 1
         length = 0
         while success and cells[g, over, COUNT] > limits[g]:

@@ -11,7 +11,7 @@ from ..shared.interrupts import interrupted, long_kernel, new_meter
 
 @long_kernel
 def orient(ends, n):
-    """Tell (E,) which links ``ends`` (E, 2) of n nodes keep their direction; none is a loop."""
+    """Return (E,) whether links ``ends`` (E, 2) of n nodes keep their direction; none is a loop."""
     E = ends.shape[0]
     start = np.zeros(n + 1, np.int64)
     for e in range(E):

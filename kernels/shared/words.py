@@ -7,7 +7,6 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 
-from .compiling import inlined
 from .tracing import traced
 from .vectors import Vector
 
@@ -30,10 +29,10 @@ def at_most(sums, row, most):
     return to_word(sums.load((row, 0), LANES) <= most)
 
 
-@inlined
+@traced(returns=types.int64)
 def lowest_bit(word):
-    """Return the lowest lane whose bit is set, in a word that is not 0; for kernels."""
-    bit = 0
-    while not word >> np.uint64(bit) & np.uint64(1):
-        bit += 1
-    return bit
+    """Return the lowest lane whose bit is set, in a word that is not 0."""
+    if not isinstance(word, Vector):
+        return (int(word) & -int(word)).bit_length() - 1
+    is_never_0 = ir.Constant(ir.IntType(1), 1)
+    return Vector(word.builder, word.builder.cttz(word.value, is_never_0), np.int64)

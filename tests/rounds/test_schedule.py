@@ -334,3 +334,25 @@ def test_the_same_rounds_without_compilation() -> None:
         check=False,
     )
     assert (done.returncode, done.stdout.strip()) == (0, digest()), done.stderr
+
+
+def regular(n: int, degree: int, seed: int) -> tuple[Any, Any]:
+    """Return transfers of which each of n nodes sends ``degree``, and n others receive as many."""
+    draws = np.random.default_rng(seed)
+    dst = n + np.concatenate([draws.permutation(n) for _ in range(degree)])
+    order = draws.permutation(n * degree)
+    return np.tile(np.arange(n), degree)[order], dst[order]
+
+
+@pytest.mark.parametrize("limits", [(1, 1), (2, 2), (3, 1), (2, 5)])
+@pytest.mark.parametrize(("n", "degree"), [(1, 6), (2, 7), (50, 3), (50, 12), (13, 65), (7, 130)])
+def test_as_many_transfers_at_each_node(n: int, degree: int, limits: tuple[int, int]) -> None:
+    send, receive = limits
+    src, dst = regular(n, degree, seed=degree)
+    # All places are used, or all but one.
+    for count in (len(src), len(src) - 1):
+        rounds = checked(src[:count], dst[:count], send=send, receive=receive)
+        assert rounds.gap == 0
+    amount = np.random.default_rng(6).integers(0, 100, len(src))
+    rounds = checked(src, dst, amount=amount, send=send, receive=receive)
+    assert rounds.gap == 0

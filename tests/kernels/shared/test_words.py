@@ -6,6 +6,7 @@ from numba import config, njit
 
 from fastlb.kernels.shared.sums import tabulate_subset_sums
 from fastlb.kernels.shared.words import at_most, lowest_bit
+from tests.kernels.shared.test_vectors import variants
 
 
 @pytest.mark.parametrize("dtype", [np.int16, np.int32, np.int64])
@@ -21,9 +22,9 @@ def test_a_word_has_a_bit_for_each_lane(dtype):
 
 
 def test_the_lowest_bit_of_a_word():
-    lowest = njit(lambda word: lowest_bit(word))
-    for word in (1, 1 << 63, 0b1011000, 2**64 - 1, 3 << 40):
-        assert lowest(np.uint64(word)) == (word & -word).bit_length() - 1
+    expected = {1: 0, 1 << 63: 63, 0b1011000: 3, 2**64 - 1: 0, 3 << 40: 40}
+    for lowest in variants(lowest_bit, 1):
+        assert {word: lowest(np.uint64(word)) for word in expected} == expected
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 5, 6])
