@@ -29,18 +29,18 @@ _HEAPS = (nx.utils.BinaryHeap, nx.utils.PairingHeap)
 
 def reason_to_decline(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
     """Return why a call is left to NetworkX, or None."""
-    given = _bind(name, args, kwargs)
-    flow_func = given.get("flow_func")
-    if callable(flow_func) and not _is_any_flow(flow_func, given):
+    bound = _bind(name, args, kwargs)
+    flow_func = bound.get("flow_func")
+    if callable(flow_func) and not _is_any_flow(flow_func, bound):
         return "flow_func names an algorithm, and may be observed"
-    if given.get("heap") not in (None, *_HEAPS):
+    if bound.get("heap") not in (None, *_HEAPS):
         return "heap is not one of NetworkX"
-    if any(given.get(argument) is not None for argument in ("auxiliary", "residual", "cutoff")):
+    if any(bound.get(argument) is not None for argument in ("auxiliary", "residual", "cutoff")):
         return "auxiliary, residual and cutoff belong to NetworkX's own algorithms"
     return None
 
 
-def _is_any_flow(flow_func: Any, given: dict[str, Any]) -> bool:
+def _is_any_flow(flow_func: Any, bound: dict[str, Any]) -> bool:
     """Return whether a flow function stands for any maximum flow."""
     return os.environ.get(ANY_FLOW) == "1" and flow_func in _FLOW_FUNCTIONS
 

@@ -48,7 +48,7 @@ class Interface:
         graph_name: str | None = None,
         **_: Any,
     ) -> ConvertedGraph:
-        """Return a NetworkX graph as arrays; attributes of edges are kept if there are any asked."""
+        """Return a NetworkX graph as arrays, with data of its edges if any is asked for."""
         from .graph import ConvertedGraph
 
         if isinstance(graph, ConvertedGraph):
