@@ -31,7 +31,8 @@ def by_node(
     result: dict[Any, dict[Any, Any]] = {}
     keyed = zip(neighbors, keys, values, strict=True)
     for node, degree in rows:
-        result[node] = row = {}
+        row: dict[Any, dict[Any, Any]] = {}
         for neighbor, key, value in islice(keyed, degree):
             row.setdefault(neighbor, {})[key] = value
+        result[node] = row
     return result

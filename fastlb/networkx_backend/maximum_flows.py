@@ -18,7 +18,6 @@ from ..errors import UnboundedError
 from ..flows.maximum import max_flow
 from .dictionaries import by_node
 from .graph import Attribute, ConvertedGraph
-from .numbers import UNLIMITED
 from .scaling import Numbers, as_python, exponent_of, in_units
 
 FlowFunction = Callable[..., Any] | None
@@ -123,7 +122,7 @@ def flow_between(
         If the capacities are no numbers or too large.
     """
     values = graph.attribute(capacity, inf)
-    values = np.where(values > 0, values, 0)  # type: ignore[assignment]
+    values = np.where(values > 0, values, 0)
     values[graph.tail == graph.head] = 0
     floats = values.dtype == np.float64
     units, exponent = (_rounded(graph, source, sink, values)) if floats else (values, 0)

@@ -36,8 +36,7 @@ class Problem(NamedTuple):
     def is_bad(self) -> bool:
         """Return whether NetworkX refuses it before it computes anything."""
         return (
-            _is_infinite(self.demand).any()
-            or _is_infinite(self.weight).any()
+            bool(_is_infinite(self.demand).any() or _is_infinite(self.weight).any())
             or sum(self.demand.tolist()) != 0
             or bool((self.capacity < 0).any())
         )
@@ -52,8 +51,7 @@ def network_simplex(
     """Return the least cost of a flow that meets all demands, and that flow."""
     problem = _problem(G, demand, capacity, weight) if G.is_directed() and len(G) else None
     if problem is None or problem.is_bad():
-        result = nx.network_simplex(G.original, demand, capacity, weight, backend="networkx")
-        return result  # type: ignore[no-any-return]
+        return nx.network_simplex(G.original, demand, capacity, weight, backend="networkx")
     return _simplex(G, problem)
 
 
@@ -88,8 +86,7 @@ def max_flow_min_cost(
     capacities = G.attribute(capacity, inf)
     problem = Problem(as_numbers(demands), capacities, G.attribute(weight, 0))
     if problem.is_bad():
-        result = nx.max_flow_min_cost(G.original, s, t, capacity, weight, backend="networkx")
-        return result  # type: ignore[no-any-return]
+        return nx.max_flow_min_cost(G.original, s, t, capacity, weight, backend="networkx")
     return _simplex(G, problem)[1]
 
 
@@ -103,10 +100,7 @@ def capacity_scaling(
     """Return the least cost of a flow that meets all demands, and that flow."""
     problem = _problem(G, demand, capacity, weight)
     if not G.is_directed() or sum(problem.demand.tolist()) or not _active(G, problem).any():
-        heaps = {} if heap is None else {"heap": heap}
-        networkx = nx.capacity_scaling
-        result = networkx(G.original, demand, capacity, weight, **heaps, backend="networkx")
-        return result  # type: ignore[no-any-return]
+        return nx.capacity_scaling(G.original, demand, capacity, weight, backend="networkx")
     if problem.demand.dtype == np.float64 or problem.capacity.dtype == np.float64:
         raise NotImplementedError("capacity scaling is of whole amounts")
     problem = problem._replace(capacity=np.maximum(problem.capacity, 0))
@@ -166,11 +160,13 @@ def _solve(graph: ConvertedGraph, problem: Problem) -> tuple[int | float, Number
 
 def _active(graph: ConvertedGraph, problem: Problem) -> NDArray[np.bool_]:
     """Return a mask of the arcs that a flow may use, loops left out."""
-    return (graph.tail != graph.head) & (problem.capacity > 0)
+    active: NDArray[np.bool_] = (graph.tail != graph.head) & (problem.capacity > 0)
+    return active
 
 
 def _is_infinite(values: Numbers) -> NDArray[np.bool_]:
-    return (np.abs(values) == inf) | (values == UNLIMITED)
+    infinite: NDArray[np.bool_] = (np.abs(values) == inf) | (values == UNLIMITED)
+    return infinite
 
 
 def _amounts(problem: Problem) -> tuple[NDArray[np.int64], NDArray[np.int64], int | None]:
@@ -208,7 +204,7 @@ def _cost(weight: Numbers, flow: Numbers) -> int | float:
     products = [w * x for w, x in pairs]
     if weight.dtype == np.float64 or flow.dtype == np.float64:
         return fsum(products) or 0
-    return sum(products)
+    return int(sum(products))
 
 
 def _floats(values: Numbers) -> NDArray[np.float64]:

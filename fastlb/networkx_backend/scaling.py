@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from math import frexp, inf
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .numbers import UNLIMITED
 
-Numbers = NDArray[np.int64] | NDArray[np.float64]
+# int64 or float64.
+Numbers = NDArray[Any]
 
 
 def exponent_of(largest: float, bits: int) -> int:
@@ -41,7 +43,7 @@ def exactly_in_units(values: NDArray[np.float64], exponent: int) -> NDArray[np.i
 
 def as_python(values: Numbers) -> list[int] | list[float]:
     """Return amounts as Python's numbers; where floats are 0, NetworkX has the int 0."""
-    numbers = values.tolist()
+    numbers: list[Any] = values.tolist()
     if values.dtype == np.float64:
         numbers = [number or 0 for number in numbers]
-    return numbers  # type: ignore[no-any-return]
+    return numbers
