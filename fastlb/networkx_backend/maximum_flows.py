@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import UnboundedError
-from ..flows.maximum import max_flow
+from ..flows.maximum import UNLIMITED, max_flow
+from ..flows.scaling import LARGEST_TOTAL, exact_sum
 from .dictionaries import by_node
 from .graph import Attribute, ConvertedGraph
 from .scaling import Numbers, as_python, exponent_of, in_units
@@ -129,6 +130,9 @@ def flow_between(
     try:
         result = max_flow(len(graph), graph.tail, graph.head, units, source, sink)
     except UnboundedError:
+        # Beyond this the kernel cannot tell what is large from what is unlimited.
+        if exact_sum(units[units < UNLIMITED]) >= LARGEST_TOTAL:
+            raise NotImplementedError("capacities add up to 2**61 or more") from None
         raise nx.NetworkXUnbounded("Infinite capacity path, flow unbounded above.") from None
     except OverflowError as error:
         raise NotImplementedError(str(error)) from error
