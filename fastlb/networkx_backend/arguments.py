@@ -53,7 +53,6 @@ def _bind(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str,
 @cache
 def _parameters(name: str) -> tuple[str, ...]:
     """Return the names of a function's parameters that may be passed by position."""
-    function = nx.utils.backends._registered_algorithms[name]
-    signature = inspect.signature(function.orig_func)
+    signature = inspect.signature(getattr(nx, name))
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     return tuple(p.name for p in signature.parameters.values() if p.kind in positional)

@@ -126,7 +126,7 @@ class ConvertedGraph:
         data = compress(self._data, self.once.tolist()) if once else self._data
         return [edge.get(name, default) for edge in data]
 
-    def node_attribute(self, name: str, default: Any) -> NDArray[Any]:
-        """Return an attribute of all nodes as an array; see ``attribute``."""
+    def node_values(self, name: str, default: Any) -> list[Any]:
+        """Return an attribute of all nodes, as the objects they are."""
         data = self.original._node
-        return as_numbers([data[node].get(name, default) for node in self.nodes])
+        return [data[node].get(name, default) for node in self.nodes]
