@@ -36,7 +36,7 @@ def minimum_node_cut(
     # A pair with a link from its second node alone counts as one that nothing can part.
     if any(x in G.original._adj[y] for x, y in pairs):
         return set()
-    least, last = without_common_nodes(G).least(numbered(G, pairs), len(neighbors))
+    _, last = without_common_nodes(G).least(numbered(G, pairs), len(neighbors))
     return minimum_st_node_cut(G, *pairs[last]) if last >= 0 else neighbors
 
 
@@ -52,7 +52,7 @@ def minimum_edge_cut(
     pairs = pairs_for_edges(G)
     if len(G) == 1 and pairs:
         raise nx.NetworkXError("source and sink are the same node")
-    least, last = without_common_links(G).least(numbered(G, pairs), len(around))
+    _, last = without_common_links(G).least(numbered(G, pairs), len(around))
     return minimum_st_edge_cut(G, *pairs[last]) if last >= 0 else around
 
 

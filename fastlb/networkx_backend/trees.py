@@ -1,4 +1,4 @@
-"""Cut trees of undirected graphs, and their minimum cuts without flows, as NetworkX returns them."""
+"""Cut trees of undirected graphs, and their least cuts without flows, as NetworkX returns them."""
 
 from __future__ import annotations
 
