@@ -15,8 +15,8 @@ from .connectivity import FlowFunction
 from .graph import Attribute, ConvertedGraph
 from .numbers import UNLIMITED
 
-# The most that integers may add up to: a link can carry all of it forth and back.
-MAX_TOTAL = 2**61
+# The most that integers may add up to: what flows one way adds to what may flow back.
+MAX_TOTAL = 2**62 - 1
 
 
 def gomory_hu_tree(
@@ -36,7 +36,7 @@ def gomory_hu_tree(
     if (values == (UNLIMITED if values.dtype == np.int64 else inf)).any():
         # The two nodes of that link are parted by some link of the tree.
         raise nx.NetworkXUnbounded("Infinite capacity path, flow unbounded above.")
-    limit = 2 * _total(values) + 1
+    limit = _total(values[G.once]) + 1
     residual = kernels("flows.residual").residual_graph(len(G), G.tail, G.head)
     parent, cut = kernels("connectivity.cut_tree").cut_tree(
         residual, values[residual.link], values.dtype.type(limit)
@@ -105,5 +105,5 @@ def _total(values: NDArray[Any]) -> int | float:
     # Sums of the upper and lower halves of each: none can wrap.
     exact = (int((values >> 31).sum()) << 31) + int((values & (2**31 - 1)).sum())
     if exact > MAX_TOTAL:
-        raise NotImplementedError(f"capacities or weights add up to {exact}, above 2**61")
+        raise NotImplementedError(f"capacities or weights add up to {exact}, above 2**62 - 1")
     return exact

@@ -15,6 +15,10 @@ from ..accelerate import kernels
 from .graph import ConvertedGraph
 
 Integers = NDArray[np.int64]
+# Bounds the memory that pairs of many nodes take.
+PAIRS_AT_ONCE = 2**20
+# More than any flow, and one less than what int32 holds.
+MAX_FLOW = 2**31 - 2
 
 
 class UnitFlows:
@@ -38,38 +42,49 @@ class UnitFlows:
 
     def between(self, nodes: Sequence[int], *, both_ways: bool) -> NDArray[np.int32]:
         """Return the flows (K, K) from and to each of some nodes, the same ``both_ways`` or not."""
-        flows: NDArray[np.int32] = kernels("connectivity.pairs").flows_between(
-            self._graph, self._capacity, *self._ends(nodes, nodes), both_ways
-        )
-        return flows
+        K = len(nodes)
+        numbers = np.array(nodes, np.int64)
+        flows = np.zeros(K * K, np.int32)
+        for begin in range(0, K * K, PAIRS_AT_ONCE):
+            i, j = np.divmod(np.arange(begin, min(begin + PAIRS_AT_ONCE, K * K)), K)
+            computed = i < j if both_ways else i != j
+            i, j = i[computed], j[computed]
+            flows[i * K + j] = self._flows(numbers[i], numbers[j], MAX_FLOW)
+        flows = flows.reshape(K, K)
+        return flows + flows.T if both_ways else flows
 
     def least(self, pairs: Sequence[tuple[int, int]], bound: float | None) -> tuple[int, int]:
         """Return the least flow of (P, 2) pairs and the last such pair; ``bound`` and -1 if above.
 
         A bound between two integers counts as the larger one.
         """
-        sources, sinks = zip(*pairs, strict=True) if pairs else ((), ())
-        most = len(self._capacity)
-        limit = most if bound is None else ceil(min(max(bound, 0), most))
-        least, last = kernels("connectivity.pairs").fewest(
-            self._graph, self._capacity, *self._ends(sources, sinks), np.int64(limit)
-        )
-        return int(least), int(last)
+        limit = MAX_FLOW if bound is None else ceil(min(max(bound, 0), MAX_FLOW))
+        sources, sinks = np.array(pairs, np.int64).reshape(-1, 2).T.copy()
+        flows = self._flows(sources, sinks, limit + 1, falling=True)
+        least = min(limit, int(flows.min(initial=limit)))
+        last = np.flatnonzero(flows == least)
+        return least, int(last[-1]) if len(last) else -1
 
     def crossing(self, source: int, sink: int) -> tuple[Integers, Integers]:
         """Return tails and heads of the minimum cut nearest to the sink, in the graph's numbers.
 
         Where nodes are split, the two are the same but at source and sink.
         """
-        (start,), (end,) = self._ends([source], [sink])
+        start, end = (2 * source + 1, 2 * sink) if self.split else (source, sink)
         side = kernels("connectivity.pairs").sink_side(self._graph, self._capacity, start, end)
         cut = ~side[self.tail] & side[self.head]
         return self.tail[cut] >> self.split, self.head[cut] >> self.split
 
-    def _ends(self, sources: Sequence[int], sinks: Sequence[int]) -> tuple[Integers, Integers]:
-        """Return the nodes at which flows begin and end."""
-        start, end = np.array(sources, np.int64), np.array(sinks, np.int64)
-        return (2 * start + 1, 2 * end) if self.split else (start, end)
+    def _flows(
+        self, sources: Integers, sinks: Integers, limit: int, *, falling: bool = False
+    ) -> NDArray[np.int32]:
+        """Return the flows of pairs (P,), each counted up to a limit."""
+        if self.split:
+            sources, sinks = 2 * sources + 1, 2 * sinks
+        flows: NDArray[np.int32] = kernels("connectivity.pairs").flows_of_pairs(
+            self._graph, self._capacity, sources, sinks, limit, falling=falling
+        )
+        return flows
 
 
 def without_common_links(graph: ConvertedGraph) -> UnitFlows:

@@ -10,7 +10,6 @@ from ..shared.augmenting import mark_sink_side, searches, send
 from ..shared.interrupts import interrupted, long_kernel, new_meter
 
 
-@long_kernel
 def cut_tree(graph, capacity, limit):
     """Return ``parent`` (N,) int64 and ``cut`` (N,) of a cut tree of an undirected graph.
 
@@ -21,11 +20,15 @@ def cut_tree(graph, capacity, limit):
     n = graph.start.size - 1
     parent = np.zeros(n, np.int64)
     cut = np.zeros(n, capacity.dtype)
-    # Whether ``cut`` holds the cut between a node and its present parent.
-    known = np.zeros(n, np.bool_)
-    ahead = np.empty_like(capacity)
-    side = np.empty(n, np.bool_)
-    room = searches(n)
+    masks = np.zeros((2, n), np.bool_)
+    _fill(graph, capacity, limit, parent, cut, masks[0], masks[1], capacity.copy(), searches(n))
+    return parent, cut
+
+
+@long_kernel
+def _fill(graph, capacity, limit, parent, cut, known, side, ahead, room):
+    """Set ``parent`` and ``cut``; ``known`` (N,): whether ``cut`` is that to the present parent."""
+    n = parent.size
     meter = new_meter()
     for u in range(1, n):
         if interrupted(meter, n + ahead.size):
@@ -48,4 +51,3 @@ def cut_tree(graph, capacity, limit):
             cut[u] = cut[target]
             parent[target] = u
             cut[target] = value
-    return parent, cut

@@ -41,23 +41,42 @@ class Heap(NamedTuple):
     time: np.ndarray  # (N,) int64: when a node came to its tightness
 
 
-@long_kernel
 def cuts_of_phases(n, tail, head, weight):
     """Return ``cuts`` (N - 1,) and ``merged`` (N - 1, 2) int64: node, and that merged into it.
 
     ``tail``, ``head``, ``weight`` (E,) are the links of a connected graph without loops or parallel
     links; ``weight`` is changed.
     """
-    ends = _make_ends(n, tail, head)
     cuts = np.zeros(n - 1, weight.dtype)
     merged = np.zeros((n - 1, 2), np.int64)
-    removed = np.zeros(n, np.bool_)
-    nodes = np.empty(n, np.int64)
-    heap = Heap(nodes, np.empty(n, np.int64), np.zeros(n, weight.dtype), np.empty(n, np.int64))
-    # In a merger the end in the first node's list that leads to a node, or NONE.
-    end_to = np.empty(n, np.int64)
-    for u in range(n):
-        end_to[u] = NONE
+    ends = Ends(np.stack([head, tail], axis=1).reshape(-1), *_lists(n, tail, head))
+    heap = Heap(*np.zeros((2, n), np.int64), np.zeros(n, weight.dtype), np.zeros(n, np.int64))
+    _fill(ends, weight, heap, np.zeros(n, np.bool_), np.full(n, NONE), cuts, merged)
+    return cuts, merged
+
+
+def _lists(n, tail, head):
+    """Return ``after``, ``before`` (2 E,), ``first``, ``last`` (N,): ends in the order of links."""
+    nodes = np.stack([tail, head], axis=1).reshape(-1)
+    order = np.argsort(nodes, kind="stable")
+    joined = nodes[order[1:]] == nodes[order[:-1]]
+    after, before = np.full((2, nodes.size), NONE)
+    after[order[:-1][joined]] = order[1:][joined]
+    before[order[1:][joined]] = order[:-1][joined]
+    first, last = np.full((2, n), NONE)
+    first[nodes[before == NONE]] = np.flatnonzero(before == NONE)
+    last[nodes[after == NONE]] = np.flatnonzero(after == NONE)
+    return after, before, first, last
+
+
+@long_kernel
+def _fill(ends, weight, heap, removed, end_to, cuts, merged):
+    """Set ``cuts`` and ``merged``.
+
+    ``removed`` (N,): nodes merged into others. ``end_to`` (N,): in a merger, the end in the first
+    node's list that leads to a node, or NONE.
+    """
+    n = removed.size
     meter = new_meter()
     start = 0
     for i in range(n - 1):
@@ -103,27 +122,6 @@ def cuts_of_phases(n, tail, head, weight):
         merged[i, 1] = u
         removed[u] = True
         _merge(ends, weight, previous, u, end_to)
-    return cuts, merged
-
-
-@inlined
-def _make_ends(n, tail, head):
-    """Return the lists of all nodes, in the order of the links."""
-    count = 2 * tail.size
-    first = np.empty(n, np.int64)
-    last = np.empty(n, np.int64)
-    for u in range(n):
-        first[u] = NONE
-        last[u] = NONE
-    leads_to = np.empty(count, np.int64)
-    after = np.empty(count, np.int64)
-    ends = Ends(leads_to, after, np.empty(count, np.int64), first, last)
-    for i in range(tail.size):
-        leads_to[2 * i] = head[i]
-        leads_to[2 * i + 1] = tail[i]
-        _append(ends, tail[i], 2 * i)
-        _append(ends, head[i], 2 * i + 1)
-    return ends
 
 
 @inlined

@@ -28,13 +28,10 @@ class Searches(NamedTuple):
     path: np.ndarray  # (N,) uint32: arcs
 
 
-@inlined
 def searches(n):
-    """Return room for searches among ``n`` nodes."""
-    count = np.zeros(1, np.int64)
-    mark = np.zeros(n, np.int64)
-    arc = np.empty(n, np.uint32)
-    return Searches(count, mark, arc, np.empty(n, np.uint32), np.empty(n, np.uint32))
+    """Return room for searches among ``n`` nodes; made by NumPy, as compiling that takes longer."""
+    numbers = [np.zeros(n, np.uint32) for _ in range(3)]
+    return Searches(np.zeros(1, np.int64), np.zeros(n, np.int64), *numbers)
 
 
 @inlined
@@ -73,50 +70,37 @@ def _shortest_path(graph, ahead, source, sink, room, meter):
     meeting = np.uint32(0)
     met = False
     work = 0
-    while not met and front < front_end and back > back_end and not interrupted(meter, work):
+    while not met and front != front_end and back != back_end and not interrupted(meter, work):
         work = 0
-        if front_end - front <= back - back_end:
-            layer_end = front_end
-            while front < layer_end and not met:
-                u = queue[front]
-                front += 1
-                a = start[u]
-                end = start[u + ONE]
-                work += end - a
-                while a < end:
-                    if ahead[a] > 0:
-                        v = head[a]
-                        if mark[v] == backward:
-                            met = True
-                            meeting = a
-                            break
-                        if mark[v] != forward:
-                            mark[v] = forward
-                            arc[v] = a
-                            queue[front_end] = v
-                            front_end += 1
-                    a += ONE
+        onward = front_end - front <= back - back_end
+        own, other = (forward, backward) if onward else (backward, forward)
+        step = 1 if onward else -1
+        at, layer_end = (front, front_end) if onward else (back, back_end)
+        free = layer_end
+        while at != layer_end and not met:
+            u = queue[at]
+            at += step
+            a = start[u]
+            end = start[u + ONE]
+            work += np.int64(end - a)
+            while a < end:
+                along = a if onward else rev[a]
+                if ahead[along] > 0:
+                    v = head[a]
+                    if mark[v] == other:
+                        met = True
+                        meeting = along
+                        break
+                    if mark[v] != own:
+                        mark[v] = own
+                        arc[v] = along
+                        queue[free] = v
+                        free += step
+                a += ONE
+        if onward:
+            front, front_end = layer_end, free
         else:
-            layer_end = back_end
-            while back > layer_end and not met:
-                u = queue[back]
-                back -= 1
-                a = start[u]
-                end = start[u + ONE]
-                work += end - a
-                while a < end:
-                    if ahead[rev[a]] > 0:
-                        v = head[a]
-                        if mark[v] == forward:
-                            met = True
-                            meeting = rev[a]
-                            break
-                        if mark[v] != backward:
-                            mark[v] = backward
-                            arc[v] = rev[a]
-                            queue[back_end] = v
-                            back_end -= 1
-                    a += ONE
+            back, back_end = layer_end, free
     length = 0
     if met:
         path[0] = meeting
@@ -153,7 +137,7 @@ def mark_sink_side(graph, ahead, sink, side, queue, meter):
         done += 1
         a = start[u]
         end = start[u + ONE]
-        work = end - a
+        work = np.int64(end - a)
         while a < end:
             v = head[a]
             if not side[v] and ahead[rev[a]] > 0:

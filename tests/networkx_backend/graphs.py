@@ -58,7 +58,8 @@ def assert_same(name: str, graph: nx.Graph, *args: Any, **kwargs: Any) -> None:
     """Assert that this backend and NetworkX return the same, or raise the same."""
     own = outcome(served, name, graph, *args, **kwargs)
     function = getattr(nx, name, None) or getattr(nx.algorithms.connectivity, name)
-    assert own == outcome(function, graph, *args, **kwargs)
+    expected = outcome(function, graph, *args, **kwargs)
+    assert own == expected, (own, expected, graph.edges)
 
 
 def arcs_of(graph: nx.Graph) -> set[tuple[int, int]]:
