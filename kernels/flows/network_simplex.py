@@ -75,7 +75,7 @@ def least_cost(tail, head, capacity, cost, demand, dear):
     tree[n, NEXT] = -1
     tree[n, DEPTH] = 0
     price[n] = 0
-    block = max(np.int64(np.sqrt(links)), LEAST_BLOCK)
+    block = np.int64(np.ceil(np.sqrt(links)))
     status = OPTIMAL
     position = np.int64(0)
     meter = new_meter()
@@ -84,14 +84,16 @@ def least_cost(tail, head, capacity, cost, demand, dear):
         least = np.int64(0)
         seen = np.int64(0)
         while seen < links and entering < 0:
-            stop = min(position + block, links)
-            for e in range(position, stop):
+            for k in range(position, position + block):
+                e = k if k < links else k - links
                 reduced = state[e] * (cost[e] + price[tail[e]] - price[head[e]])
                 if reduced < least:
                     least = reduced
                     entering = e
-            seen += stop - position
-            position = stop if stop < links else np.int64(0)
+            seen += block
+            position += block
+            if position > links:
+                position -= links
         if entering < 0 or interrupted(meter, seen + 64):
             break
         # Flow goes from ``first`` over the link to ``second``, and back over their ancestor.
