@@ -40,6 +40,8 @@ class ConvertedGraph:
         The key of each arc of a multigraph.
     tail, head : (A,) int64
         Numbers of the nodes at both ends.
+    derived : dict
+        What functions have computed from the structure alone, by name, for the next call.
     """
 
     __networkx_backend__ = "fastlb"
@@ -68,6 +70,7 @@ class ConvertedGraph:
         self.head = np.fromiter(map(self.index.__getitem__, self.neighbors), np.int64, count)
         self.tail = np.repeat(np.arange(len(self.nodes)), self.degrees)
         self._numbers: dict[Any, NDArray[Any]] = {}
+        self.derived: dict[str, Any] = {}
 
     def is_directed(self) -> bool:
         """Return whether the graph is directed, as NetworkX's own graphs do."""

@@ -22,6 +22,21 @@ MODULES = {
         "min_cost_flow_cost",
         "network_simplex",
     ),
+    "connectivity": (
+        "all_pairs_node_connectivity",
+        "average_node_connectivity",
+        "edge_connectivity",
+        "local_edge_connectivity",
+        "local_node_connectivity",
+        "node_connectivity",
+    ),
+    "cuts": (
+        "minimum_edge_cut",
+        "minimum_node_cut",
+        "minimum_st_edge_cut",
+        "minimum_st_node_cut",
+    ),
+    "trees": ("gomory_hu_tree", "stoer_wagner"),
 }
 HOME = {name: module for module, names in MODULES.items() for name in names}
 
