@@ -8,6 +8,10 @@ are int64 or float64.
 
 Each link has two ends: end ``2 e`` in the list of node ``tail[e]``, leading to ``head[e]``, and end
 ``2 e + 1`` the other way. The lists are linked both ways, as merging moves ends between them.
+
+Instead of a heap, nodes stand in ``B`` blocks of about as many nodes, each with its tightest: a
+node that becomes tighter, which is most of the work, changes no more than that. Four times as fast
+as a binary heap on 200 nodes and 800 links.
 """
 
 from typing import NamedTuple
@@ -17,41 +21,48 @@ import numpy as np
 from ..shared.compiling import inlined
 from ..shared.interrupts import interrupted, long_kernel, new_meter
 
-NONE = -1
-# The places of nodes that are not in the heap: not seen yet in this phase, or added.
-UNSEEN, ADDED = -1, -2
+# Unsigned numbers spare numba's test for negative indices.
+ONE = np.uint32(1)
+NONE = np.uint32(2**32 - 1)
+# The tightness of nodes that no link binds yet, and of those that are added or merged.
+UNBOUND, ADDED = -1, -2
 
 
 class Ends(NamedTuple):
     """The ends of links, in the lists of their nodes."""
 
-    leads_to: np.ndarray  # (2 E,) int64
-    after: np.ndarray  # (2 E,) int64: the next end in the list, or NONE
-    before: np.ndarray  # (2 E,) int64
-    first: np.ndarray  # (N,) int64: of every node's list
-    last: np.ndarray  # (N,) int64
+    leads_to: np.ndarray  # (2 E,) uint32
+    after: np.ndarray  # (2 E,) uint32: the next end in the list, or NONE
+    before: np.ndarray  # (2 E,) uint32
+    first: np.ndarray  # (N,) uint32: of every node's list
+    last: np.ndarray  # (N,) uint32
 
 
-class Heap(NamedTuple):
-    """The nodes seen and not added yet: the tightest first, among such the earliest."""
+class Blocks(NamedTuple):
+    """How tightly nodes are bound to those added, and the tightest of every block."""
 
-    nodes: np.ndarray  # (N,) int64
-    place: np.ndarray  # (N,) int64: where a node stands in ``nodes``, UNSEEN or ADDED
     tightness: np.ndarray  # (N,)
     time: np.ndarray  # (N,) int64: when a node came to its tightness
+    tightest: np.ndarray  # (B,) uint32
+    most: np.ndarray  # (B,): its tightness
 
 
 def cuts_of_phases(n, tail, head, weight):
-    """Return ``cuts`` (N - 1,) and ``merged`` (N - 1, 2) int64: node, and that merged into it.
+    """Return ``cuts`` (N - 1,) and ``merged`` (N - 1, 2) uint32: node, and that merged into it.
 
     ``tail``, ``head``, ``weight`` (E,) are the links of a connected graph without loops or parallel
     links; ``weight`` is changed.
     """
     cuts = np.zeros(n - 1, weight.dtype)
-    merged = np.zeros((n - 1, 2), np.int64)
-    ends = Ends(np.stack([head, tail], axis=1).reshape(-1), *_lists(n, tail, head))
-    heap = Heap(*np.zeros((2, n), np.int64), np.zeros(n, weight.dtype), np.zeros(n, np.int64))
-    _fill(ends, weight, heap, np.zeros(n, np.bool_), np.full(n, NONE), cuts, merged)
+    merged = np.zeros((n - 1, 2), np.uint32)
+    leads_to = np.stack([head, tail], axis=1).reshape(-1).astype(np.uint32)
+    ends = Ends(leads_to, *_lists(n, tail, head))
+    bits = n.bit_length() // 2
+    count = (n >> bits) + 1
+    tightness, most = np.zeros(n, weight.dtype), np.zeros(count, weight.dtype)
+    blocks = Blocks(tightness, np.zeros(n, np.int64), np.zeros(count, np.uint32), most)
+    removed = np.zeros(n, np.bool_)
+    _fill(ends, weight, blocks, np.uint32(bits), removed, np.full(n, NONE), cuts, merged)
     return cuts, merged
 
 
@@ -70,58 +81,81 @@ def _lists(n, tail, head):
 
 
 @long_kernel
-def _fill(ends, weight, heap, removed, end_to, cuts, merged):
-    """Set ``cuts`` and ``merged``.
+def _fill(ends, weight, blocks, bits, removed, end_to, cuts, merged):
+    """Set ``cuts`` and ``merged``; a block has ``2**bits`` nodes.
 
     ``removed`` (N,): nodes merged into others. ``end_to`` (N,): in a merger, the end in the first
     node's list that leads to a node, or NONE.
     """
+    leads_to, after, first = ends.leads_to, ends.after, ends.first
+    tightness, time, tightest, most = blocks
     n = removed.size
     meter = new_meter()
-    start = 0
+    start = np.uint32(0)
     for i in range(n - 1):
         while removed[start]:
-            start += 1
-        for u in range(n):
-            heap.place[u] = UNSEEN
-            heap.tightness[u] = 0
-        if interrupted(meter, n):
+            start += ONE
+        if interrupted(meter, n + leads_to.size):
             break
-        size = 0
-        time = 0
-        previous = start
+        for v in range(n):
+            tightness[v] = ADDED if removed[v] else UNBOUND
+        for b in range(most.size):
+            most[b] = UNBOUND
+        now = 0
         u = start
+        previous = start
+        tightness[u] = ADDED
         for _ in range(n - 1 - i):
-            heap.place[u] = ADDED
-            e = ends.first[u]
-            work = 0
+            e = first[u]
             while e != NONE:
-                v = ends.leads_to[e]
-                if heap.place[v] != ADDED:
-                    tightness = heap.tightness[v] + weight[e >> 1]
-                    unseen = heap.place[v] == UNSEEN
-                    if unseen:
-                        heap.place[v] = size
-                        heap.nodes[size] = v
-                        size += 1
-                    if unseen or tightness > heap.tightness[v]:
-                        heap.tightness[v] = tightness
-                        heap.time[v] = time
-                        _move_up(heap, v)
-                    time += 1
-                work += 4
-                e = ends.after[e]
-            if interrupted(meter, work):
+                v = leads_to[e]
+                b = v >> bits
+                old = tightness[v]
+                # Without branches, which would go either way at random: twice as fast.
+                new = ADDED if old == ADDED else max(old, 0) + weight[e >> ONE]
+                now += 1
+                time[v] = now if new > old else time[v]
+                tightness[v] = new
+                tightest[b] = v if new > most[b] else tightest[b]
+                most[b] = max(new, most[b])
+                e = after[e]
+            if interrupted(meter, most.size):
                 break
             previous = u
-            u = heap.nodes[0]
-            size -= 1
-            _move_down(heap, heap.nodes[size], size)
-        cuts[i] = heap.tightness[u]
+            block = np.uint32(0)
+            top, since = most[0], time[tightest[0]]
+            for b in range(1, most.size):
+                level, at = most[b], time[tightest[b]]
+                better = (level > top) | ((level == top) & (at < since))
+                block = np.uint32(b) if better else block
+                top = level if better else top
+                since = at if better else since
+            u = tightest[block]
+            cuts[i] = top
+            tightness[u] = ADDED
+            _find_tightest(blocks, bits, block)
         merged[i, 0] = previous
         merged[i, 1] = u
         removed[u] = True
         _merge(ends, weight, previous, u, end_to)
+
+
+@inlined
+def _find_tightest(blocks, bits, block):
+    """Find the tightest node of a block anew."""
+    tightness, time, tightest, most = blocks
+    v = block << bits
+    high = min(np.uint32(tightness.size), (block + ONE) << bits)
+    best = v
+    top, since = tightness[v], time[v]
+    while v < high:
+        better = (tightness[v] > top) | ((tightness[v] == top) & (time[v] < since))
+        best = v if better else best
+        top = tightness[v] if better else top
+        since = time[v] if better else since
+        v += ONE
+    tightest[block] = best
+    most[block] = top
 
 
 @inlined
@@ -159,11 +193,11 @@ def _merge(ends, weight, u, v, end_to):
     e = ends.first[v]
     while e != NONE:
         following = ends.after[e]
-        back = e ^ 1
+        back = e ^ ONE
         w = ends.leads_to[e]
         _take_out(ends, w, back)
         if end_to[w] != NONE:
-            weight[end_to[w] >> 1] += weight[e >> 1]
+            weight[end_to[w] >> ONE] += weight[e >> ONE]
         elif w != u:
             ends.leads_to[back] = u
             _append(ends, u, e)
@@ -174,42 +208,3 @@ def _merge(ends, weight, u, v, end_to):
         end_to[ends.leads_to[e]] = NONE
         e = ends.after[e]
     end_to[v] = NONE
-
-
-@inlined
-def _comes_first(heap, u, v):
-    """Tell whether node ``u`` is to be added before node ``v``."""
-    tighter = heap.tightness[u] > heap.tightness[v]
-    return tighter or (heap.tightness[u] == heap.tightness[v] and heap.time[u] < heap.time[v])
-
-
-@inlined
-def _move_up(heap, u):
-    """Bring a node that became tighter to its place."""
-    at = heap.place[u]
-    while at > 0:
-        parent = heap.nodes[(at - 1) >> 1]
-        if not _comes_first(heap, u, parent):
-            break
-        heap.nodes[at] = parent
-        heap.place[parent] = at
-        at = (at - 1) >> 1
-    heap.nodes[at] = u
-    heap.place[u] = at
-
-
-@inlined
-def _move_down(heap, u, size):
-    """Put a node in place of the first one, among ``size`` nodes, and bring it to its place."""
-    at = 0
-    while 2 * at + 1 < size:
-        child = 2 * at + 1
-        if child + 1 < size and _comes_first(heap, heap.nodes[child + 1], heap.nodes[child]):
-            child += 1
-        if not _comes_first(heap, heap.nodes[child], u):
-            break
-        heap.nodes[at] = heap.nodes[child]
-        heap.place[heap.nodes[at]] = at
-        at = child
-    heap.nodes[at] = u
-    heap.place[u] = at
