@@ -9,6 +9,12 @@ are int64 or float64.
 Each link has two ends: end ``2 e`` in the list of node ``tail[e]``, leading to ``head[e]``, and end
 ``2 e + 1`` the other way. The lists are linked both ways, as merging moves ends between them.
 
+All phases take as long as N orders of the nodes, but one order tells much more than its cut: a node
+bound with ``t`` to those before it cannot be parted from the one that bound it last by less than
+``t``. Where that is no less than the least cut so far, both can be one node (Nagamochi, Ono and
+Ibaraki, 1994). So the least cut is known after a few orders, and the phases end at the first one
+that has it, which of most graphs is an early one.
+
 Instead of a heap, nodes stand in ``B`` blocks of about as many nodes, each with its tightest: a
 node that becomes tighter, which is most of the work, changes no more than that. Four times as fast
 as a binary heap on 200 nodes and 800 links.
@@ -38,65 +44,92 @@ class Ends(NamedTuple):
     last: np.ndarray  # (N,) uint32
 
 
-class Blocks(NamedTuple):
-    """How tightly nodes are bound to those added, and the tightest of every block."""
+class Nodes(NamedTuple):
+    """How nodes are bound to those added."""
 
-    tightness: np.ndarray  # (N,)
+    tightness: np.ndarray  # (N,): UNBOUND, and ADDED in the end
     time: np.ndarray  # (N,) int64: when a node came to its tightness
+    bound: np.ndarray  # (N,): how tightly it was bound when it was added, the first UNBOUND
+    binder: np.ndarray  # (N,) uint32: the node that bound it last
+
+
+class Blocks(NamedTuple):
+    """The tightest node of each ``2**bits``."""
+
     tightest: np.ndarray  # (B,) uint32
     most: np.ndarray  # (B,): its tightness
+    bits: np.uint32
 
 
-def cuts_of_phases(n, tail, head, weight):
-    """Return ``cuts`` (N - 1,) and ``merged`` (N - 1, 2) uint32: node, and that merged into it.
+def cuts_of_phases(n, tail, head, weight, enough):
+    """Return ``cuts`` (K,) and ``merged`` (K, 2) uint32: node, and that merged into it.
 
-    ``tail``, ``head``, ``weight`` (E,) are the links of a connected graph without loops or parallel
-    links; ``weight`` is changed.
+    The last phase is the first with a cut of ``enough`` or less, or the last of all N - 1. ``tail``,
+    ``head``, ``weight`` (E,) are the links of a connected graph without loops or parallel links.
     """
-    cuts = np.zeros(n - 1, weight.dtype)
-    merged = np.zeros((n - 1, 2), np.uint32)
-    leads_to = np.stack([head, tail], axis=1).reshape(-1).astype(np.uint32)
-    ends = Ends(leads_to, *_lists(n, tail, head))
-    bits = n.bit_length() // 2
-    count = (n >> bits) + 1
-    tightness, most = np.zeros(n, weight.dtype), np.zeros(count, weight.dtype)
-    blocks = Blocks(tightness, np.zeros(n, np.int64), np.zeros(count, np.uint32), most)
-    removed = np.zeros(n, np.bool_)
-    _fill(ends, weight, blocks, np.uint32(bits), removed, np.full(n, NONE), cuts, merged)
+    cuts, merged, _ = _phases(n, tail, head, weight, n - 1, enough)
     return cuts, merged
 
 
-def _lists(n, tail, head):
-    """Return ``after``, ``before`` (2 E,), ``first``, ``last`` (N,): ends in the order of links."""
-    nodes = np.stack([tail, head], axis=1).reshape(-1)
-    order = np.argsort(nodes, kind="stable")
-    joined = nodes[order[1:]] == nodes[order[:-1]]
-    after, before = np.full((2, nodes.size), NONE)
-    after[order[:-1][joined]] = order[1:][joined]
-    before[order[1:][joined]] = order[:-1][joined]
-    first, last = np.full((2, n), NONE)
-    first[nodes[before == NONE]] = np.flatnonzero(before == NONE)
-    last[nodes[after == NONE]] = np.flatnonzero(after == NONE)
-    return after, before, first, last
+def least_cut(n, tail, head, weight):
+    """Return the weight of a minimum cut of the same graph, of integers that add up to an int64."""
+    least = np.iinfo(np.int64).max
+    while n > 1:
+        cuts, _, nodes = _phases(n, tail, head, weight, 1, UNBOUND)
+        least = min(least, int(cuts[0]))
+        # Nodes come behind what bound them, so that these steps end.
+        label = np.where(nodes.bound >= least, nodes.binder, np.arange(n))
+        while (label[label] != label).any():
+            label = label[label]
+        _, label = np.unique(label, return_inverse=True)
+        n = int(label.max()) + 1
+        tail, head = label[tail], label[head]
+        pairs = (np.minimum(tail, head) * n + np.maximum(tail, head))[tail != head]
+        weight = weight[tail != head]
+        pairs, place = np.unique(pairs, return_inverse=True)
+        total = np.zeros(pairs.size, np.int64)
+        np.add.at(total, place, weight)
+        (tail, head), weight = np.divmod(pairs, n), total
+    return least
+
+
+def _phases(n, tail, head, weight, most_phases, enough):
+    """Return ``cuts`` and ``merged`` of up to so many phases, and what the last left at nodes."""
+    cuts = np.zeros(most_phases, weight.dtype)
+    merged = np.zeros((most_phases, 2), np.uint32)
+    leads_to = np.stack([head, tail], axis=1).reshape(-1).astype(np.uint32)
+    ends = Ends(leads_to, *np.zeros((2, leads_to.size), np.uint32), *np.full((2, n), NONE))
+    tightness, bound = np.zeros((2, n), weight.dtype)
+    nodes = Nodes(tightness, np.zeros(n, np.int64), bound, np.zeros(n, np.uint32))
+    bits = n.bit_length() // 2
+    count = (n >> bits) + 1
+    blocks = Blocks(np.zeros(count, np.uint32), np.zeros(count, weight.dtype), np.uint32(bits))
+    enough = weight.dtype.type(enough)
+    removed = np.zeros(n, np.bool_)
+    end_to = np.full(n, NONE)
+    phases = _fill(ends, weight.copy(), nodes, blocks, removed, end_to, enough, cuts, merged)
+    return cuts[:phases], merged[:phases], nodes
 
 
 @long_kernel
-def _fill(ends, weight, blocks, bits, removed, end_to, cuts, merged):
-    """Set ``cuts`` and ``merged``; a block has ``2**bits`` nodes.
+def _fill(ends, weight, nodes, blocks, removed, end_to, enough, cuts, merged):
+    """Set ``cuts`` and ``merged``; return for how many phases.
 
     ``removed`` (N,): nodes merged into others. ``end_to`` (N,): in a merger, the end in the first
     node's list that leads to a node, or NONE.
     """
     leads_to, after, first = ends.leads_to, ends.after, ends.first
-    tightness, time, tightest, most = blocks
+    tightness, time, bound, binder = nodes
+    tightest, most, bits = blocks
     n = removed.size
     meter = new_meter()
+    for e in range(leads_to.size):
+        _append(ends, leads_to[e ^ 1], np.uint32(e))
     start = np.uint32(0)
-    for i in range(n - 1):
+    phases = 0
+    while phases < cuts.size and not interrupted(meter, n + leads_to.size):
         while removed[start]:
             start += ONE
-        if interrupted(meter, n + leads_to.size):
-            break
         for v in range(n):
             tightness[v] = ADDED if removed[v] else UNBOUND
         for b in range(most.size):
@@ -105,16 +138,18 @@ def _fill(ends, weight, blocks, bits, removed, end_to, cuts, merged):
         u = start
         previous = start
         tightness[u] = ADDED
-        for _ in range(n - 1 - i):
+        bound[u] = UNBOUND
+        for _ in range(n - 1 - phases):
             e = first[u]
             while e != NONE:
                 v = leads_to[e]
                 b = v >> bits
                 old = tightness[v]
-                # Without branches, which would go either way at random: twice as fast.
+                # Without branches, which would go either way at random.
                 new = ADDED if old == ADDED else max(old, 0) + weight[e >> ONE]
                 now += 1
                 time[v] = now if new > old else time[v]
+                binder[v] = binder[v] if new == ADDED else u
                 tightness[v] = new
                 tightest[b] = v if new > most[b] else tightest[b]
                 most[b] = max(new, most[b])
@@ -122,28 +157,42 @@ def _fill(ends, weight, blocks, bits, removed, end_to, cuts, merged):
             if interrupted(meter, most.size):
                 break
             previous = u
-            block = np.uint32(0)
-            top, since = most[0], time[tightest[0]]
-            for b in range(1, most.size):
-                level, at = most[b], time[tightest[b]]
-                better = (level > top) | ((level == top) & (at < since))
-                block = np.uint32(b) if better else block
-                top = level if better else top
-                since = at if better else since
+            block = _tightest_block(time, blocks)
             u = tightest[block]
-            cuts[i] = top
+            bound[u] = most[block]
             tightness[u] = ADDED
-            _find_tightest(blocks, bits, block)
-        merged[i, 0] = previous
-        merged[i, 1] = u
+            _find_tightest(nodes, blocks, block)
+        cuts[phases] = bound[u]
+        merged[phases, 0] = previous
+        merged[phases, 1] = u
         removed[u] = True
+        phases += 1
+        if cuts[phases - 1] <= enough:
+            break
         _merge(ends, weight, previous, u, end_to)
+    return phases
 
 
 @inlined
-def _find_tightest(blocks, bits, block):
+def _tightest_block(time, blocks):
+    """Return the block of the tightest node."""
+    tightest, most, _ = blocks
+    block = np.uint32(0)
+    top, since = most[0], time[tightest[0]]
+    for b in range(1, most.size):
+        level, at = most[b], time[tightest[b]]
+        better = (level > top) | ((level == top) & (at < since))
+        block = np.uint32(b) if better else block
+        top = level if better else top
+        since = at if better else since
+    return block
+
+
+@inlined
+def _find_tightest(nodes, blocks, block):
     """Find the tightest node of a block anew."""
-    tightness, time, tightest, most = blocks
+    tightness, time, _, _ = nodes
+    tightest, most, bits = blocks
     v = block << bits
     high = min(np.uint32(tightness.size), (block + ONE) << bits)
     best = v
