@@ -15,6 +15,8 @@ from typing import Any
 import networkx as nx
 from networkx.algorithms import connectivity, flow
 
+from .information import HOME
+
 # Set to 1, NetworkX's own flow functions count as "any maximum flow" and are served here: it has
 # NetworkX's tests of them run through the kernels.
 ANY_FLOW = "FASTLB_NETWORKX_ANY_FLOW"
@@ -27,6 +29,8 @@ _FLOW_FUNCTIONS = (
 )
 # Where ``cutoff`` is a parameter, and does not go to a flow function.
 _WITH_CUTOFF = ("edge_connectivity", "local_edge_connectivity", "local_node_connectivity")
+# Whether this NetworkX, from 3.7 on, calls a capacity that is a function.
+CALLS_CAPACITY = hasattr(flow.utils, "_capacity_function")
 
 
 def reason_to_decline(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
@@ -46,6 +50,8 @@ def reason_to_decline(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) 
         return "cutoff belongs to NetworkX's own algorithms"
     if cutoff is not None and (not isinstance(cutoff, int | float) or isnan(cutoff)):
         return "cutoff is neither an int nor a float"
+    if callable(bound.get("capacity")) and not (CALLS_CAPACITY and HOME[name] == "maximum_flows"):
+        return "capacity is a function"
     return None
 
 

@@ -66,7 +66,9 @@ def minimum_st_node_cut(
 ) -> set[Any]:
     """Return the fewest nodes that part s from t, none for neighbors."""
     if G.original.has_edge(s, t) or G.original.has_edge(t, s):
-        return set()
+        # An empty set, and before NetworkX 3.5 an empty dictionary.
+        cut = nx.algorithms.connectivity.minimum_st_node_cut
+        return cut(G.original, s, t, backend="networkx")
     ends = without_common_nodes(G).crossing(G.index[s], G.index[t])
     return {G.nodes[u] for side in ends for u in side.tolist()} - {s, t}
 

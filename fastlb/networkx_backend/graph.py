@@ -119,11 +119,16 @@ class ConvertedGraph:
             self._numbers[name, default] = as_numbers(self.attribute_values(name, default))
         return self._numbers[name, default]
 
-    def attribute_values(self, name: Attribute, default: Any, *, once: bool = False) -> list[Any]:
-        """Return an attribute of all arcs, or of every link once, as the objects they are."""
+    @property
+    def data(self) -> list[dict[Any, Any]]:
+        """The dictionaries of all arcs, those of the graph itself."""
         if self._data is None:
             raise NotImplementedError("the graph was converted without the data of its edges")
-        data = compress(self._data, self.once.tolist()) if once else self._data
+        return self._data
+
+    def attribute_values(self, name: Attribute, default: Any, *, once: bool = False) -> list[Any]:
+        """Return an attribute of all arcs, or of every link once, as the objects they are."""
+        data = compress(self.data, self.once.tolist()) if once else self.data
         return [edge.get(name, default) for edge in data]
 
     def node_values(self, name: str, default: Any) -> list[Any]:

@@ -15,9 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import UnboundedError
-from ..flows.maximum import max_flow
+from ..flows.maximum import UNLIMITED, max_flow
+from ..flows.scaling import LARGEST_TOTAL, exact_sum
 from .dictionaries import by_node
 from .graph import Attribute, ConvertedGraph
+from .numbers import as_numbers
 from .scaling import Numbers, as_python, exponent_of, in_units
 
 FlowFunction = Callable[..., Any] | None
@@ -121,7 +123,7 @@ def flow_between(
     NotImplementedError
         If the capacities are no numbers or too large.
     """
-    values = graph.attribute(capacity, inf)
+    values = _computed(graph, capacity) if callable(capacity) else graph.attribute(capacity, inf)
     values = np.where(values > 0, values, 0)
     values[graph.tail == graph.head] = 0
     floats = values.dtype == np.float64
@@ -129,6 +131,9 @@ def flow_between(
     try:
         result = max_flow(len(graph), graph.tail, graph.head, units, source, sink)
     except UnboundedError:
+        # Beyond this the kernel cannot tell what is large from what is unlimited.
+        if exact_sum(units[units < UNLIMITED]) >= LARGEST_TOTAL:
+            raise NotImplementedError("capacities add up to 2**61 or more") from None
         raise nx.NetworkXUnbounded("Infinite capacity path, flow unbounded above.") from None
     except OverflowError as error:
         raise NotImplementedError(str(error)) from error
@@ -139,6 +144,16 @@ def flow_between(
     side = result.source_side
     cut = values[side[graph.tail] & ~side[graph.head]]
     return Flow(fsum(cut.tolist()) or 0, flow, side)
+
+
+def _computed(graph: ConvertedGraph, capacity: Callable[..., Any]) -> Numbers:
+    """Return the capacities that a function names, called once for each link; None is 0."""
+    nodes, data = graph.nodes, graph.data
+    values: dict[int, Any] = {}
+    for arc in np.flatnonzero(graph.once).tolist():
+        value = capacity(nodes[graph.tail[arc]], graph.neighbors[arc], data[arc])
+        values[id(data[arc])] = 0 if value is None else value
+    return as_numbers([values[id(edge)] for edge in data])
 
 
 def _rounded(
@@ -162,12 +177,15 @@ def _net(graph: ConvertedGraph, flow: Numbers) -> Numbers:
     """Return the flow less what flows back: of two opposite arcs one has flow."""
     used = np.flatnonzero(flow)
     tail, head = graph.tail[used], graph.head[used]
-    back = np.searchsorted(forth := np.sort(tail * len(graph) + head), head * len(graph) + tail)
-    both = used[np.take(forth, back, mode="clip") == head * len(graph) + tail]
-    if not len(both):
+    pair = np.minimum(tail, head) * len(graph) + np.maximum(tail, head)
+    ordered = np.sort(pair)
+    opposite = ordered[1:] == ordered[:-1]
+    if not opposite.any():
         return flow
-    opposite = both[np.lexsort((graph.tail[both], graph.head[both]))]
-    forward = both[np.lexsort((graph.head[both], graph.tail[both]))]
+    both = used[np.isin(pair, ordered[1:][opposite])]
+    # Arcs by both ends, and in the same places those that lead back.
+    forth = both[np.lexsort((graph.head[both], graph.tail[both]))]
+    back = both[np.lexsort((graph.tail[both], graph.head[both]))]
     result = flow.copy()
-    result[forward] = np.maximum(flow[forward] - flow[opposite], 0)
+    result[forth] = np.maximum(flow[forth] - flow[back], 0)
     return result
