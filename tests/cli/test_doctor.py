@@ -33,7 +33,8 @@ def test_json(run: Run) -> None:
     found = json.loads(run("doctor", "--json").out)
     assert (found["schema"], found["version"], found["healthy"]) == ("fastlb.doctor", 1, True)
     assert set(found) == {
-        "schema", "version", "versions", "extras", "networkx", "machine", "cache", "checks", "healthy",
+        "schema", "version", "versions", "extras", "networkx", "machine", "cache", "checks",
+        "healthy",
     }  # fmt: skip
     assert found["machine"]["threads"] >= 1
     assert [check["passed"] for check in found["checks"]] == [True] * len(answers.ANSWERS)
