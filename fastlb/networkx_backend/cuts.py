@@ -25,7 +25,7 @@ from .unit_flows import without_common_links, without_common_nodes
 
 def minimum_node_cut(
     G: ConvertedGraph, s: Any = None, t: Any = None, flow_func: FlowFunction = None
-) -> set[Any]:
+) -> Any:
     """Return the fewest nodes that part s from t, or the graph."""
     if both_or_none(G, s, t):
         return minimum_st_node_cut(G, s, t)

@@ -19,19 +19,23 @@ def by_node(
     Arcs of ``last`` (A,) stand behind the others of their node.
     """
     neighbors, keys = graph.neighbors, graph.keys
+    rows = zip(graph.nodes, graph.degrees, strict=True)
+    if keys is None:
+        arcs = zip(neighbors, values, strict=True)
+        result = {node: dict(islice(arcs, degree)) for node, degree in rows}
+        for arc in [] if last is None else np.flatnonzero(last).tolist():
+            row = result[graph.nodes[graph.tail[arc]]]
+            row[neighbors[arc]] = row.pop(neighbors[arc])
+        return result
     if last is not None and last.any():
         order = np.lexsort((last, graph.tail)).tolist()
         values = [values[arc] for arc in order]
         neighbors = [neighbors[arc] for arc in order]
-        keys = keys and [keys[arc] for arc in order]
-    rows = zip(graph.nodes, graph.degrees, strict=True)
-    if keys is None:
-        arcs = zip(neighbors, values, strict=True)
-        return {node: dict(islice(arcs, degree)) for node, degree in rows}
-    result: dict[Any, dict[Any, Any]] = {}
+        keys = [keys[arc] for arc in order]
+    result = {}
     keyed = zip(neighbors, keys, values, strict=True)
     for node, degree in rows:
-        row: dict[Any, dict[Any, Any]] = {}
+        row = {}
         for neighbor, key, value in islice(keyed, degree):
             row.setdefault(neighbor, {})[key] = value
         result[node] = row

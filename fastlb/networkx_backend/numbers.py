@@ -36,17 +36,17 @@ def as_numbers(values: Sequence[Any]) -> NDArray[np.int64] | NDArray[np.float64]
     if not types <= {int, float}:
         values = [_as_python(value) for value in values]
         types = set(map(type, values))
-    count = len(values)
-    if float in types:
-        if any(value != inf for value in values if type(value) is float):
-            return _as_floats(values)
-        values = [UNLIMITED if type(value) is float else _below(value) for value in values]
+    floats = [value for value in values if type(value) is float] if float in types else []
+    if floats and set(floats) != {inf}:
+        return _as_floats(values)
+    if floats:
+        values = [UNLIMITED if type(value) is float else value for value in values]
     try:
-        numbers = np.fromiter(values, np.int64, count)
+        numbers = np.fromiter(values, np.int64, len(values))
     except OverflowError:
         raise NotImplementedError("a whole number does not fit into 64 bits") from None
-    if float not in types and count and numbers.max() == UNLIMITED:
-        _below(UNLIMITED)
+    if np.count_nonzero(numbers == UNLIMITED) > len(floats):
+        raise NotImplementedError("the whole number 2**63 - 1 stands for infinity here")
     return numbers
 
 
@@ -61,13 +61,8 @@ def _as_python(value: Any) -> int | float:
     raise NotImplementedError(f"{value!r} is neither an int nor a float")
 
 
-def _below(value: int) -> int:
-    if value >= UNLIMITED:
-        raise NotImplementedError(f"the whole number {value} does not fit below 2**63 - 1")
-    return value
-
-
 def _as_floats(values: Sequence[Any]) -> NDArray[np.float64]:
-    if any(abs(value) > MAX_EXACT for value in values if type(value) is int):
+    """Return ints and floats as floats of the same value."""
+    if any(type(value) is int and abs(value) > MAX_EXACT for value in values):
         raise NotImplementedError("whole numbers above 2**53 would lose digits among floats")
     return np.fromiter(values, np.float64, len(values))
