@@ -70,7 +70,8 @@ def minimum_st_node_cut(
         cut = nx.algorithms.connectivity.minimum_st_node_cut
         return cut(G.original, s, t, backend="networkx")
     ends = without_common_nodes(G).crossing(G.index[s], G.index[t])
-    return {G.nodes[u] for side in ends for u in side.tolist()} - {s, t}
+    nodes = {G.nodes[u] for side in ends for u in side.tolist()}
+    return nodes - {s, t}
 
 
 def minimum_st_edge_cut(
