@@ -19,7 +19,7 @@ import numpy as np
 from bench import processor
 
 STRETCH = 10e-3
-ROW_SECONDS = 1.5
+ROW_SECONDS = 1.0
 MOST_ROUNDS = 101
 COPIED_BYTES = 2**27
 

@@ -115,15 +115,19 @@ def refused_dtype(name: str, dtype: np.dtype[Any]) -> str:
 def as_array(name: str, values: Any) -> NDArray[Any]:
     """Return ``numpy.asarray(values)``, in which whole numbers stay whole.
 
-    NumPy makes float64 of a list with integers both below and from 2**63 on.
+    NumPy makes float64 of a list with integers both below and from 2**63 on. Arrays of other
+    libraries, such as PyTorch's tensors, share their memory with the array returned.
 
     Raises
     ------
     OverflowError
         If whole numbers fit neither int64 nor uint64; ``name`` is the argument to blame.
+    TypeError
+        If an array of another library is not in the CPU's memory, or of a dtype that NumPy lacks.
     ValueError
         If rows are of unequal length.
     """
+    values = tensor_as_array(name, values)
     array = np.asarray(values)
     large = array.dtype == np.float64 and bool((abs(array) >= 2**63).any())
     if hasattr(values, "dtype") or not array.size or not (large or array.dtype == object):
@@ -137,3 +141,25 @@ def as_array(name: str, values: Any) -> NDArray[Any]:
             f"to {written(exact.max())}"
         )
     return exact.astype(np.uint64)
+
+
+def tensor_as_array(name: str, values: Any) -> Any:
+    """Return an array that shares the memory of another library's; anything else as it is.
+
+    Raises
+    ------
+    TypeError
+        If an array of another library is not in the CPU's memory, or of a dtype that NumPy lacks.
+    """
+    if not hasattr(values, "__dlpack__") or isinstance(values, np.ndarray | np.generic):
+        return values
+    try:
+        return np.from_dlpack(values)
+    except (AttributeError, BufferError, RuntimeError, TypeError, ValueError) as error:
+        device = getattr(values, "device", None)
+        where = "" if device is None else f" on {written(str(device))}"
+        raise TypeError(
+            f"{name} must be an array in the CPU's memory, of a dtype that NumPy has, got "
+            f"{type(values).__name__}{where} ({written(str(error))}): pass such as "
+            f"{name}.detach().cpu(), or {name}.detach().float().cpu()"
+        ) from None

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .arguments import refused_dtype
+from .arguments import refused_dtype, tensor_as_array
 from .rational import has_long_exponent
 
 Number = int | float | Fraction
@@ -94,6 +94,7 @@ def read_quantities(
         If something is no number, NaN, infinite or negative where that is not allowed, or
         there is another count of them.
     """
+    quantities = tensor_as_array(name, quantities)
     if quantities is None or isinstance(quantities, str | int | float | Fraction | np.generic):
         column = _column(name, [quantities], unlimited, signed)
         return Quantities(_spread(column.values, count), _spread(column.unlimited, count))

@@ -42,6 +42,7 @@ FIRST = [
     "cli/test_study_store.py",
     "programs/test_solve_binary.py",
     "test_readme.py",
+    "test_docs.py",
     "test_typing.py",
     "reports/test_webpage.py",
     "flows/test_entities.py",

@@ -4,39 +4,21 @@ import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 import fastlb as lb
 
-ROOT = Path(__file__).resolve().parents[1]
+from .documents import ROOT, examples, printed, run
+
 README = (ROOT / "README.md").read_text()
-EXAMPLES = re.findall(r"^```python\n(.*?)^```$", README, re.M | re.S)
-
-
-def printed(code):
-    """Return what each line's comment says it prints, up to a colon that begins an explanation."""
-    told = re.findall(r"^print\(.*\) +# (.*)$", code, re.M)
-    return [text.split(": ")[0] for text in told]
+EXAMPLES = examples(README)
 
 
 @pytest.mark.parametrize("code", EXAMPLES, ids=range(len(EXAMPLES)))
 def test_the_example_prints_what_it_says(code, tmp_path):
-    # Examples run at the root of the repository, whose files they read; what they write is dropped.
-    (tmp_path / "bench").symlink_to(ROOT / "bench")
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    shown = [" ".join(line.split()) for line in done.stdout.splitlines()]
-    for told in printed(code):
-        assert " ".join(told.split()) in shown
+    lines = run(code, tmp_path)
+    assert [line for line in printed(code) if line not in lines] == []
 
 
 def test_there_is_an_example_for_every_method():

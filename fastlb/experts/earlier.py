@@ -8,7 +8,7 @@ import numpy as np
 
 from ..arguments import as_array, refused_dtype
 from .placement import Placement
-from .problem import Cluster, from_dlpack
+from .problem import Cluster
 from .transfers import by_group, holdings
 
 if TYPE_CHECKING:
@@ -24,12 +24,7 @@ def read_previous(previous: Any, batch: tuple[int, ...], cluster: Cluster) -> ND
         If it does not place all experts of as many layers in as many slots, or has groups on
         several nodes.
     """
-    if isinstance(previous, Placement):
-        array = previous.phy2log
-    elif hasattr(previous, "__dlpack__") and not isinstance(previous, np.ndarray):
-        array = from_dlpack("previous", previous)
-    else:
-        array = as_array("previous", previous)
+    array = previous.phy2log if isinstance(previous, Placement) else as_array("previous", previous)
     if array.dtype.kind not in "iu":
         got = refused_dtype("previous", array.dtype)
         raise TypeError(f"previous must be a Placement or integers, its phy2log, got {got}")

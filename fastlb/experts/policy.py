@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ..arguments import whole_number
 from .placing import place_experts
-from .problem import like
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 def rebalance_experts(
@@ -55,5 +60,18 @@ def rebalance_experts(
     if placement.phy2log.ndim != 2:
         raise ValueError(f"weight must have shape (layers, experts), got {placement.logcnt.shape}")
     maps = placement.phy2log, placement.log2phy, placement.logcnt
-    phy2log, log2phy, logcnt = (like(weight, array) for array in maps)
+    phy2log, log2phy, logcnt = (_as_library_of(weight, array) for array in maps)
     return phy2log, log2phy, logcnt
+
+
+def _as_library_of(tensor: Any, array: NDArray[Any]) -> Any:
+    """Return an array as the library has it that a tensor is of: ``torch.from_dlpack(array)``.
+
+    It shares the array's memory. NumPy arrays, lists and tensors of libraries without such a
+    function get the array itself.
+    """
+    library = sys.modules.get(type(tensor).__module__.partition(".")[0])
+    if isinstance(tensor, np.ndarray) or not hasattr(tensor, "__dlpack__"):
+        return array
+    convert = getattr(library, "from_dlpack", None)
+    return array if convert is None else convert(array)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arguments import as_array, refused_dtype, whole_number, written
+from ..arguments import as_array, refused_dtype, whole_number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -114,46 +113,12 @@ def _refuse_values(array: NDArray[Any], loads: NDArray[np.float32]) -> None:
 def _as_array(weights: Any) -> NDArray[Any]:
     if isinstance(weights, np.ma.MaskedArray):
         raise TypeError("weights must not be a masked array: every expert has a load")
-    if hasattr(weights, "__dlpack__") and not isinstance(weights, np.ndarray | np.generic):
-        array = from_dlpack("weights", weights)
-    else:
-        try:
-            array = as_array("weights", weights)
-        except ValueError:
-            raise ValueError("weights must be an array, got rows of unequal length") from None
+    try:
+        array = as_array("weights", weights)
+    except ValueError:
+        raise ValueError("weights must be an array, got rows of unequal length") from None
     # float16 is exact in float32, and what some engines count in.
     if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
         got = refused_dtype("weights", array.dtype)
         raise TypeError(f"weights must be integers or floats of up to 64 bits, got {got}")
     return array
-
-
-def from_dlpack(name: str, tensor: Any) -> NDArray[Any]:
-    """Return a tensor of another library as an array that shares its memory, if that is the CPU's.
-
-    Raises
-    ------
-    TypeError
-        If it is elsewhere, or of a dtype that NumPy does not have.
-    """
-    try:
-        return np.from_dlpack(tensor)
-    except (AttributeError, BufferError, RuntimeError, TypeError, ValueError) as error:
-        raise TypeError(
-            f"{name} must be an array in the CPU's memory, of a dtype that NumPy has, got "
-            f"{type(tensor).__name__} ({written(str(error))}): pass such as "
-            f"{name}.detach().float().cpu()"
-        ) from None
-
-
-def like(tensor: Any, array: NDArray[Any]) -> Any:
-    """Return an array as the library has it that a tensor is of: ``torch.from_dlpack(array)``.
-
-    It shares the array's memory. NumPy arrays, lists and tensors of libraries without such a
-    function get the array itself.
-    """
-    library = sys.modules.get(type(tensor).__module__.partition(".")[0])
-    if isinstance(tensor, np.ndarray) or not hasattr(tensor, "__dlpack__"):
-        return array
-    convert = getattr(library, "from_dlpack", None)
-    return array if convert is None else convert(array)

@@ -10,7 +10,7 @@ from typing import Any, TypedDict, Unpack, cast, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..arguments import one_of, whole_number
+from ..arguments import one_of, tensor_as_array, whole_number
 from ..quantities import Kind, Number, Numbers, Quantities, Vector, read_number, read_quantities
 from ..topologies.network import Expanded, Network
 from ..topologies.parse import network_of, read_topology
@@ -240,6 +240,7 @@ def _traffic(network: Network, contention: str) -> Quantities:
 
 def _rows(excess: Numbers, n: int) -> tuple[list[Any], tuple[int, ...] | None]:
     """Return the excess vectors and the shape of the batch, None without batch axes."""
+    excess = tensor_as_array("excess", excess)
     if isinstance(excess, np.ndarray):
         vectors = excess
     else:

@@ -20,6 +20,13 @@ LARGEST_TOTAL = 2**61
 FLOAT_BITS = 53
 # np.ldexp(1, -1074) is the smallest float64 above 0.
 SMALLEST_EXPONENT = 1074
+# NumPy's ways to round, and Python's of Fractions.
+EXACTLY: dict[Any, Any] = {
+    np.trunc: math.trunc,
+    np.floor: math.floor,
+    np.ceil: math.ceil,
+    np.rint: round,
+}
 
 
 @dataclass(frozen=True)
@@ -113,11 +120,11 @@ def scale(
         limit = None
     elif limit is not None and whole:
         limit = Fraction(math.floor(limit))
-    one = _common_denominator(excess, capacity, traffic)
+    one = common_denominator(excess, capacity, traffic)
     if limit is not None:
         one = math.lcm(one, limit.denominator)
     columns = (excess, capacity, traffic)
-    amounts, capacities, traffics = (_times(c, one) if one > 1 else c.values for c in columns)
+    amounts, capacities, traffics = (times(c, one) if one > 1 else c.values for c in columns)
     scaled = _finish(Units(kind, Fraction(one)), amounts, capacities, capacity.unlimited, traffics)
     return scaled if limit is None else _limited(scaled, int(limit * one))
 
@@ -173,13 +180,15 @@ def checked(name: str, value: int) -> int:
     return value
 
 
-def _times(column: Quantities, one: int) -> NDArray[Any]:
+def times(column: Quantities, one: int) -> NDArray[Any]:
+    """Return values times a multiple of their denominators, as Python's integers."""
     values = np.empty(column.values.shape, dtype=object)
     values[:] = [int(value * one) for value in column.values.tolist()]
     return values
 
 
-def _common_denominator(*columns: Quantities) -> int:
+def common_denominator(*columns: Quantities) -> int:
+    """Return the least common denominator of the columns that are rational."""
     denominators = {
         value.denominator
         for column in columns
@@ -230,9 +239,9 @@ def _floats(
         k = min(k, FLOAT_BITS - math.frexp(min(supply, demand))[1])
     if max(supply, demand, top) > 0:
         k = min(k, LARGEST_TOTAL.bit_length() - 1 - math.frexp(max(supply, demand, top))[1])
-    amounts, cut_amounts = _rounded(excess, k, np.trunc)
-    traffics, raised = _rounded(traffic, k, np.ceil)
-    capacities, cut_limits = _rounded(capacity, k, np.floor)
+    amounts, cut_amounts = rounded(excess, k, np.trunc)
+    traffics, raised = rounded(traffic, k, np.ceil)
+    capacities, cut_limits = rounded(capacity, k, np.floor)
     per_one = Fraction(2) ** k
     scaled = _finish(Units("float", per_one), amounts, capacities, capacity.unlimited, traffics)
     # Each rounded number changes the capacity of a cut, and so beta, by less than a unit.
@@ -264,17 +273,17 @@ def _largest(column: Quantities) -> float:
         raise OverflowError("traffic must fit a float64 where other numbers are floats") from None
 
 
-def _rounded(column: Quantities, k: int, rounding: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+def rounded(column: Quantities, k: int, rounding: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return values times ``2**k`` as integers, and a mask of those that were rounded.
 
-    ``way`` is ``np.trunc``, ``np.floor`` or ``np.ceil``.
+    ``rounding`` is one of ``EXACTLY``.
     """
     numbers = column.values
     if numbers.dtype.kind == "i" and np.abs(numbers).max(initial=0) < 2**FLOAT_BITS:
         numbers = numbers.astype(np.float64)
     if numbers.dtype.kind != "f":
         exact = [Fraction(value) * Fraction(2) ** k for value in column.values.tolist()]
-        exactly: Any = {np.trunc: math.trunc, np.floor: math.floor, np.ceil: math.ceil}[rounding]
+        exactly: Any = EXACTLY[rounding]
         values = np.empty(len(exact), dtype=object)
         values[:] = [exactly(value) for value in exact]
         return values, np.array([value.denominator > 1 for value in exact], dtype=bool)
