@@ -65,7 +65,7 @@ def minimum_st_node_cut(
     flow_func: FlowFunction = None,
     auxiliary: None = None,
     residual: None = None,
-) -> set[Any]:
+) -> Any:
     """Return the fewest nodes that part s from t, none for neighbors."""
     if G.original.has_edge(s, t) or G.original.has_edge(t, s):
         # An empty set, and before NetworkX 3.5 an empty dictionary.

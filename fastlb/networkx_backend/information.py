@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+# The oldest NetworkX whose calls are served.
+LEAST_NETWORKX = (3, 4)
 # The modules of this package that have the functions, under NetworkX's names.
 MODULES = {
     "maximum_flows": (

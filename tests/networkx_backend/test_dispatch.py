@@ -7,7 +7,7 @@ import textwrap
 
 import pytest
 
-from tests.networkx_backend.installed import python, with_entry_points
+from tests.installed import python, with_entry_points
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import subprocess
 import networkx as nx
 import pytest
 
-from tests.networkx_backend.installed import python, with_entry_points
+from tests.installed import python, with_entry_points
 
 SUITES = nx.__path__[0]
 FLOWS = ("algorithms/flow",)

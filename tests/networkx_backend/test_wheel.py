@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from tests.networkx_backend.installed import ROOT, python
+from tests.installed import ROOT, python
 
 pytest.importorskip("setuptools", minversion="77", reason="builds wheels from setuptools 77 on")
 BUILD = "from setuptools.build_meta import build_wheel; print(build_wheel({!r}))"
