@@ -271,9 +271,7 @@ def _networkx(_: np.dtype[Any], many: bool) -> None:
     from .networkx_backend.trees import gomory_hu_tree, stoer_wagner
 
     for weight in (1, 0.5):
-        ring = nx.cycle_graph(5)
-        nx.set_edge_attributes(ring, weight, "weight")
-        graph = ConvertedGraph(ring)
+        graph = ConvertedGraph(nx.Graph([(u, (u + 1) % 5, {"weight": weight}) for u in range(5)]))
         minimum_node_cut(graph)
         gomory_hu_tree(graph, "weight")
         stoer_wagner(graph)

@@ -25,7 +25,7 @@ from .unit_flows import without_common_links, without_common_nodes
 
 def minimum_node_cut(
     G: ConvertedGraph, s: Any = None, t: Any = None, flow_func: FlowFunction = None
-) -> set[Any]:
+) -> Any:
     """Return the fewest nodes that part s from t, or the graph."""
     if both_or_none(G, s, t):
         return minimum_st_node_cut(G, s, t)
@@ -70,7 +70,7 @@ def minimum_st_node_cut(
     if G.original.has_edge(s, t) or G.original.has_edge(t, s):
         # An empty set, and before NetworkX 3.5 an empty dictionary.
         cut = nx.algorithms.connectivity.minimum_st_node_cut
-        return cut(G.original, s, t, backend="networkx")  # type: ignore[return-value]
+        return cut(G.original, s, t, backend="networkx")
     ends = without_common_nodes(G).crossing(G.index[s], G.index[t])
     nodes = {G.nodes[u] for side in ends for u in side.tolist()}
     return nodes - {s, t}
