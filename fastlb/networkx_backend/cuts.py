@@ -33,9 +33,11 @@ def minimum_node_cut(
     node, _ = least_degree(G)
     neighbors = set(G.original._adj[node])
     pairs = pairs_for_nodes(G, node)
-    # A pair with a link from its second node alone counts as one that nothing can part.
-    if any(x in G.original._adj[y] for x, y in pairs):
-        return set()
+    for x, y in pairs:
+        # NetworkX takes two nodes with a link from the second alone for such as nothing can part,
+        # and that for the smallest cut.
+        if x in G.original._adj[y]:
+            return minimum_st_node_cut(G, x, y)
     _, last = without_common_nodes(G).least(numbered(G, pairs), len(neighbors))
     return minimum_st_node_cut(G, *pairs[last]) if last >= 0 else neighbors
 
@@ -70,7 +72,8 @@ def minimum_st_node_cut(
         cut = nx.algorithms.connectivity.minimum_st_node_cut
         return cut(G.original, s, t, backend="networkx")
     ends = without_common_nodes(G).crossing(G.index[s], G.index[t])
-    return {G.nodes[u] for side in ends for u in side.tolist()} - {s, t}
+    nodes = {G.nodes[u] for side in ends for u in side.tolist()}
+    return nodes - {s, t}
 
 
 def minimum_st_edge_cut(

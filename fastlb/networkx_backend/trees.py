@@ -41,7 +41,7 @@ def gomory_hu_tree(
     parent, cut = kernels("connectivity.cut_tree").cut_tree(
         residual, values[residual.link], values.dtype.type(limit)
     )
-    tree = nx.Graph()
+    tree: Any = nx.Graph()
     tree.add_nodes_from(G.nodes)
     numbers = zip(range(1, len(G)), parent[1:].tolist(), cut[1:].tolist(), strict=True)
     tree.add_weighted_edges_from((G.nodes[u], G.nodes[v], value or 0) for u, v, value in numbers)

@@ -50,8 +50,8 @@ class UnitFlows:
             computed = i < j if both_ways else i != j
             i, j = i[computed], j[computed]
             flows[i * K + j] = self._flows(numbers[i], numbers[j], MAX_FLOW)
-        flows = flows.reshape(K, K)
-        return flows + flows.T if both_ways else flows
+        matrix = flows.reshape(K, K)
+        return matrix + matrix.T if both_ways else matrix
 
     def least(self, pairs: Sequence[tuple[int, int]], bound: float | None) -> tuple[int, int]:
         """Return the least flow of (P, 2) pairs and the last such pair; ``bound`` and -1 if above.

@@ -64,7 +64,7 @@ class Blocks(NamedTuple):
 def cuts_of_phases(n, tail, head, weight, enough):
     """Return ``cuts`` (K,) and ``merged`` (K, 2) uint32: node, and that merged into it.
 
-    The last phase is the first with a cut of ``enough`` or less, or the last of all N - 1. ``tail``,
+    The last phase is the first with a cut of ``enough`` or less, or the last of N - 1. ``tail``,
     ``head``, ``weight`` (E,) are the links of a connected graph without loops or parallel links.
     """
     cuts, merged, _ = _phases(n, tail, head, weight, n - 1, enough)

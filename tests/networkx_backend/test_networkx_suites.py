@@ -77,6 +77,8 @@ def test_the_suite_of_connectivity(run_suite, full):
         pytest.skip("a part of the suites runs without --full")
     reached = run_suite(CONNECTIVITY)
     assert reached["edge_connectivity"] + reached["node_connectivity"] >= 2_000
+    assert reached["local_edge_connectivity"] >= 1_100
+    assert reached["minimum_edge_cut"] >= 120
     assert reached["minimum_cut"] >= 500
 
 
@@ -88,6 +90,21 @@ def test_any_maximum_flow_stands_for_those_of_networkx(run_suite, full):
     reached = run_suite(FLOWS, "--runslow", any_flow=True)
     assert reached["minimum_cut_value"] >= 21_000
     assert reached["minimum_cut"] >= 70
+
+
+@pytest.mark.slow
+def test_any_maximum_flow_stands_for_those_of_connectivity(run_suite, full):
+    if not full:
+        pytest.skip("a part of the suites runs without --full")
+    files = (*CONNECTIVITY, "algorithms/flow/tests/test_gomory_hu.py")
+    reached = run_suite(files, any_flow=True)
+    assert reached["node_connectivity"] >= 250
+    assert reached["minimum_node_cut"] >= 70
+    assert reached["minimum_edge_cut"] >= 180
+    assert reached["average_node_connectivity"] >= 15
+    assert reached["all_pairs_node_connectivity"] >= 13
+    assert reached["gomory_hu_tree"] >= 15
+    assert reached["stoer_wagner"] >= 13
 
 
 def test_a_backend_that_declines_is_noticed(run_suite):
