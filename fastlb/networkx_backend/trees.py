@@ -69,11 +69,9 @@ def stoer_wagner(
     order = np.argsort(first)
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
-    kernel = kernels("connectivity.global_cut")
-    links = (len(G), place[tail], place[head], weights)
-    # Sums of floats depend on their order: that of all phases is NetworkX's.
-    enough = kernel.least_cut(*links) if weights.dtype == np.int64 else -1
-    cuts, merged = kernel.cuts_of_phases(*links, enough)
+    cuts, merged = kernels("connectivity.global_cut").cuts_of_phases(
+        len(G), place[tail], place[head], weights, every=weights.dtype == np.float64
+    )
     best = int(np.argmin(cuts))
     nodes = [G.nodes[u] for u in order.tolist()]
     mergers = [(nodes[u], nodes[v]) for u, v in merged[: best + 1].tolist()]
