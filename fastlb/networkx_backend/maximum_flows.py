@@ -127,7 +127,7 @@ def flow_between(
     values = np.where(values > 0, values, 0)
     values[graph.tail == graph.head] = 0
     floats = values.dtype == np.float64
-    units, exponent = (_rounded(graph, source, sink, values)) if floats else (values, 0)
+    units, exponent = _rounded(graph, source, sink, values) if floats else (values, 0)
     try:
         result = max_flow(len(graph), graph.tail, graph.head, units, source, sink)
     except UnboundedError:
@@ -140,7 +140,8 @@ def flow_between(
     if not floats:
         return Flow(result.value, result.flow, result.source_side)
     # What is full carries its capacity to the last digit, and so the value is that of the cut.
-    flow = np.where(result.flow == units, values, np.ldexp(result.flow, exponent))
+    full = (result.flow == units) & (units > 0)
+    flow = np.where(full, values, np.ldexp(result.flow, exponent))
     side = result.source_side
     cut = values[side[graph.tail] & ~side[graph.head]]
     return Flow(fsum(cut.tolist()) or 0, flow, side)

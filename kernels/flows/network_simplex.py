@@ -6,8 +6,9 @@ for every link of the tree. A link outside that would lower the total cost enter
 the circle that it closes until a link of the circle is full or empty, which leaves the tree.
 
 Links are looked through block by block, and the best one of a block enters (Kiraly and Kovacs
-2012). Of the links that could leave, the last one round the circle does: this keeps the tree
-strongly feasible, so that the method ends (Cunningham 1976).
+2012), round and round, in blocks of the square root of all. Of the links that could leave, the last
+one round the circle does: this keeps the tree strongly feasible, so that the method ends
+(Cunningham 1976). NetworkX goes the same way: of several flows of least cost both return the same.
 
 At first every node hangs from the root by an artificial link, so dear that it carries nothing in
 the end if the demands can be met. Artificial links never enter.
@@ -37,7 +38,6 @@ OPTIMAL, UNBOUNDED, OVERFLOW = range(3)
 UNLIMITED = 2**63 - 1
 # The state of a link: empty, in the tree or no use, full.
 EMPTY, INSIDE, FULL = 1, 0, -1
-LEAST_BLOCK = 16
 
 
 def least_cost(tail, head, capacity, cost, demand, dear):

@@ -115,6 +115,13 @@ def test_large_and_small_floats_meet():
     assert served("maximum_flow", graph, 0, 2) == (1e-300, {0: {1: 1e-300}, 1: {2: 1e-300}, 2: {}})
 
 
+def test_what_is_rounded_away_carries_nothing():
+    graph = nx.DiGraph([(0, 1, {"capacity": 1.5}), (1, 2, {"capacity": 1.5})])
+    graph.add_edge(1, 3, capacity=1e-30)
+    value, flow = served("maximum_flow", graph, 0, 2)
+    assert (value, flow) == nx.maximum_flow(graph, 0, 2)
+
+
 def test_integers_are_exact_up_to_64_bits():
     graph = nx.DiGraph([("s", "a", {"capacity": 2**60 + 1}), ("a", "t", {"capacity": 2**60 - 1})])
     assert served("maximum_flow_value", graph, "s", "t") == 2**60 - 1
