@@ -12,8 +12,8 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from ..accelerate import kernels
 from .graph import ConvertedGraph
+from .unit_flows import UnitFlows, without_common_links
 
 Pairs = list[tuple[Any, Any]]
 
@@ -23,8 +23,12 @@ def is_connected(graph: ConvertedGraph) -> bool:
     if not len(graph):
         raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
     if "connected" not in graph.derived:
-        connected = kernels("connectivity.components").connected
-        graph.derived["connected"] = bool(connected(len(graph), graph.tail, graph.head))
+        flows = without_common_links(graph)
+        if graph.is_directed():
+            tail, head = flows.tail, flows.head
+            both = np.concatenate([tail, head]), np.concatenate([head, tail])
+            flows = UnitFlows(len(graph), *both, split=False)
+        graph.derived["connected"] = flows.all_lead_to(0)
     return bool(graph.derived["connected"])
 
 

@@ -54,26 +54,24 @@ def stoer_wagner(
     """Return the weight of a minimum cut of the whole graph, and the nodes on both sides."""
     if len(G) < 2:
         raise nx.NetworkXError("graph has less than two nodes.")
-    if not is_connected(G):
-        raise nx.NetworkXError("graph is not connected.")
     tail, head = G.links
     weights = G.attribute(weight, 1, once=True)[tail != head]
     tail, head = tail[tail != head], head[tail != head]
-    if (weights < 0).any():
+    if (weights < 0).any() and is_connected(G):
         raise nx.NetworkXError("graph has a negative-weighted edge.")
     _total(weights)
     # NetworkX works on a copy of the graph, whose nodes are in the order in which links name them.
     ends = np.stack([tail, head], axis=1).reshape(-1)
-    first = np.empty(len(G), np.int64)
+    first = np.full(len(G), len(ends))
     first[ends[::-1]] = np.arange(len(ends))[::-1]
     order = np.argsort(first)
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
-    kernel = kernels("connectivity.global_cut")
-    links = (len(G), place[tail], place[head], weights)
-    # Sums of floats depend on their order: that of all phases is NetworkX's.
-    enough = kernel.least_cut(*links) if weights.dtype == np.int64 else -1
-    cuts, merged = kernel.cuts_of_phases(*links, enough)
+    cuts, merged = kernels("connectivity.global_cut").cuts_of_phases(
+        len(G), place[tail], place[head], abs(weights), every=weights.dtype == np.float64
+    )
+    if not len(cuts):
+        raise nx.NetworkXError("graph is not connected.")
     best = int(np.argmin(cuts))
     nodes = [G.nodes[u] for u in order.tolist()]
     mergers = [(nodes[u], nodes[v]) for u, v in merged[: best + 1].tolist()]

@@ -75,6 +75,11 @@ class UnitFlows:
         cut = ~side[self.tail] & side[self.head]
         return self.tail[cut] >> self.split, self.head[cut] >> self.split
 
+    def all_lead_to(self, sink: int) -> bool:
+        """Return whether arcs lead from every node to one of them."""
+        side = kernels("connectivity.pairs").sink_side(self._graph, self._capacity, None, sink)
+        return bool(side.all())
+
     def _flows(
         self, sources: Integers, sinks: Integers, limit: int, *, falling: bool = False
     ) -> NDArray[np.int32]:

@@ -49,7 +49,7 @@ class Nodes(NamedTuple):
 
     tightness: np.ndarray  # (N,): UNBOUND, and ADDED in the end
     time: np.ndarray  # (N,) int64: when a node came to its tightness
-    bound: np.ndarray  # (N,): how tightly it was bound when it was added, the first UNBOUND
+    bound: np.ndarray  # (N,): how tightly it was bound when it was added, else UNBOUND
     binder: np.ndarray  # (N,) uint32: the node that bound it last
 
 
@@ -61,28 +61,35 @@ class Blocks(NamedTuple):
     bits: np.uint32
 
 
-def cuts_of_phases(n, tail, head, weight, enough):
+def cuts_of_phases(n, tail, head, weight, *, every=False):
     """Return ``cuts`` (K,) and ``merged`` (K, 2) uint32: node, and that merged into it.
 
-    The last phase is the first with a cut of ``enough`` or less, or the last of N - 1. ``tail``,
-    ``head``, ``weight`` (E,) are the links of a connected graph without loops or parallel links.
+    The last phase is the first that has the least cut, or the last of all N - 1 if ``every`` one is
+    asked for; a graph that is not connected has none. ``tail``, ``head``, ``weight`` (E,) are links
+    without loops or parallel ones; of floats, sums depend on their order, so that every phase is
+    needed.
     """
-    cuts, merged, _ = _phases(n, tail, head, weight, n - 1, enough)
+    cuts, merged, nodes = _phases(n, tail, head, weight, 1, UNBOUND)
+    if np.count_nonzero(nodes.bound == UNBOUND) > 1:
+        return cuts[:0], merged[:0]
+    least = UNBOUND if every else _least_cut(n, tail, head, weight, cuts, nodes)
+    if cuts[0] != least:
+        cuts, merged, _ = _phases(n, tail, head, weight, n - 1, least)
     return cuts, merged
 
 
-def least_cut(n, tail, head, weight):
-    """Return the weight of a minimum cut of the same graph, of integers that add up to an int64."""
-    least = np.iinfo(np.int64).max
-    while n > 1:
-        cuts, _, nodes = _phases(n, tail, head, weight, 1, UNBOUND)
-        least = min(least, int(cuts[0]))
+def _least_cut(n, tail, head, weight, cuts, nodes):
+    """Return the weight of a minimum cut of a graph of integers, after its first phase."""
+    least = int(cuts[0])
+    while True:
         # Nodes come behind what bound them, so that these steps end.
         label = np.where(nodes.bound >= least, nodes.binder, np.arange(n))
         while (label[label] != label).any():
             label = label[label]
         _, label = np.unique(label, return_inverse=True)
         n = int(label.max()) + 1
+        if n == 1:
+            return least
         tail, head = label[tail], label[head]
         pairs = (np.minimum(tail, head) * n + np.maximum(tail, head))[tail != head]
         weight = weight[tail != head]
@@ -90,7 +97,8 @@ def least_cut(n, tail, head, weight):
         total = np.zeros(pairs.size, np.int64)
         np.add.at(total, place, weight)
         (tail, head), weight = np.divmod(pairs, n), total
-    return least
+        cuts, _, nodes = _phases(n, tail, head, weight, 1, UNBOUND)
+        least = min(least, int(cuts[0]))
 
 
 def _phases(n, tail, head, weight, most_phases, enough):
@@ -99,7 +107,7 @@ def _phases(n, tail, head, weight, most_phases, enough):
     merged = np.zeros((most_phases, 2), np.uint32)
     leads_to = np.stack([head, tail], axis=1).reshape(-1).astype(np.uint32)
     ends = Ends(leads_to, *np.zeros((2, leads_to.size), np.uint32), *np.full((2, n), NONE))
-    tightness, bound = np.zeros((2, n), weight.dtype)
+    tightness, bound = np.full((2, n), UNBOUND, weight.dtype)
     nodes = Nodes(tightness, np.zeros(n, np.int64), bound, np.zeros(n, np.uint32))
     bits = n.bit_length() // 2
     count = (n >> bits) + 1

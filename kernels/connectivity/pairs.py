@@ -25,13 +25,16 @@ def flows_of_pairs(graph, capacity, sources, sinks, limit, *, falling=False):
 
 
 def sink_side(graph, capacity, source, sink):
-    """Return (N,) bool: the smallest sink side of any minimum cut between two nodes."""
-    ends = np.array([[source], [sink]], np.int64)
-    flow = np.zeros(1, np.int32)
+    """Return (N,) bool: the smallest sink side of any minimum cut between two nodes.
+
+    Without a source, None, it has all nodes from which arcs lead to the sink.
+    """
+    sources = np.array([] if source is None else [source], np.int64)
+    flows = np.zeros(sources.size, np.int32)
     room = searches(graph.start.size - 1)
     side = np.zeros(graph.start.size - 1, np.bool_)
-    limit = np.int64(capacity.size)
-    _fill(graph, capacity, ends[0], ends[1], limit, False, flow, side, capacity.copy(), room)
+    sinks, limit = np.array([sink], np.int64), capacity.size
+    _fill(graph, capacity, sources, sinks, limit, False, flows, side, capacity.copy(), room)
     return side
 
 

@@ -90,11 +90,10 @@ def test_few_orders_find_the_least_cut_of_all_phases(seed):
     tail, head = random_links(n, 2 * n, seed)
     weight = np.random.default_rng(seed).integers(0, 8, len(tail))
     kernel = kernels("connectivity.global_cut")
-    cuts, merged = kernel.cuts_of_phases(n, tail, head, weight, -1)
+    cuts, merged = kernel.cuts_of_phases(n, tail, head, weight, every=True)
     assert len(cuts) == n - 1
-    least = kernel.least_cut(n, tail, head, weight)
-    assert least == cuts.min()
-    first, merged_first = kernel.cuts_of_phases(n, tail, head, weight, least)
+    first, merged_first = kernel.cuts_of_phases(n, tail, head, weight)
+    assert first[-1] == cuts.min()
     assert len(first) == np.argmin(cuts) + 1
     assert (merged_first == merged[: len(first)]).all()
 
@@ -116,7 +115,7 @@ def long_tree():
 def long_phases():
     tail, head = random_links(1500, 6000, seed=1)
     weight = np.ones(len(tail), np.int64)
-    kernels("connectivity.global_cut").cuts_of_phases(1500, tail, head, weight, -1)
+    kernels("connectivity.global_cut").cuts_of_phases(1500, tail, head, weight, every=True)
 
 
 @pytest.mark.skipif(bool(os.environ.get("NUMBA_DISABLE_JIT")), reason="needs kernels")
