@@ -15,3 +15,7 @@ class FaultError(ValueError):
 
 class MissingExtraError(ImportError):
     """An optional library is not installed; the message says what to install."""
+
+
+class UnboundedError(ValueError):
+    """A flow without a largest value or a least cost, as links are unlimited."""
