@@ -65,10 +65,8 @@ def max_flow(
     residual = kernels("flows.residual").residual_graph(n, merged[tail], merged[head])
     unlimited = capacity == UNLIMITED
     bound = min(exact_sum(np.where(unlimited, 0, capacity)) + 1, 2**61)
-    excess, room = np.zeros(n, np.int64), np.zeros(n, np.int64)
-    excess[sources[0]] = room[sinks[0]] = bound
-    value, flow, side = kernels("flows.dinic").short_plan(
-        residual, np.minimum(capacity, bound), excess, room, np.int64(bound)
+    value, flow, side = kernels("flows.maximum").maximum_flow(
+        residual, np.minimum(capacity, bound), sources[0], sinks[0], np.int64(bound)
     )
     if value == bound:
         raise UnboundedError("a way from source to sink is unlimited")
