@@ -169,21 +169,21 @@ def verify_given(
         If it exceeds a capacity, an excess or a room.
     """
     used = np.flatnonzero((flow > 0) & ~capacity.unlimited)
-    available = _difference(capacity.values[used], traffic.values[used])
-    require(_within(flow[used], per_one, available), "no flow exceeds the capacity left by traffic")
+    available = difference(capacity.values[used], traffic.values[used])
+    require(within(flow[used], per_one, available), "no flow exceeds the capacity left by traffic")
     net = np.zeros(len(excess.values), dtype=np.int64)
     np.add.at(net, edges[:, 0], flow)
     np.subtract.at(net, edges[:, 1], flow)
     senders, receivers = np.flatnonzero(net > 0), np.flatnonzero(net < 0)
     require(
-        _within(net[senders], per_one, excess.values[senders]), "no node gives more than it has"
+        within(net[senders], per_one, excess.values[senders]), "no node gives more than it has"
     )
     nothing = np.zeros(len(receivers), dtype=np.int64)
-    room = _difference(nothing, excess.values[receivers])
-    require(_within(-net[receivers], per_one, room), "no node takes more than it has room for")
+    room = difference(nothing, excess.values[receivers])
+    require(within(-net[receivers], per_one, room), "no node takes more than it has room for")
 
 
-def _difference(large: NDArray[Any], small: NDArray[Any]) -> NDArray[Any]:
+def difference(large: NDArray[Any], small: NDArray[Any]) -> NDArray[Any]:
     """Return the exact difference of given numbers (K,)."""
     if large.dtype.kind == small.dtype.kind == "i":
         difference: NDArray[Any] = np.asarray(large - small)
@@ -195,7 +195,7 @@ def _difference(large: NDArray[Any], small: NDArray[Any]) -> NDArray[Any]:
     return exact
 
 
-def _within(amounts: Integers, per_one: Fraction, limits: NDArray[Any]) -> bool:
+def within(amounts: Integers, per_one: Fraction, limits: NDArray[Any]) -> bool:
     """Tell whether amounts (K,) above 0, ``per_one`` units a number, keep to given limits."""
     units = per_one.numerator
     if limits.dtype.kind == "i" and per_one.denominator == 1 and units < 2**62:

@@ -113,11 +113,11 @@ def scale(
         limit = None
     elif limit is not None and whole:
         limit = Fraction(math.floor(limit))
-    one = _common_denominator(excess, capacity, traffic)
+    one = common_denominator(excess, capacity, traffic)
     if limit is not None:
         one = math.lcm(one, limit.denominator)
     columns = (excess, capacity, traffic)
-    amounts, capacities, traffics = (_times(c, one) if one > 1 else c.values for c in columns)
+    amounts, capacities, traffics = (times(c, one) if one > 1 else c.values for c in columns)
     scaled = _finish(Units(kind, Fraction(one)), amounts, capacities, capacity.unlimited, traffics)
     return scaled if limit is None else _limited(scaled, int(limit * one))
 
@@ -173,13 +173,13 @@ def checked(name: str, value: int) -> int:
     return value
 
 
-def _times(column: Quantities, one: int) -> NDArray[Any]:
+def times(column: Quantities, one: int) -> NDArray[Any]:
     values = np.empty(column.values.shape, dtype=object)
     values[:] = [int(value * one) for value in column.values.tolist()]
     return values
 
 
-def _common_denominator(*columns: Quantities) -> int:
+def common_denominator(*columns: Quantities) -> int:
     denominators = {
         value.denominator
         for column in columns
@@ -230,9 +230,9 @@ def _floats(
         k = min(k, FLOAT_BITS - math.frexp(min(supply, demand))[1])
     if max(supply, demand, top) > 0:
         k = min(k, LARGEST_TOTAL.bit_length() - 1 - math.frexp(max(supply, demand, top))[1])
-    amounts, cut_amounts = _rounded(excess, k, np.trunc)
-    traffics, raised = _rounded(traffic, k, np.ceil)
-    capacities, cut_limits = _rounded(capacity, k, np.floor)
+    amounts, cut_amounts = rounded(excess, k, np.trunc)
+    traffics, raised = rounded(traffic, k, np.ceil)
+    capacities, cut_limits = rounded(capacity, k, np.floor)
     per_one = Fraction(2) ** k
     scaled = _finish(Units("float", per_one), amounts, capacities, capacity.unlimited, traffics)
     # Each rounded number changes the capacity of a cut, and so beta, by less than a unit.
@@ -264,7 +264,7 @@ def _largest(column: Quantities) -> float:
         raise OverflowError("traffic must fit a float64 where other numbers are floats") from None
 
 
-def _rounded(column: Quantities, k: int, rounding: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+def rounded(column: Quantities, k: int, rounding: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return values times ``2**k`` as integers, and a mask of those that were rounded.
 
     ``way`` is ``np.trunc``, ``np.floor`` or ``np.ceil``.

@@ -19,7 +19,7 @@ def maximum_flow(graph, capacity, source, sink, bound):
     """Return (value, flow, side) of a maximum flow, of at most ``bound`` units.
 
     ``capacity``, ``flow`` (E,) are of the links. ``side`` (N,) bool marks the nodes that cannot
-    reach the sink any more; if the bound is reached, it is no cut.
+    reach the sink any more: a minimum cut if the source is among them.
     """
     n = graph.start.size - 1
     # NumPy makes the arrays: each would take numba a twentieth of a second to compile.
@@ -42,7 +42,7 @@ def _maximum(graph, capacity, source, sink, bound, scratch, flow, side):
         ahead[a] = capacity[link[a]] if link[a] >= 0 else 0
         behind[graph.rev[a]] = ahead[a]
     balance[source] = bound
-    balance[sink] = -bound
+    balance[sink] = min(-bound, -1)
     value = np.int64(0)
     moved = np.int64(0)
     returns = False
@@ -58,6 +58,9 @@ def _maximum(graph, capacity, source, sink, bound, scratch, flow, side):
             moved += discharge(
                 graph, ahead, behind, balance, level, queue, current, waiting, bound - moved
             )
+            if balance[sink] == 0 and not returns:
+                # All has arrived: the last labels are to show whether more could.
+                balance[sink] = -1
             continue
         if returns:
             break
