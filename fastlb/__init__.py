@@ -16,7 +16,13 @@ from ._version import __version__
 
 if TYPE_CHECKING:
     from . import experts, studies
-    from .errors import DeadlockError, ExecutorError, FaultError, MissingExtraError
+    from .errors import (
+        DeadlockError,
+        ExecutorError,
+        FaultError,
+        MissingExtraError,
+        UnboundedError,
+    )
     from .exchange.dimension_exchange import dem
     from .exchange.direct_exchange import dde
     from .exchange.doubling import Doubling, recursive_doubling
@@ -32,6 +38,8 @@ if TYPE_CHECKING:
     from .files.namednetwork import read_network
     from .flows.entities import EntityRoutes, route_entities
     from .flows.excess import excess_load
+    from .flows.leastcost import MinimumCostFlow, minimum_cost_flow
+    from .flows.maximumflow import MaximumFlow, maximum_flow
     from .flows.minimax import minimax_flow
     from .flows.plan import MinimaxPlan, Route
     from .flows.planbatch import MinimaxBatch
@@ -83,7 +91,13 @@ if TYPE_CHECKING:
 
 # No module is called as a public function: once imported, it would stand in the function's place.
 _HOME = {
-    "errors": ("DeadlockError", "ExecutorError", "FaultError", "MissingExtraError"),
+    "errors": (
+        "DeadlockError",
+        "ExecutorError",
+        "FaultError",
+        "MissingExtraError",
+        "UnboundedError",
+    ),
     "exchange.dimension_exchange": ("dem",),
     "exchange.direct_exchange": ("dde",),
     "exchange.doubling": ("Doubling", "recursive_doubling"),
@@ -99,6 +113,8 @@ _HOME = {
     "files.namednetwork": ("read_network",),
     "flows.entities": ("EntityRoutes", "route_entities"),
     "flows.excess": ("excess_load",),
+    "flows.leastcost": ("MinimumCostFlow", "minimum_cost_flow"),
+    "flows.maximumflow": ("MaximumFlow", "maximum_flow"),
     "flows.minimax": ("minimax_flow",),
     "flows.plan": ("MinimaxPlan", "Route"),
     "flows.planbatch": ("MinimaxBatch",),
@@ -172,9 +188,11 @@ __all__ = [
     "HyperHexaCell",
     "Hypercube",
     "LogNormal",
+    "MaximumFlow",
     "Mesh",
     "MinimaxBatch",
     "MinimaxPlan",
+    "MinimumCostFlow",
     "MissingExtraError",
     "Move",
     "Network",
@@ -195,6 +213,7 @@ __all__ = [
     "Topology",
     "Torus",
     "TwoValued",
+    "UnboundedError",
     "Uniform",
     "Zipf",
     "__version__",
@@ -215,8 +234,10 @@ __all__ = [
     "hexa_cell",
     "hexa_cell_errata",
     "hexa_cell_formulas",
+    "maximum_flow",
     "methods",
     "minimax_flow",
+    "minimum_cost_flow",
     "optimal_lambda",
     "parse_distribution",
     "parse_topology",

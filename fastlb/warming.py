@@ -20,6 +20,8 @@ from .exchange.generalized_exchange import gde
 from .exchange.loads import RECORDS
 from .exchange.result import Balance
 from .experts.placing import place_experts
+from .flows.leastcost import minimum_cost_flow
+from .flows.maximumflow import maximum_flow
 from .flows.minimax import minimax_flow
 from .flows.plan import Route
 from .hexa_cells.hexa_cell_exchange import hexa_cell
@@ -64,8 +66,9 @@ def warmup(*names: str, dtypes: Iterable[DTypeLike] = (np.int64,)) -> dict[str, 
     ----------
     *names : str
         Of ``dem``, ``gde``, ``dde``, ``hexa_cell``, ``fault_tolerant_dem``, ``minimax_flow``,
-        ``assign_tasks``, ``solve_binary``, ``search_speedup``, ``schedule``, ``place_experts``,
-        ``sample_loads`` and ``run``; without any, all of these.
+        ``maximum_flow``, ``minimum_cost_flow``, ``assign_tasks``, ``solve_binary``,
+        ``search_speedup``, ``schedule``, ``place_experts``, ``sample_loads`` and ``run``; without
+        any, all of these.
     dtypes : iterable of dtype
         Of the loads that the balancing methods will get.
 
@@ -187,6 +190,16 @@ def _minimax(_: np.dtype[Any], many: bool) -> None:
         minimax_flow(ring.network(capacity=9), excess, integral=integral, plan=plan).routes()
 
 
+def _maximum(_: np.dtype[Any], many: bool) -> None:
+    if not many:
+        maximum_flow(Ring(8).network(capacity=9), 0, [3, 4])
+
+
+def _least_cost(_: np.dtype[Any], many: bool) -> None:
+    if not many:
+        minimum_cost_flow(Ring(8).network(capacity=9), [-4, 0, 0, 4, 0, 0, 0, 0])
+
+
 def _tasks(_: np.dtype[Any], many: bool) -> None:
     ring = Ring(4)
     sizes = np.resize([60, 61, 7, 3, 5], 1000 if many else 21)
@@ -286,6 +299,8 @@ BALANCING: dict[str, _Run] = {
 _RUNS: dict[str, _Run] = {
     **BALANCING,
     "minimax_flow": _minimax,
+    "maximum_flow": _maximum,
+    "minimum_cost_flow": _least_cost,
     "assign_tasks": _tasks,
     "solve_binary": _binary,
     "search_speedup": _search,

@@ -52,6 +52,18 @@ def plan() -> Any:
     return lb.minimax_flow(lb.Torus(side, side).network(capacity=1000), excess)
 
 
+def passed() -> Any:
+    network = lb.Torus(400, 400).network(capacity=draws().integers(1, 1000, 640_000))
+    return lb.maximum_flow(network, range(400), range(80_000, 80_400))
+
+
+def supplied() -> Any:
+    demand = draws().integers(-100, 100, 10_000)
+    demand[0] -= demand.sum()
+    cost = draws().integers(1, 1000, 40_000)
+    return lb.minimum_cost_flow(lb.Torus(100, 100).network(), demand, cost=cost)
+
+
 def entities(method: str) -> Any:
     nodes, sizes = draws().integers(0, 1600, 2000), draws().integers(1, 50, 2000)
     network = lb.Torus(40, 40).network(capacity=10**6)
@@ -144,6 +156,8 @@ def placed() -> Any:
 
 LONG: dict[str, Callable[[], Any]] = {
     "minimax flow": plan,
+    "maximum flow": passed,
+    "minimum-cost flow": supplied,
     "entities within a budget": lambda: entities("budget"),
     "entities depth first": lambda: entities("odfs"),
     "count_tests": counted,

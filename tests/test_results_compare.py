@@ -22,6 +22,8 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "doubling": lambda: lb.recursive_doubling([3, 1]),
     "minimax plan": lambda: lb.minimax_flow(lb.Network([(0, 1)]), [1, -1]),
     "minimax batch": lambda: lb.minimax_flow(lb.Network([(0, 1)]), [[1, -1], [2, -2]]),
+    "maximum flow": lambda: lb.maximum_flow(lb.Network([(0, 1)], capacity=[3]), 0, 1),
+    "minimum-cost flow": lambda: lb.minimum_cost_flow(lb.Network([(0, 1)]), [-1, 1]),
     "routes": lambda: lb.route_entities(lb.Network([(0, 1)]), [(0, 2)], [0, 3]),
     "program": lambda: lb.solve_binary(*PROGRAM),
     "counters": lambda: lb.count_tests(*PROGRAM),

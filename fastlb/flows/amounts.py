@@ -52,7 +52,7 @@ class Scale:
         except OverflowError:
             total = math.inf
         if total == math.inf:
-            raise OverflowError("capacities and demands must have sums that fit a float64")
+            raise OverflowError("sums of capacities, of demands and of costs must fit a float64")
         exponent = SMALLEST_EXPONENT if total == 0 else bits - math.frexp(total)[1]
         return cls(kind, Fraction(2) ** min(exponent, SMALLEST_EXPONENT))
 
@@ -93,19 +93,32 @@ class Capacities:
     total: int
 
     @classmethod
-    def of(cls, network: Network, scale: Scale) -> Capacities:
-        """Return capacity less traffic, rounded down, and never below 0."""
-        column = network.capacities
-        available = Quantities(available_amounts(network), column.unlimited)
+    def of(cls, available: Quantities, scale: Scale) -> Capacities:
+        """Return capacities in units, rounded down."""
         units = scale.units(available, np.floor)
         total = exact_sum(units)
         if units.dtype == object:
             units = np.minimum(units, UNLIMITED).astype(np.int64)
-        unlimited = np.asarray(column.unlimited)
+        unlimited = np.asarray(available.unlimited)
         return cls(np.where(unlimited, UNLIMITED, units), unlimited, total)
 
 
-def available_amounts(network: Network) -> NDArray[Any]:
+def available_capacity(network: Network, most: float = math.inf) -> Quantities:
+    """Return capacity less traffic (E,), never below 0; floats rounded down, and at most ``most``.
+
+    A link that would carry more than anything ever sends may so be cut off before it is scaled,
+    which would take digits from the others.
+    """
+    column = network.capacities
+    values = exactly_available(network)
+    if common_kind(column, network.traffics) == "float":
+        if values.dtype != np.float64:
+            values = np.array([_float_below(value) for value in values.tolist()])
+        values = np.minimum(values, np.nextafter(most, np.inf))
+    return Quantities(values, column.unlimited)
+
+
+def exactly_available(network: Network) -> NDArray[Any]:
     """Return capacity less traffic (E,), exactly and never below 0; 0 where unlimited."""
     capacity, traffic = network.capacities, network.traffics
     if not traffic.values.any():
@@ -125,3 +138,8 @@ def outflow(network: Network, units: Integers) -> Integers:
 def _exponent(power: Fraction) -> int:
     """Return k of a power of two ``2**k``."""
     return power.numerator.bit_length() - power.denominator.bit_length()
+
+
+def _float_below(exact: Fraction) -> float:
+    near = float(exact)
+    return near if Fraction(near) <= exact else math.nextafter(near, -math.inf)

@@ -175,9 +175,7 @@ def verify_given(
     np.add.at(net, edges[:, 0], flow)
     np.subtract.at(net, edges[:, 1], flow)
     senders, receivers = np.flatnonzero(net > 0), np.flatnonzero(net < 0)
-    require(
-        within(net[senders], per_one, excess.values[senders]), "no node gives more than it has"
-    )
+    require(within(net[senders], per_one, excess.values[senders]), "no node gives more than it has")
     nothing = np.zeros(len(receivers), dtype=np.int64)
     room = difference(nothing, excess.values[receivers])
     require(within(-net[receivers], per_one, room), "no node takes more than it has room for")

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 # The capacity of a link that carries any amount.
 UNLIMITED = 2**63 - 1
-# The most that either of two links between two nodes may carry, so that the sum fits int64.
-LARGEST_PAIR = 2**62 - 1
+# Up to this bound two links between two nodes have capacities whose sum fits int64.
+LARGEST_PAIR = 2**62 - 2
 
 
 class MaxFlow(NamedTuple):
@@ -105,10 +105,11 @@ def bounded_flow(
 
     Capacities beyond int64 may be given as ``UNLIMITED``.
     """
-    tail, head = np.asarray(tail, np.int64), np.asarray(head, np.int64)
+    tail, head = (np.ascontiguousarray(nodes, np.int64) for nodes in (tail, head))
     # With no way of unlimited links alone, those limited cut sources from sinks.
     bound = min(total, UNLIMITED)
-    capacity = np.minimum(capacity, bound)
+    # An unlimited link is never full below the bound.
+    capacity = np.minimum(capacity, min(bound + 1, UNLIMITED))
     if bound > LARGEST_PAIR:
         # A node in the midst of each link, so that none goes back from its head to its tail.
         middle = n + np.arange(len(tail))
@@ -130,7 +131,7 @@ def _search(
     sinks: NDArray[Any],
     graph: ResidualGraph | None = None,
 ) -> MaxFlow:
-    """Do so where capacities are at most ``bound``."""
+    """Do so where capacities are at most ``bound + 1``."""
     node: NDArray[Any] = np.arange(n)
     if len(sources) > 1 or len(sinks) > 1:
         # Several sources are one node, and so are several sinks.

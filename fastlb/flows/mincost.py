@@ -8,11 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..accelerate import kernels
+from .maximum import UNLIMITED
 from .scaling import Integers, exact_sum
-
-# The capacity of a link that carries any amount.
-UNLIMITED = 2**63 - 1
-STATUSES: tuple[Literal["optimal", "unbounded"], ...] = ("optimal", "unbounded")
 
 
 class MinCost(NamedTuple):
@@ -62,8 +59,15 @@ def min_cost(
     -----
     Circles of negative cost fill up; the status is ``"unbounded"`` if one is of unlimited links
     alone. ``"infeasible"`` goes before it, as in NetworkX.
+
+    Examples
+    --------
+    >>> ends = np.array([0, 0, 1]), np.array([1, 2, 2])
+    >>> limits, cost = np.array([4, 3, UNLIMITED]), np.array([1, 4, 2])
+    >>> min_cost(3, *ends, limits, cost, np.array([-5, 0, 5])).cost
+    16
     """
-    links = np.asarray(tail, np.uint32), np.asarray(head, np.uint32)
+    links = np.ascontiguousarray(tail, np.uint32), np.ascontiguousarray(head, np.uint32)
     capacity, cost, demand = (np.ascontiguousarray(x, np.int64) for x in (capacity, cost, demand))
     nothing = np.zeros(len(links[0]), np.int64), np.zeros(n, np.int64)
     total = exact_sum(np.maximum(demand, 0))
@@ -79,13 +83,14 @@ def min_cost(
             f"cost must be at most {(UNLIMITED // 5 - 1) // max(n, 1)} among {n} nodes, so that "
             f"prices fit int64, got {largest}"
         )
-    solve = kernels("flows.network_simplex").least_cost
+    module = kernels("flows.network_simplex")
+    solve = module.least_cost
     code, flow, price, unmet = solve(*links, capacity, cost, demand, np.int64(dear))
-    if code == 1:
+    if code == module.UNBOUNDED:
         # Whether demands can be met is another question, without costs.
         code, *_, unmet = solve(*links, capacity, nothing[0], demand, np.int64(1))
         return MinCost("infeasible" if unmet else "unbounded", 0, *nothing)
-    if code == 2:
+    if code == module.OVERFLOW:
         raise OverflowError("capacity must be such that the flow on every link fits int64")
     if unmet:
         return MinCost("infeasible", 0, *nothing)

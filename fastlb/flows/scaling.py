@@ -20,6 +20,13 @@ LARGEST_TOTAL = 2**61
 FLOAT_BITS = 53
 # np.ldexp(1, -1074) is the smallest float64 above 0.
 SMALLEST_EXPONENT = 1074
+# NumPy's ways to round, and Python's of Fractions.
+EXACTLY: dict[Any, Any] = {
+    np.trunc: math.trunc,
+    np.floor: math.floor,
+    np.ceil: math.ceil,
+    np.rint: round,
+}
 
 
 @dataclass(frozen=True)
@@ -174,12 +181,14 @@ def checked(name: str, value: int) -> int:
 
 
 def times(column: Quantities, one: int) -> NDArray[Any]:
+    """Return values times a multiple of their denominators, as Python's integers."""
     values = np.empty(column.values.shape, dtype=object)
     values[:] = [int(value * one) for value in column.values.tolist()]
     return values
 
 
 def common_denominator(*columns: Quantities) -> int:
+    """Return the least common denominator of the columns that are rational."""
     denominators = {
         value.denominator
         for column in columns
@@ -267,14 +276,14 @@ def _largest(column: Quantities) -> float:
 def rounded(column: Quantities, k: int, rounding: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return values times ``2**k`` as integers, and a mask of those that were rounded.
 
-    ``way`` is ``np.trunc``, ``np.floor`` or ``np.ceil``.
+    ``rounding`` is one of ``EXACTLY``.
     """
     numbers = column.values
     if numbers.dtype.kind == "i" and np.abs(numbers).max(initial=0) < 2**FLOAT_BITS:
         numbers = numbers.astype(np.float64)
     if numbers.dtype.kind != "f":
         exact = [Fraction(value) * Fraction(2) ** k for value in column.values.tolist()]
-        exactly: Any = {np.trunc: math.trunc, np.floor: math.floor, np.ceil: math.ceil}[rounding]
+        exactly: Any = EXACTLY[rounding]
         values = np.empty(len(exact), dtype=object)
         values[:] = [exactly(value) for value in exact]
         return values, np.array([value.denominator > 1 for value in exact], dtype=bool)

@@ -21,7 +21,7 @@ from ..shared.interrupts import interrupted, long_kernel, new_meter
 from ..shared.push_relabel import discharge
 from ..shared.residual import number, set_levels
 from ..shared.tracing import cond, fori, traced, while_loop
-from ..shared.vectors import maximum, minimum, select, spread
+from ..shared.vectors import maximum, select, spread
 
 # The run turns round where the other end has this many times fewer nodes: a 13-cube takes 0.43 of
 # the time of one direction alone; turning at half the nodes already, a mesh takes 1.6.
