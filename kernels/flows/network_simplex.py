@@ -20,11 +20,13 @@ import numpy as np
 from ..shared.compiling import inlined
 from ..shared.interrupts import interrupted, long_kernel, new_meter
 
-# Columns of the tree; a row of 64 bytes fills a line of the cache. ARC is the link to the parent,
-# or ``~link`` if the link leads down from it. UP and DOWN are what that arc takes more either way.
-# CHILD is a node's first child; NEXT and LAST are its sisters.
-PARENT, ARC, CHILD, NEXT, LAST, DEPTH, UP, DOWN = range(8)
+# Columns of the tree: half a line of the cache holds a row. ARC is the link to the parent, or
+# ``~link`` if the link leads down from it. CHILD is a node's first child; NEXT and LAST are its
+# sisters. SIZE is how many nodes hang from a node, itself included.
+PARENT, ARC, CHILD, NEXT, LAST, SIZE = range(6)
 COLUMNS = 8
+# Columns of what the arc to the parent takes more, either way.
+UP, DOWN = range(2)
 # How the method ends.
 OPTIMAL, UNBOUNDED, OVERFLOW = range(3)
 # The capacity of links that carry any amount.
@@ -34,7 +36,6 @@ EMPTY, INSIDE, FULL = 1, 0, -1
 LEAST_BLOCK = 16
 
 
-@long_kernel
 def least_cost(tail, head, capacity, cost, demand, dear):
     """Return (status, flow, price, unmet) of a flow of least cost that meets all demands.
 
@@ -52,10 +53,21 @@ def least_cost(tail, head, capacity, cost, demand, dear):
     status is UNBOUNDED if a circle of unlimited links costs less than nothing, and OVERFLOW if a
     link would carry more than int64 holds.
     """
-    n, links = demand.size, tail.size
-    tree = np.empty((n + 1, COLUMNS), np.int64)
-    price = np.empty(n + 1, np.int64)
+    # NumPy makes the arrays: each would take numba a twentieth of a second to compile.
+    nodes, links = demand.size + 1, tail.size
+    tree, room = np.empty((nodes, COLUMNS), np.int32), np.empty((nodes, 2), np.int64)
+    price, flow = np.empty(nodes, np.int64), np.empty(links, np.int64)
     state = np.empty(links, np.int8)
+    status, unmet = _solve(
+        tail, head, capacity, cost, demand, dear, tree, room, price, state, flow
+    )
+    return status, flow, price[:-1], unmet
+
+
+@long_kernel
+def _solve(tail, head, capacity, cost, demand, dear, tree, room, price, state, flow):
+    """Fill ``flow`` and ``price``; return (status, unmet)."""
+    n, links = demand.size, tail.size
     for e in range(links):
         state[e] = EMPTY if capacity[e] > 0 else INSIDE
     for v in range(n):
@@ -63,17 +75,17 @@ def least_cost(tail, head, capacity, cost, demand, dear):
         tree[v, CHILD] = -1
         tree[v, NEXT] = v + 1 if v + 1 < n else -1
         tree[v, LAST] = v - 1
-        tree[v, DEPTH] = 1
+        tree[v, SIZE] = 1
         # A node of no demand could send to the root: so the tree is strongly feasible.
         receives = demand[v] > 0
         tree[v, ARC] = ~(links + v) if receives else links + v
-        tree[v, UP] = demand[v] if receives else UNLIMITED + demand[v]
-        tree[v, DOWN] = UNLIMITED - demand[v] if receives else -demand[v]
+        room[v, UP] = demand[v] if receives else UNLIMITED + demand[v]
+        room[v, DOWN] = UNLIMITED - demand[v] if receives else -demand[v]
         price[v] = dear if receives else -dear
     tree[n, PARENT] = -1
     tree[n, CHILD] = 0 if n > 0 else -1
     tree[n, NEXT] = -1
-    tree[n, DEPTH] = 0
+    tree[n, SIZE] = n + 1
     price[n] = 0
     block = max(np.int64(np.sqrt(links)), LEAST_BLOCK)
     status = OPTIMAL
@@ -98,61 +110,63 @@ def least_cost(tail, head, capacity, cost, demand, dear):
         forward = state[entering] == EMPTY
         first = np.int64(tail[entering] if forward else head[entering])
         second = np.int64(head[entering] if forward else tail[entering])
-        room = capacity[entering]
-        down, lowest, up, highest, endless = _around(tree, first, second)
-        amount = min(down, room, up)
+        limit = capacity[entering]
+        down, lowest, up, highest, endless, ancestor = _around(tree, room, first, second)
+        amount = min(down, limit, up)
         # The last link round the circle that is full or empty then: from the ancestor down to
         # ``first`` come the links of ``down``, and those of ``up`` after the entering one.
-        leaving = highest if up == amount else np.int64(-1) if room == amount else lowest
-        if endless and room == UNLIMITED:
+        leaving = highest if up == amount else np.int64(-1) if limit == amount else lowest
+        if endless and limit == UNLIMITED:
             status = UNBOUNDED
             break
-        if room == UNLIMITED if leaving < 0 else _overflows(tree, leaving, up == amount):
+        if limit == UNLIMITED if leaving < 0 else _overflows(tree, room, leaving, up == amount):
             status = OVERFLOW
             break
-        interrupted(meter, 8 * _send(tree, first, second, amount))
+        if amount > 0:
+            _send(tree, room, first, ancestor, -amount)
+            _send(tree, room, second, ancestor, amount)
         if leaving < 0:
             state[entering] = FULL if forward else EMPTY
             continue
-        arc = tree[leaving, ARC]
+        arc = np.int64(tree[leaving, ARC])
         gone = max(arc, ~arc)
         if gone < links:
-            state[gone] = EMPTY if tree[leaving, DOWN if arc >= 0 else UP] == 0 else FULL
+            state[gone] = EMPTY if room[leaving, DOWN if arc >= 0 else UP] == 0 else FULL
         # The part of the tree below the leaving link hangs from the entering one.
         top, parent = (second, first) if up == amount else (first, second)
         rises = np.int64(tail[entering]) == top
-        carried = amount if forward else room - amount
-        _hang(
-            tree,
-            top,
-            parent,
-            entering if rises else ~entering,
-            room - carried if rises else carried,
-            carried if rises else room - carried,
-            leaving,
-        )
-        reduced = least if forward else -least
-        visited = _move_prices(tree, price, top, -reduced if rises else reduced)
-        interrupted(meter, 8 * visited)
+        sent = amount if forward else limit - amount
+        more, less = (limit - sent, sent) if rises else (sent, limit - sent)
+        _grow(tree, tree[leaving, PARENT], ancestor, -tree[leaving, SIZE])
+        _grow(tree, parent, ancestor, tree[leaving, SIZE])
+        _hang(tree, room, top, parent, entering if rises else ~entering, more, less, leaving)
         state[entering] = INSIDE
-    flow = np.empty(links, np.int64)
+        reduced = least if forward else -least
+        change = -reduced if rises else reduced
+        # Only differences of prices count: the smaller part of the tree changes.
+        if 2 * np.int64(tree[top, SIZE]) <= n:
+            _move_prices(tree, price, top, np.int64(-1), change)
+            interrupted(meter, 8 * np.int64(tree[top, SIZE]))
+        else:
+            _move_prices(tree, price, n, top, -change)
+            interrupted(meter, 8 * (n - np.int64(tree[top, SIZE])))
     for e in range(links):
         flow[e] = capacity[e] if state[e] == FULL else 0
     unmet = False
     for v in range(n):
-        arc = tree[v, ARC]
-        sent = tree[v, DOWN if arc >= 0 else UP]
+        arc = np.int64(tree[v, ARC])
+        sent = room[v, DOWN if arc >= 0 else UP]
         link = max(arc, ~arc)
         if link < links:
             flow[link] = sent
         else:
             unmet = unmet or sent > 0
-    return status, flow, price, unmet
+    return status, unmet
 
 
 @inlined
-def _around(tree, first, second):
-    """Return (down, lowest, up, highest, endless) of the ways from an ancestor to two nodes.
+def _around(tree, room, first, second):
+    """Return (down, lowest, up, highest, endless, ancestor) of the ways from the last to two nodes.
 
     ``down`` is what the links from the common ancestor down to ``first`` take more; ``lowest`` is
     the node below the lowest one that takes no more than that; ``up`` and ``highest`` likewise of
@@ -162,84 +176,88 @@ def _around(tree, first, second):
     endless = True
     u, v = first, second
     while u != v:
-        if tree[u, DEPTH] > tree[v, DEPTH]:
-            if lowest < 0 or tree[u, DOWN] < down:
-                down, lowest = tree[u, DOWN], u
-            endless = endless and tree[u, ARC] < 0 and tree[u, UP] + tree[u, DOWN] == UNLIMITED
-            u = tree[u, PARENT]
+        if tree[u, SIZE] < tree[v, SIZE]:
+            if lowest < 0 or room[u, DOWN] < down:
+                down, lowest = room[u, DOWN], u
+            endless = endless and tree[u, ARC] < 0 and room[u, UP] + room[u, DOWN] == UNLIMITED
+            u = np.int64(tree[u, PARENT])
         else:
-            if tree[v, UP] <= up:
-                up, highest = tree[v, UP], v
-            endless = endless and tree[v, ARC] >= 0 and tree[v, UP] + tree[v, DOWN] == UNLIMITED
-            v = tree[v, PARENT]
-    return down, lowest, up, highest, endless
+            if room[v, UP] <= up:
+                up, highest = room[v, UP], v
+            endless = endless and tree[v, ARC] >= 0 and room[v, UP] + room[v, DOWN] == UNLIMITED
+            v = np.int64(tree[v, PARENT])
+    return down, lowest, up, highest, endless, u
 
 
 @inlined
-def _overflows(tree, node, upwards):
+def _overflows(tree, room, node, upwards):
     """Tell whether the link above a node, unlimited, would carry more than int64 holds."""
     along = (tree[node, ARC] >= 0) == upwards
-    return along and tree[node, UP] + tree[node, DOWN] == UNLIMITED
+    return along and room[node, UP] + room[node, DOWN] == UNLIMITED
 
 
 @inlined
-def _send(tree, first, second, amount):
-    """Send an amount from the common ancestor down to ``first``, and up from ``second`` to it."""
-    u, v = first, second
-    length = 1
-    while u != v:
-        if tree[u, DEPTH] > tree[v, DEPTH]:
-            tree[u, DOWN] -= amount
-            tree[u, UP] += amount
-            u = tree[u, PARENT]
-        else:
-            tree[v, UP] -= amount
-            tree[v, DOWN] += amount
-            v = tree[v, PARENT]
-        length += 1
-    return length
+def _send(tree, room, node, ancestor, amount):
+    """Send an amount up from a node to an ancestor."""
+    while node != ancestor:
+        room[node, UP] -= amount
+        room[node, DOWN] += amount
+        node = np.int64(tree[node, PARENT])
 
 
 @inlined
-def _hang(tree, top, parent, arc, up, down, end):
+def _grow(tree, node, ancestor, by):
+    """Change the sizes of a node and those between it and an ancestor."""
+    node = np.int64(node)
+    while node != ancestor:
+        tree[node, SIZE] += by
+        node = np.int64(tree[node, PARENT])
+
+
+@inlined
+def _hang(tree, room, top, parent, arc, up, down, end):
     """Hang ``top`` from a parent by an arc, and its ancestors below it, up to ``end``."""
     node = top
+    size = tree[end, SIZE]
+    below = np.int32(0)
     while True:
-        old = tree[node, PARENT], tree[node, ARC], tree[node, UP], tree[node, DOWN]
-        before, after = tree[node, LAST], tree[node, NEXT]
+        old_parent, old_arc = np.int64(tree[node, PARENT]), np.int64(tree[node, ARC])
+        old_up, old_down, old_size = room[node, UP], room[node, DOWN], tree[node, SIZE]
+        before, after = np.int64(tree[node, LAST]), np.int64(tree[node, NEXT])
         if before < 0:
-            tree[old[0], CHILD] = after
+            tree[old_parent, CHILD] = after
         else:
             tree[before, NEXT] = after
         if after >= 0:
             tree[after, LAST] = before
-        tree[node, PARENT], tree[node, ARC] = parent, arc
-        tree[node, UP], tree[node, DOWN] = up, down
-        sister = tree[parent, CHILD]
-        tree[node, LAST], tree[node, NEXT] = -1, sister
+        sister = np.int64(tree[parent, CHILD])
         if sister >= 0:
             tree[sister, LAST] = node
         tree[parent, CHILD] = node
+        tree[node, PARENT] = parent
+        tree[node, ARC] = arc
+        tree[node, LAST] = -1
+        tree[node, NEXT] = sister
+        tree[node, SIZE] = size - below
+        room[node, UP] = up
+        room[node, DOWN] = down
         if node == end:
             break
-        parent, node, arc, up, down = node, old[0], ~old[1], old[3], old[2]
+        parent, node, arc, up, down, below = node, old_parent, ~old_arc, old_down, old_up, old_size
 
 
 @inlined
-def _move_prices(tree, price, top, change):
-    """Change the prices of a node and all below it, and set depths; return how many they are."""
+def _move_prices(tree, price, top, but, change):
+    """Change the prices of a node and of all below it, except of ``but`` and all below that."""
     node = top
-    visited = 0
     while True:
-        price[node] += change
-        tree[node, DEPTH] = tree[tree[node, PARENT], DEPTH] + 1
-        visited += 1
-        if tree[node, CHILD] >= 0:
-            node = tree[node, CHILD]
-            continue
+        if node != but:
+            price[node] += change
+            if tree[node, CHILD] >= 0:
+                node = np.int64(tree[node, CHILD])
+                continue
         while node != top and tree[node, NEXT] < 0:
-            node = tree[node, PARENT]
+            node = np.int64(tree[node, PARENT])
         if node == top:
             break
-        node = tree[node, NEXT]
-    return visited
+        node = np.int64(tree[node, NEXT])
