@@ -94,7 +94,7 @@ def min_cost(
         raise OverflowError("capacity must be such that the flow on every link fits int64")
     if unmet:
         return MinCost("infeasible", 0, *nothing)
-    return MinCost("optimal", _product(cost, flow), flow, price[:n] - price[:n].min(initial=0))
+    return MinCost("optimal", _product(cost, flow), flow, price - (price.min() if n else 0))
 
 
 def _product(cost: Integers, flow: Integers) -> int:

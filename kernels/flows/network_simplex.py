@@ -16,9 +16,13 @@ the end if the demands can be met. Artificial links never enter.
 """
 
 import numpy as np
+from numba import types
 
 from ..shared.compiling import inlined
 from ..shared.interrupts import interrupted, long_kernel, new_meter
+from ..shared.residual import number
+from ..shared.tracing import cond, traced, while_loop
+from ..shared.vectors import select
 
 # Columns of the tree: half a line of the cache holds a row. ARC is the link to the parent, or
 # ``~link`` if the link leads down from it. CHILD is a node's first child; NEXT and LAST are its
@@ -61,7 +65,7 @@ def least_cost(tail, head, capacity, cost, demand, dear):
     status, unmet = _solve(
         tail, head, capacity, cost, demand, dear, tree, room, price, state, flow
     )
-    return status, flow, price[:-1], unmet
+    return status, flow, price[:-1] - price[-1], unmet
 
 
 @long_kernel
@@ -123,8 +127,7 @@ def _solve(tail, head, capacity, cost, demand, dear, tree, room, price, state, f
             status = OVERFLOW
             break
         if amount > 0:
-            _send(tree, room, first, ancestor, -amount)
-            _send(tree, room, second, ancestor, amount)
+            _send(tree, room, first, second, ancestor, amount)
         if leaving < 0:
             state[entering] = FULL if forward else EMPTY
             continue
@@ -137,19 +140,17 @@ def _solve(tail, head, capacity, cost, demand, dear, tree, room, price, state, f
         rises = np.int64(tail[entering]) == top
         sent = amount if forward else limit - amount
         more, less = (limit - sent, sent) if rises else (sent, limit - sent)
-        _grow(tree, tree[leaving, PARENT], ancestor, -tree[leaving, SIZE])
-        _grow(tree, parent, ancestor, tree[leaving, SIZE])
+        _move_sizes(tree, leaving, parent, ancestor)
         _hang(tree, room, top, parent, entering if rises else ~entering, more, less, leaving)
         state[entering] = INSIDE
         reduced = least if forward else -least
         change = -reduced if rises else reduced
         # Only differences of prices count: the smaller part of the tree changes.
-        if 2 * np.int64(tree[top, SIZE]) <= n:
-            _move_prices(tree, price, top, np.int64(-1), change)
-            interrupted(meter, 8 * np.int64(tree[top, SIZE]))
-        else:
-            _move_prices(tree, price, n, top, -change)
-            interrupted(meter, 8 * (n - np.int64(tree[top, SIZE])))
+        below = np.int64(tree[top, SIZE])
+        is_small = 2 * below <= n
+        begin, but = (top, np.int64(-1)) if is_small else (n, top)
+        _move_prices(tree, price, begin, but, change if is_small else -change)
+        interrupted(meter, 8 * min(below, n - below))
     for e in range(links):
         flow[e] = capacity[e] if state[e] == FULL else 0
     unmet = False
@@ -164,7 +165,7 @@ def _solve(tail, head, capacity, cost, demand, dear, tree, room, price, state, f
     return status, unmet
 
 
-@inlined
+@traced(returns=types.Tuple([types.int64] * 4 + [types.boolean, types.int64]))
 def _around(tree, room, first, second):
     """Return (down, lowest, up, highest, endless, ancestor) of the ways from the last to two nodes.
 
@@ -172,21 +173,28 @@ def _around(tree, room, first, second):
     the node below the lowest one that takes no more than that; ``up`` and ``highest`` likewise of
     the links from ``second`` up. ``endless`` tells whether nothing on the way ever limits it.
     """
-    down, lowest, up, highest = UNLIMITED, np.int64(-1), UNLIMITED, np.int64(-1)
-    endless = True
-    u, v = first, second
-    while u != v:
-        if tree[u, SIZE] < tree[v, SIZE]:
-            if lowest < 0 or room[u, DOWN] < down:
-                down, lowest = room[u, DOWN], u
-            endless = endless and tree[u, ARC] < 0 and room[u, UP] + room[u, DOWN] == UNLIMITED
-            u = np.int64(tree[u, PARENT])
-        else:
-            if room[v, UP] <= up:
-                up, highest = room[v, UP], v
-            endless = endless and tree[v, ARC] >= 0 and room[v, UP] + room[v, DOWN] == UNLIMITED
-            v = np.int64(tree[v, PARENT])
-    return down, lowest, up, highest, endless, u
+
+    def is_free(node, goes_up):
+        along = (tree[node, ARC] >= 0) == goes_up
+        return along & (room[node, UP] + room[node, DOWN] == UNLIMITED)
+
+    def rise(u, v, down, lowest, up, highest, endless):
+        def from_first():
+            less = (lowest < 0) | (room[u, DOWN] < down)
+            limits = select(less, room[u, DOWN], down), select(less, u, lowest), up, highest
+            return number(tree, (u, PARENT)), v, *limits, endless & is_free(u, u < 0)
+
+        def from_second():
+            less = room[v, UP] <= up
+            limits = down, lowest, select(less, room[v, UP], up), select(less, v, highest)
+            return u, number(tree, (v, PARENT)), *limits, endless & is_free(v, v >= 0)
+
+        return cond(tree[u, SIZE] < tree[v, SIZE], from_first, from_second)
+
+    ancestor, _, *result = while_loop(
+        lambda u, v, *_: u != v, rise, first, second, UNLIMITED, -1, UNLIMITED, -1, first >= 0
+    )
+    return *result, ancestor
 
 
 @inlined
@@ -196,68 +204,84 @@ def _overflows(tree, room, node, upwards):
     return along and room[node, UP] + room[node, DOWN] == UNLIMITED
 
 
-@inlined
-def _send(tree, room, node, ancestor, amount):
-    """Send an amount up from a node to an ancestor."""
-    while node != ancestor:
-        room[node, UP] -= amount
-        room[node, DOWN] += amount
-        node = np.int64(tree[node, PARENT])
+@traced()
+def _send(tree, room, first, second, ancestor, amount):
+    """Send an amount from a common ancestor down to ``first``, and from ``second`` up to it."""
+    for begin, sign in ((first, -1), (second, 1)):
+
+        def send_up(node, sign=sign):
+            room[node, UP] = room[node, UP] - sign * amount
+            room[node, DOWN] = room[node, DOWN] + sign * amount
+            return [number(tree, (node, PARENT))]
+
+        while_loop(lambda node: node != ancestor, send_up, begin)
 
 
-@inlined
-def _grow(tree, node, ancestor, by):
-    """Change the sizes of a node and those between it and an ancestor."""
-    node = np.int64(node)
-    while node != ancestor:
-        tree[node, SIZE] += by
-        node = np.int64(tree[node, PARENT])
+@traced()
+def _move_sizes(tree, leaving, parent, ancestor):
+    """Take the size of ``leaving`` from its ancestors, and add it to a new parent and its own."""
+    size = number(tree, (leaving, SIZE))
+    for begin, sign in ((number(tree, (leaving, PARENT)), -1), (parent, 1)):
+
+        def grow(node, sign=sign):
+            tree[node, SIZE] = number(tree, (node, SIZE)) + sign * size
+            return [number(tree, (node, PARENT))]
+
+        while_loop(lambda node: node != ancestor, grow, begin)
 
 
-@inlined
+@traced()
 def _hang(tree, room, top, parent, arc, up, down, end):
     """Hang ``top`` from a parent by an arc, and its ancestors below it, up to ``end``."""
-    node = top
-    size = tree[end, SIZE]
-    below = np.int32(0)
-    while True:
-        old_parent, old_arc = np.int64(tree[node, PARENT]), np.int64(tree[node, ARC])
-        old_up, old_down, old_size = room[node, UP], room[node, DOWN], tree[node, SIZE]
-        before, after = np.int64(tree[node, LAST]), np.int64(tree[node, NEXT])
-        if before < 0:
-            tree[old_parent, CHILD] = after
-        else:
-            tree[before, NEXT] = after
-        if after >= 0:
-            tree[after, LAST] = before
-        sister = np.int64(tree[parent, CHILD])
-        if sister >= 0:
-            tree[sister, LAST] = node
+    size = number(tree, (end, SIZE))
+
+    def move(node, parent, arc, up, down, below, done):
+        old_parent, old_arc, old_size = (number(tree, (node, i)) for i in (PARENT, ARC, SIZE))
+        old_up, old_down = room[node, UP], room[node, DOWN]
+        before, after = number(tree, (node, LAST)), number(tree, (node, NEXT))
+        # The sister before it, or else its parent, leads on to the one after.
+        is_first, column = before < 0, select(before < 0, 0 * before + CHILD, NEXT)
+        tree[select(is_first, old_parent, before), column] = after
+
+        def link_back(sister, to):
+            def link():
+                tree[sister, LAST] = to
+
+            cond(sister >= 0, link)
+
+        link_back(after, before)
+        sister = number(tree, (parent, CHILD))
+        link_back(sister, node)
         tree[parent, CHILD] = node
-        tree[node, PARENT] = parent
-        tree[node, ARC] = arc
-        tree[node, LAST] = -1
-        tree[node, NEXT] = sister
+        tree[node, PARENT], tree[node, ARC] = parent, arc
+        tree[node, LAST], tree[node, NEXT] = -1, sister
         tree[node, SIZE] = size - below
-        room[node, UP] = up
-        room[node, DOWN] = down
-        if node == end:
-            break
-        parent, node, arc, up, down, below = node, old_parent, ~old_arc, old_down, old_up, old_size
+        room[node, UP], room[node, DOWN] = up, down
+        return old_parent, node, ~old_arc, old_down, old_up, old_size, node == end
+
+    while_loop(lambda *state: ~state[-1], move, top, parent, arc, up, down, 0, top < 0)
 
 
-@inlined
+@traced()
 def _move_prices(tree, price, top, but, change):
     """Change the prices of a node and of all below it, except of ``but`` and all below that."""
-    node = top
-    while True:
-        if node != but:
-            price[node] += change
-            if tree[node, CHILD] >= 0:
-                node = np.int64(tree[node, CHILD])
-                continue
-        while node != top and tree[node, NEXT] < 0:
-            node = np.int64(tree[node, PARENT])
-        if node == top:
-            break
-        node = np.int64(tree[node, NEXT])
+
+    def visit(node, done):
+        def change_price():
+            price[node] = price[node] + change
+            return [number(tree, (node, CHILD))]
+
+        [child] = cond(node != but, change_price, lambda: [0 * node - 1])
+
+        def rise():
+            return while_loop(
+                lambda node: (node != top) & (tree[node, NEXT] < 0),
+                lambda node: [number(tree, (node, PARENT))],
+                node,
+            )
+
+        [last] = cond(child < 0, rise, lambda: [node])
+        follows = select(child < 0, number(tree, (last, NEXT)), child)
+        return follows, (child < 0) & (last == top)
+
+    while_loop(lambda node, done: ~done, visit, top, top < 0)
