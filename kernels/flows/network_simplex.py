@@ -62,9 +62,7 @@ def least_cost(tail, head, capacity, cost, demand, dear):
     tree, room = np.empty((nodes, COLUMNS), np.int32), np.empty((nodes, 2), np.int64)
     price, flow = np.empty(nodes, np.int64), np.empty(links, np.int64)
     state = np.empty(links, np.int8)
-    status, unmet = _solve(
-        tail, head, capacity, cost, demand, dear, tree, room, price, state, flow
-    )
+    status, unmet = _solve(tail, head, capacity, cost, demand, dear, tree, room, price, state, flow)
     return status, flow, price[:-1] - price[-1], unmet
 
 

@@ -30,7 +30,6 @@ FEWER = 3
 UNCOUNTED = np.int64(-(2**62))
 
 
-@long_kernel
 def fused_search(graph, usable, base, counted, excess, room, target, beta):
     """Find the least beta, from the one given on, at which ``target`` units pass.
 
@@ -52,35 +51,38 @@ def fused_search(graph, usable, base, counted, excess, room, target, beta):
         up to whole units in each of the ``raises``; the last was made at ``before`` because the
         cut ``side`` (N,) was ``short`` units too small, with ``rho`` arcs across that can grow.
     """
+    # NumPy makes the arrays: each would take numba a twentieth of a second to compile.
+    n, arcs = graph.start.size - 1, graph.head.size
+    side, level = np.zeros(n, np.bool_), np.empty(n, np.int32)
+    queue, current = np.empty((2, n + 1), np.uint32)
+    scratch = queue, current, *np.empty((2, n), np.int64), np.empty(n + 1, np.float64)
+    arrays = *np.empty((4, arcs), np.int64), np.empty(n, np.int64), level, scratch
+    value, *rest = _search(graph, usable, base, counted, excess, room, target, beta, arrays, side)
+    return value, *rest[:2], side, *rest[2:]
+
+
+@long_kernel
+def _search(graph, usable, base, counted, excess, room, target, beta, arrays, side):
+    """Fill ``side``; return the rest."""
     start, head, rev, link = graph
+    arc_usable, arc_base, ahead, behind, balance, level, scratch = arrays
+    queue, current, _, _, _ = scratch
     n = start.size - 1
-    arc_usable = np.empty(head.size, np.int64)
-    arc_base = np.empty(head.size, np.int64)
-    ahead = np.empty(head.size, np.int64)
-    behind = np.empty(head.size, np.int64)
     for a in range(head.size):
         k = link[a]
         arc_usable[a] = usable[k] if k >= 0 else 0
         arc_base[a] = base[k] if k >= 0 and counted[k] else UNCOUNTED
         ahead[a] = min(arc_usable[a], max(beta - arc_base[a], np.int64(0)))
         behind[rev[a]] = ahead[a]
-    balance = np.empty(n, np.int64)
-    side = np.empty(n, np.bool_)
     arrived = np.int64(0)
     # Load and room that may stay behind.
     slack = -target
     spare = -target
     for u in range(n):
         balance[u] = excess[u] - room[u]
-        side[u] = False
         arrived += min(excess[u], room[u])
         slack += excess[u]
         spare += room[u]
-    level = np.empty(n, np.int32)
-    queue = np.empty(n + 1, np.uint32)
-    current = np.empty(n, np.uint32)
-    part_sums = np.empty((2, n), np.int64)
-    scratch = queue, current, part_sums[0], part_sums[1], np.empty(n + 1, np.float64)
     before = np.int64(0)
     short = np.int64(0)
     rho = np.int64(0)
@@ -142,7 +144,7 @@ def fused_search(graph, usable, base, counted, excess, room, target, beta):
         )
         arrived += moved
         progress = moved > 0
-    return min(arrived, target), beta, raises, side, before, short, rho
+    return min(arrived, target), beta, raises, before, short, rho
 
 
 @traced(returns=types.UniTuple(types.int64, 2))
