@@ -90,9 +90,10 @@ def maximum_flow(network: Topology | str, source: Any, sink: Any) -> MaximumFlow
     found = bounded_flow(network.size, tail, head, *limits, sources, sinks, graph)
     flow, side = found.flow, found.source_side
     flow.flags.writeable = side.flags.writeable = False
-    result = MaximumFlow(network, sources, sinks, side, scale, flow)
+    result = MaximumFlow(network, sources, sinks, side, scale, flow, found.value)
     # Capacities beyond int64 were cut off.
-    if scale.kind != "float" and result._cut_capacity() != result.value:
+    cut_off = available.values.dtype == object and scale.kind != "float"
+    if cut_off and result._cut_capacity() != result.value:
         raise OverflowError(f"the maximum flow must fit int64, but it exceeds {found.value}")
     return result
 
@@ -144,10 +145,11 @@ class MaximumFlow:
     source_side: Nodes
     _scale: Scale
     _units: Integers
+    _sent: int
 
-    @cached_property
+    @property
     def value(self) -> Number:
-        return self._scale.number(self._sent())
+        return self._scale.number(self._sent)
 
     @cached_property
     def flow(self) -> NDArray[Any]:
@@ -165,11 +167,6 @@ class MaximumFlow:
         if self._scale.kind != "float":
             return 0
         return float(max(1, len(self.cut)) * (1 / self._scale.per_one))
-
-    def _sent(self) -> int:
-        net = outflow(self.network, self._units)[self.sources]
-        # Sums of int64 may wrap; a source may send more than it receives by at most the value.
-        return exact_sum(net)
 
     def _cut_capacity(self) -> Any:
         """Return what the links of the cut carry together, exactly, from the user's numbers."""
@@ -212,7 +209,7 @@ class MaximumFlow:
         )
         sides = bool(side[self.sources].all()) and not side[self.sinks].any()
         require(sides, "a cut parts the sources from the sinks")
-        require(self.value == self._scale.number(arrives), "the value is what is sent")
+        require(self._sent == arrives, "the value is what is sent")
         require(self.value == self._cut_capacity(), "the value is the capacity of the cut")
         require(np.array_equal(self.flow, self._scale.numbers(units)), "flow is the one computed")
         return True

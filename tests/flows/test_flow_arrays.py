@@ -94,7 +94,7 @@ def test_the_largest_maximum() -> None:
     limits = np.array([2**62, 2**62 - 1, UNLIMITED])
     assert max_flow(3, tail, head, limits, 0, 2).value == UNLIMITED
     with pytest.raises(OverflowError, match="int64"):
-        max_flow(3, tail, head, [*limits, 0, 1, 0], 0, 2)
+        max_flow(3, tail, head, limits + np.array([0, 1, 0]), 0, 2)
 
 
 def test_a_graph_serves_several_flows() -> None:

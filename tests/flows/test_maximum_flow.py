@@ -149,10 +149,13 @@ def test_verify_finds_what_does_not_hold() -> None:
         ([3, 2, 4], "capacity"),
         ([2, 2, 3], "other nodes"),
         ([-1, 2, -1], "negative"),
-        ([2, 2, 2], "cut"),
+        ([2, 2, 2], "the value"),
     ):
         with pytest.raises(ValueError, match=said):
             replace(result, _units=np.array(units)).verify()
+    less = replace(result, _units=np.array([2, 2, 2]), _sent=4)
+    with pytest.raises(ValueError, match="capacity of the cut"):
+        less.verify()
     with pytest.raises(ValueError, match="parts the sources"):
         replace(result, source_side=np.ones(3, bool)).verify()
 
