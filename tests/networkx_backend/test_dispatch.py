@@ -31,20 +31,25 @@ def run(tmp_path_factory):
 
 
 PREFIX = """
-    import logging
+    import importlib
     import sys
     import networkx as nx
+    from fastlb.networkx_backend.information import HOME
+    from fastlb.networkx_backend.interface import backend
     nx.config.warnings_to_ignore.add("cache")
-    used = []
-    class Heard(logging.Handler):
-        def emit(self, record):
-            used.append(record.getMessage())
-    logging.getLogger("networkx").addHandler(Heard())
-    logging.getLogger("networkx").setLevel(logging.DEBUG)
+    calls = []
+    def counted(name):
+        def call(*args, **kwargs):
+            calls.append(name)
+            module = importlib.import_module("fastlb.networkx_backend." + HOME[name])
+            return getattr(module, name)(*args, **kwargs)
+        return call
+    for name in HOME:
+        setattr(backend, name, counted(name))
     def was_served(name):
-        said = [line for line in used if f"'{name}'" in line and line.startswith("Using backend")]
-        used.clear()
-        return any("Using backend 'fastlb'" in line for line in said)
+        served = name in calls
+        calls.clear()
+        return served
     graph = nx.DiGraph()
     graph.add_edge("x", "a", capacity=3)
     graph.add_edge("x", "b", capacity=1)
@@ -78,25 +83,24 @@ def test_what_is_declined_networkx_runs(run):
         from fractions import Fraction
         for value in (10**30, Fraction(1, 3), Decimal("0.5")):
             graph["x"]["a"]["capacity"] = value
-            print(repr(nx.maximum_flow_value(graph.copy(), "x", "y")), was_served("nothing"))
+            print(repr(nx.maximum_flow_value(graph.copy(), "x", "y")))
         dinitz = nx.algorithms.flow.dinitz
+        calls.clear()
         print(nx.maximum_flow_value(graph, "x", "b", "capacity", dinitz),
               was_served("maximum_flow_value"))
-        print(type(dinitz(graph, "x", "b")).__name__, was_served("dinitz"))
+        print(type(dinitz(graph, "x", "b")).__name__, len(calls))
         try:
             nx.maximum_flow_value(graph, "x", "b", "capacity", dinitz, backend="fastlb")
         except NotImplementedError as error:
-            print(error)
+            print(str(error).partition(". ")[0].strip("`'"))
     """
     assert run(program, NETWORKX_BACKEND_PRIORITY="fastlb") == [
-        "3 False",
-        "Fraction(4, 3) False",
-        "Decimal('1.5') False",
+        "3",
+        "Fraction(4, 3)",
+        "Decimal('1.5')",
         "1 False",
-        "DiGraph False",
-        "'maximum_flow_value' is not implemented by 'fastlb' backend for the given arguments. No "
-        "other backends will be attempted, because the backend was specified with the "
-        "`backend='fastlb'` keyword argument.",
+        "DiGraph 0",
+        "maximum_flow_value' is not implemented by 'fastlb' backend for the given arguments",
     ]
 
 
