@@ -22,7 +22,8 @@ def _flows() -> Any:
 
 
 def _units() -> Any:
-    return [lb.dde(EXAMPLE_1, topology).moved for topology in (lb.Chain(8), lb.Ring(8))]
+    ring = lb.dde_line(EXAMPLE_1, ring=True)
+    return [lb.dde(EXAMPLE_1, lb.Chain(8)).moved, int(abs(ring.flows).sum())]
 
 
 def _rounds() -> Any:
@@ -38,8 +39,10 @@ def _gde() -> Any:
     return [*b.loads.tolist(), b.sweeps]
 
 
-def _dde() -> Any:
-    return lb.dde([[5, 0, 0], [0, 0, 4]], lb.Mesh(2, 3)).loads.tolist()
+def _dde_by_weights() -> Any:
+    speeds = [[1, 2, 3], [3, 0, 0]]
+    b = lb.dde([[5, 0, 0], [0, 0, 4]], lb.Torus(2, 3), weights=speeds)
+    return [b.loads.tolist(), lb.quotas(9, speeds[0]).tolist()]
 
 
 def _minimax() -> Any:
@@ -52,15 +55,33 @@ def _program() -> Any:
     return [lb.solve_binary(*program).objective, lb.count_tests(*program).rows]
 
 
+def _tasks() -> Any:
+    a = lb.assign_tasks([4, 3, 3, 2, 2], [0, 0, 0, 0, 0], 2)
+    return [a.owner.tolist(), a.status]
+
+
+def _rounds_of_transfers() -> Any:
+    rounds = lb.schedule([0, 0, 1, 2], [2, 3, 2, 3], per_node=1)
+    return [rounds.round.tolist(), rounds.bound]
+
+
+def _experts() -> Any:
+    p = lb.place_experts([[9, 1, 1, 1]], 6, 2)
+    return [p.phy2log.tolist(), p.loads.tolist()]
+
+
 ANSWERS: dict[str, tuple[Callable[[], Any], Any]] = {
     "Wu-Shu Example 1: flows": (_flows, [4, 6, 5, 1, 0, 2, -1]),
     "Wu-Shu Example 1: units on chain and ring": (_units, [19, 17]),
     "Wu-Shu Example 1: RBS and SBR rounds": (_rounds, [4, 2]),
     "DEM on a 2-cube": (_dem, [3, 3, 2, 2]),
     "GDE on a ring of 4": (_gde, [3, 2, 2, 3, 1]),
-    "DDE on a 2x3 mesh": (_dde, [[2, 2, 1], [2, 1, 1]]),
+    "DDE on a 2x3 torus, by weights": (_dde_by_weights, [[[1, 2, 3], [3, 0, 0]], [2, 3, 4]]),
     "minimax flow on two ways": (_minimax, ["7", "7/2"]),
     "a 0-1 program: optimum, rows tested": (_program, [4, 10]),
+    "whole tasks on 2 nodes": (_tasks, [[1, 1, 0, 0, 0], "optimal"]),
+    "rounds of 4 transfers": (_rounds_of_transfers, [[0, 1, 1, 2], 3]),
+    "4 experts on 2 GPUs": (_experts, [[[0, 0, 3, 0, 1, 2]], [[7, 5]]]),
 }
 
 

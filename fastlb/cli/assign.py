@@ -132,7 +132,9 @@ def assign(
     }
     network = _topology(topology, nodes, options["along"])
     targets = [
-        None if path is None else writing.check_target(path, force=force, suffixes=(".json",))
+        None
+        if path is None
+        else writing.check_target(path, force=force, suffixes=(".json",), inputs=tasks)
         for path in (plan_file, kafka)
     ]
     if None not in targets and targets[0] == targets[1]:

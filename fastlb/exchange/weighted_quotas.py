@@ -62,7 +62,7 @@ def quotas(total: ArrayLike, weights: MixedNumbers, *, rule: str = "share") -> N
     rows = totals.reshape(-1)
     divided: NDArray[Any]
     if rows.dtype.kind == "f":
-        divided = rows[:, None] / float(exact.total) * exact.integers.astype(np.float64)
+        divided = rows[:, None] * exact.shares
     else:
         divided, remainders = floors_of(rows, exact)
         round_up = _by_remainder if rule == "share" else _by_time

@@ -57,6 +57,11 @@ class Weights:
         return bool((self.integers == 1).all())
 
     @cached_property
+    def shares(self) -> NDArray[np.float64]:
+        """What part of a total each node is due, (N,), rounded once."""
+        return np.array([weight / self.total for weight in self.integers.tolist()])
+
+    @cached_property
     def numbers(self) -> NDArray[Any]:
         """The weights, (N,): int64 where all are whole and their sum fits, else float64."""
         if self.unit.denominator == 1 and self.total * self.unit.numerator < 2**63:

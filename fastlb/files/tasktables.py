@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import stat
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -198,8 +199,15 @@ def read_task_table(
 _Parts = tuple[list[str], list[str], Callable[[str], list[Any]]]
 
 
+def _check_file(path: Path) -> None:
+    """Refuse what is no regular file, nor a link to one: a pipe or a device may not end."""
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise ValueError(f"{path} must be a file, got a folder, a pipe or a device")
+
+
 def _csv_text(path: Path) -> str:
     """Return the text of a file as it is, with its line ends and its byte order mark."""
+    _check_file(path)
     try:
         return path.read_bytes().decode()
     except UnicodeDecodeError:
@@ -248,6 +256,7 @@ def _csv_bytes(text: str, label: str, owners: Sequence[str]) -> bytes:
 def _parquet_table(path: Path) -> Any:
     extra("pyarrow")
     parquet, lib = extra("pyarrow.parquet"), extra("pyarrow.lib")
+    _check_file(path)
     try:
         with path.open("rb") as stream:
             return parquet.ParquetFile(stream).read()

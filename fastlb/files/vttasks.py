@@ -194,10 +194,11 @@ def read_vt_run(
         If a rank is missing or doubled, ranks differ in their phases, files are of several runs,
         or a file is no ``LBDatafile``; the message names the file.
     """
-    files = by_rank(paths)
-    prefixes = sorted({rank_of(path)[0] for path in files})
+    listed_files = list(paths)
+    prefixes = sorted({rank_of(path)[0] for path in listed_files})
     if len(prefixes) > 1:
         raise ValueError(f"{source} must be the files of one run, got {', '.join(prefixes[:4])}")
+    files = by_rank(listed_files)
     documents, compressed, phases = [], [], []
     for rank, path in enumerate(files):
         document, is_compressed = read_document(path, rank)

@@ -86,7 +86,7 @@ def excess_load(
             mean = numbers.mean(axis=-1, keepdims=True)
         if not np.isfinite(mean).all():
             raise OverflowError("loads must have totals that fit float64")
-        relative = exact.integers.astype(np.float64) / (exact.total / n)
+        relative = np.array([weight * n / exact.total for weight in exact.integers.tolist()])
         return np.asarray(numbers - mean * relative)
     rows = numbers.reshape(-1, n)
     sums = [exact_sum(row) for row in rows]

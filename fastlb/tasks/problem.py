@@ -80,8 +80,21 @@ class Problem:
 
     @cached_property
     def _scaled(self) -> tuple[Integers, Scale]:
-        (units,), scale = in_units("sizes", self.sizes)
+        (units,), scale = in_units("sizes", self.sizes, beside=self._most_priced())
         return units, scale
+
+    def _most_priced(self) -> Fraction:
+        """Return a load that all priced bytes, sent and received, cannot exceed."""
+        most = Fraction(0)
+        if self.edges is not None and self.price:
+            amount = self.edges.amount
+            most += 2 * self.price * exact_sums(amount, np.zeros(len(amount), np.int64), 1)[0]
+        if self.memory is not None and self.home_price:
+            blocks = self.memory.block_bytes
+            most += 2 * self.home_price * exact_sums(blocks, np.zeros(len(blocks), np.int64), 1)[0]
+        if most > np.finfo(np.float64).max:
+            raise OverflowError("price and home_price must give bytes a load that fits float64")
+        return most
 
     @property
     def units(self) -> Integers:

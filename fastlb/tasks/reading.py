@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator
+from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +24,10 @@ from .units import Integers
 
 if TYPE_CHECKING:
     from ..quantities import MixedNumbers
+
+# So that float64 holds them and 1 over them.
+MOST_WEIGHT = sys.float_info.max
+LEAST_WEIGHT = sys.float_info.min
 
 
 def read_problems(
@@ -54,6 +60,8 @@ def read_problems(
     shape = np.broadcast_shapes(shape, free.shape)
     tasks = shape[-1]
     speeds = _weights(weights, count)
+    if weights is not None:
+        _check_ratio(amounts, speeds)
     held = read_memory(memory, memory_limit, tasks, count)
     sent = _edges(edges, tasks)
     factor, home_factor = _factor("price", price), _factor("home_price", home_price)
@@ -145,6 +153,14 @@ def _weights(weights: MixedNumbers | None, nodes: int) -> tuple[int | Fraction, 
             f"weights must be a number for each of {nodes} nodes, got {len(exact.integers)}"
         )
     numbers = [exact.unit * weight for weight in exact.integers.tolist()]
+    for node, number in enumerate(numbers):
+        # Loads are compared by float64, too, where that is near enough.
+        if number and not LEAST_WEIGHT <= number <= MOST_WEIGHT:
+            raise OverflowError(
+                f"weights must be 0 or from {LEAST_WEIGHT:.3g} to {MOST_WEIGHT:.3g}, got "
+                f"{Decimal(number.numerator) / number.denominator:.3g} for node {node}: "
+                "give them in another unit"
+            )
     return tuple(int(n) if n.denominator == 1 else n for n in numbers)
 
 
@@ -153,6 +169,17 @@ def _factor(name: str, value: Any) -> Fraction:
     if factor < 0:
         raise ValueError(f"{name} must not be negative, got {written(value)}")
     return factor
+
+
+def _check_ratio(amounts: NDArray[Any], speeds: tuple[int | Fraction, ...]) -> None:
+    """Refuse loads that by weight are beyond float64."""
+    least = min((w for w in speeds if w), default=1)
+    with np.errstate(over="ignore"):
+        total = float(amounts.sum(axis=-1, dtype=np.float64).max(initial=0))
+    if math.isfinite(total) and math.isinf(total / float(least)):
+        raise OverflowError(
+            "sizes by weights must have a total that fits float64: give weights in another unit"
+        )
 
 
 def _edges(edges: Any, tasks: int) -> Edges | None:

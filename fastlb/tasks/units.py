@@ -14,6 +14,7 @@ Integers = NDArray[np.int64]
 # Bits of a total of scaled floats; integers may have one more.
 TOTAL_BITS = 61
 LARGEST_TOTAL = 2**62
+NOTHING = Fraction(0)
 # Mantissas of float64 in two halves: sums of 2**26 of either are exact in float64.
 HALF_BITS, MANTISSA_BITS = 27, 53
 # Sums by node and exponent are laid out in one table as long as it has no more entries.
@@ -36,8 +37,12 @@ class Scale:
     exact: bool
 
 
-def in_units(name: str, *columns: NDArray[Any]) -> tuple[list[Integers], Scale]:
+def in_units(
+    name: str, *columns: NDArray[Any], beside: Fraction = NOTHING
+) -> tuple[list[Integers], Scale]:
     """Return arrays (each int64 or float64, not negative) in common units, and what a unit is.
+
+    Units of floats leave room for what comes ``beside`` them, a total of other amounts.
 
     Raises
     ------
@@ -50,7 +55,7 @@ def in_units(name: str, *columns: NDArray[Any]) -> tuple[list[Integers], Scale]:
             raise OverflowError(f"{name} must have a total of at most 2**62, got {total}")
         divisor = int(np.gcd.reduce([int(np.gcd.reduce(c, initial=0)) for c in columns])) or 1
         return [column // divisor for column in columns], Scale(Fraction(1, divisor), True)
-    whole = _as_whole(columns)
+    whole = _as_whole(columns, beside)
     if whole is not None:
         return in_units(name, *whole)
     reals = [column.astype(np.float64) for column in columns]
@@ -58,6 +63,8 @@ def in_units(name: str, *columns: NDArray[Any]) -> tuple[list[Integers], Scale]:
     several = several[several > 0]
     mantissa, exponent = np.frexp(several)
     highest = int(exponent.max()) + len(several).bit_length()
+    if beside:
+        highest = max(highest, _bits(beside)) + 1
     if highest > np.finfo(np.float64).maxexp:
         (total,) = exact_sums(several, np.zeros(len(several), np.int64), 1)
         if total > np.finfo(np.float64).max:
@@ -73,11 +80,16 @@ def in_units(name: str, *columns: NDArray[Any]) -> tuple[list[Integers], Scale]:
     return [column // divisor for column in units], Scale(Fraction(2) ** power / divisor, True)
 
 
-def _as_whole(columns: tuple[NDArray[Any], ...]) -> list[Integers] | None:
+def _bits(amount: Fraction) -> int:
+    """Return an n such that the amount is below 2**n, the least one or one more."""
+    return amount.numerator.bit_length() - amount.denominator.bit_length() + 1
+
+
+def _as_whole(columns: tuple[NDArray[Any], ...], beside: Fraction) -> list[Integers] | None:
     """Return floats that are all integers as such, or None; sums that fit are not at risk."""
     count = sum(len(column) for column in columns)
     largest = max(float(column.max(initial=0)) for column in columns)
-    if largest * count >= LARGEST_TOTAL:
+    if largest * count + beside >= LARGEST_TOTAL:
         return None
     whole = [column.astype(np.int64) for column in columns]
     same = all((a == b).all() for a, b in zip(whole, columns, strict=True))

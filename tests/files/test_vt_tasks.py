@@ -268,3 +268,7 @@ def test_files_of_several_runs(tmp_path: Path) -> None:
     (folder / "run.1.json").rename(folder / "other.1.json")
     with pytest.raises(ValueError, match="must be the files of one run, got other, run"):
         read_task_file(sorted(folder.iterdir()))
+    # Also where both runs have a file of the rank.
+    (folder / "run.1.json").write_text("{}")
+    with pytest.raises(ValueError, match="must be the files of one run, got other, run"):
+        read_task_file(sorted(folder.iterdir()))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import fastlb as lb
+from fastlb.reports.mean import Mean
 from fastlb.reports.report import Report
 from fastlb.reports.reportfiles import write_folder
 from fastlb.studies.tasks import NETWORKS, SIZES
@@ -30,6 +31,22 @@ def test_tables(report: Report, tmp_path: Path) -> None:
         assert row[5].mean >= 1
     files = {path.name for path in write_folder(report, tmp_path / "out")}
     assert {"report.json", "gap.csv", "gaps.png"} <= files
+
+
+def test_every_mean_has_its_error(report: Report) -> None:
+    """Medians of times have their quartiles."""
+    for table in report.tables:
+        numbers = [value for row in table.rows for value in row if isinstance(value, float | Mean)]
+        if table.name == "time":
+            for row in table.rows:
+                for median, quartiles in (row[2:4], row[4:6]):
+                    low, high = map(float, str(quartiles).split(" to "))
+                    assert low - 0.01 <= median <= high + 0.01
+        else:
+            assert numbers and all(isinstance(number, Mean) for number in numbers)
+    (gap, *_) = next(table for table in report.tables if table.name == "expected").rows
+    assert isinstance(gap[2], Mean) and gap[2].has_error
+    assert "20 tasks a node" in report.tables[0].note
 
 
 @pytest.mark.parametrize("network", NETWORKS)

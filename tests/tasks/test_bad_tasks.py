@@ -35,6 +35,21 @@ HOME = lb.TaskMemory(block=["a", "a", "b"], block_bytes={"a": 1, "b": 1})
         ({"weights": [1]}, ValueError, "weights must be a number for each of 2 nodes"),
         ({"weights": [1, -1]}, ValueError, "weights must not be negative"),
         ({"weights": 0}, ValueError, "weights must be one number a node"),
+        (
+            {"weights": [5e-324, 1]},
+            OverflowError,
+            r"weights must be 0 or from 2\.23e-308 to 1\.8e\+308, got 5e-324 for node 0",
+        ),
+        (
+            {"weights": [1, 10**400]},
+            OverflowError,
+            r"got 1\.00e\+400 for node 1: give them in another",
+        ),
+        (
+            {"sizes": [1e300, 2.0, 3.0], "weights": [1e-300, 1]},
+            OverflowError,
+            "sizes by weights must have a total that fits float64: give weights in another unit",
+        ),
         ({"weights": [0, 0]}, ValueError, "weights must not all be 0"),
         (
             {"weights": [0, 1], "movable": [1, 0, 1]},
@@ -69,6 +84,11 @@ HOME = lb.TaskMemory(block=["a", "a", "b"], block_bytes={"a": 1, "b": 1})
         ({"edges": 5}, TypeError, "edges must be rows"),
         ({"slack": -0.1}, ValueError, "slack must not be negative"),
         ({"slack": "a"}, ValueError, "slack must be a finite number"),
+        (
+            {"price": 1e10, "edges": [(0, 1, 1e300)]},
+            OverflowError,
+            "price and home_price must give bytes a load that fits float64",
+        ),
         ({"price": None}, TypeError, "price must be a number"),
         ({"max_moves": -1}, ValueError, "max_moves must be a whole number, 0 or more"),
         ({"max_moves": 1.5}, TypeError, "max_moves must be a whole number"),

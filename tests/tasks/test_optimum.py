@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -109,8 +110,6 @@ def test_messages_and_homes_count_as_load(seed: int) -> None:
     edges = [(int(a), int(b), int(c)) for a, b, c in draws.integers(0, [count, count, 9], (6, 3))]
     price, home_price = ("1/4", "1/3") if seed % 2 else (0.1, 0)
     twin = oracle.Problem(**problem, edges=edges)
-    from fractions import Fraction
-
     twin.price, twin.home_price = Fraction(str(price)), Fraction(str(home_price))
     a = solved(problem, edges=edges, price=price, home_price=home_price)
     best = oracle.best(twin)
@@ -121,6 +120,24 @@ def test_messages_and_homes_count_as_load(seed: int) -> None:
     assert a.verify()
     assert a.status == "optimal"
     assert a.largest == pytest.approx(float(best), rel=1e-12)
+
+
+@pytest.mark.parametrize("price", [0.1, 1e-9, 7, "1/3"])
+@pytest.mark.parametrize("seed", range(6))
+def test_sizes_of_many_digits_beside_priced_messages(seed: int, price: Any) -> None:
+    """Both share the units of the kernels, whichever of the two is larger."""
+    draws = np.random.default_rng(seed)
+    sizes = draws.lognormal(0, 3, 6)
+    edges = [(int(a), int(b), float(c)) for a, b, c in draws.uniform(0, 6, (5, 3))]
+    twin = oracle.Problem(sizes.tolist(), [0] * 6, 3, edges=edges, price=Fraction(str(price)))
+    a = lb.assign_tasks(sizes, [0] * 6, 3, edges=edges, price=price)
+    oracle.check(twin, a)
+    assert a.verify()
+    assert a.largest == pytest.approx(float(oracle.best(twin) or 0), rel=1e-12)
+    many = draws.lognormal(0, 3, 200)
+    pairs = draws.integers(0, 200, (2, 400))
+    b = lb.assign_tasks(many, [0] * 200, 4, edges=(*pairs, draws.random(400)), price=price)
+    assert b.verify() and b.largest < b.initial_largest
 
 
 # The tasks of an example of the CCM papers: loads, ranks, blocks of 9 bytes, messages.
