@@ -67,8 +67,9 @@ def min_cost(
     >>> min_cost(3, *ends, limits, cost, np.array([-5, 0, 5])).cost
     16
     """
-    links = np.ascontiguousarray(tail, np.uint32), np.ascontiguousarray(head, np.uint32)
-    capacity, cost, demand = (np.ascontiguousarray(x, np.int64) for x in (capacity, cost, demand))
+    # For arrays that are read-only numba would compile the kernel once more.
+    links = np.require(tail, np.uint32, "CW"), np.require(head, np.uint32, "CW")
+    capacity, cost, demand = (np.require(x, np.int64, "CW") for x in (capacity, cost, demand))
     nothing = np.zeros(len(links[0]), np.int64), np.zeros(n, np.int64)
     total = exact_sum(np.maximum(demand, 0))
     if exact_sum(demand):

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastlb.accelerate import kernels
+from fastlb.accelerate import kernels, watching_compilation
 from fastlb.errors import UnboundedError
 from fastlb.flows.maximum import UNLIMITED, max_flow
 from fastlb.flows.mincost import min_cost
@@ -183,6 +183,19 @@ def test_what_does_not_fit_int64(name: str) -> None:
     tail, head, limits, cost, demand = arrays
     with pytest.raises(OverflowError, match=f"{name} must"):
         min_cost(len(demand), tail, head, limits, cost, demand)
+
+
+def test_read_only_arrays_compile_nothing_anew() -> None:
+    arrays = [np.array(x, np.int64) for x in ([0, 1], [1, 2], [5, 5], [1, 1], [-1, 0, 1])]
+    compiled: list[Any] = []
+    max_flow(3, *arrays[:3], 0, 2)
+    min_cost(3, *arrays)
+    for x in arrays:
+        x.flags.writeable = False
+    with watching_compilation(lambda name, _: compiled.append(name)):
+        assert max_flow(3, *arrays[:3], 0, 2).value == 5
+        assert min_cost(3, *arrays).cost == 2
+    assert not compiled
 
 
 def test_demands_that_do_not_add_up_are_infeasible() -> None:
