@@ -212,10 +212,12 @@ def _tasks(_: np.dtype[Any], many: bool) -> None:
     around = Balance("dde", ring, "flows", {"loads": plan.loads, "flows": plan.flows + sizes.sum()})
     for along in (None, plan, around):
         assign_tasks(sizes, owner, ring, along=along)
+    assign_tasks(np.tile(sizes, 20), np.tile(owner, 20), ring)
     # Few tasks, which are searched; several with memory, blocks and messages.
     assign_tasks(sizes[:12], owner[:12], 2 + owner[:12].max())
     memory = TaskMemory(own=1, working=1, block=owner, block_bytes=dict.fromkeys(range(3), 5))
     limit, edges = len(sizes), [(0, 1, 2)]
+    assign_tasks(sizes, owner, 4, memory=memory, memory_limit=limit)
     assign_tasks(sizes, owner, 4, memory=memory, memory_limit=limit, edges=edges, price=1)
 
 

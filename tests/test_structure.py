@@ -24,7 +24,7 @@ PACKAGE = sorted(path for path in (ROOT / "fastlb").rglob("*.py") if "kernels" n
 SHARED_ALONE = {"njit", "jit", "vectorize", "guvectorize", "intrinsic", "overload", "builder", "ir"}
 BESIDE_SHARED = {"numpy", "numba", "math", "typing"}
 DECORATORS = {"kernel", "long_kernel", "inlined", "traced"}
-LINES_OF_A_FILE, LINES, LINES_OF_CODE = 400, 14_000, 9_100
+LINES_OF_A_FILE, LINES, LINES_OF_CODE = 400, 14_300, 9_300
 
 
 def name_of(path):

@@ -25,6 +25,8 @@ Examples:
     fastlb assign fastlb/data/vt-16 -t torus:4x4 --along dde
   Few moves: the fullest node may be 3 % above the bound:
     fastlb assign tasks.csv --slack 0.03 --plan plan.json
+  Servers of different speeds, those without tasks as well:
+    fastlb assign tasks.csv --weights servers.csv
   Later, if the tasks are still where they were:
     fastlb assign tasks.csv --apply plan.json --out moved
 
@@ -38,6 +40,12 @@ TASKS is one of
                    not migratable stay
 
 \b
+--weights is for nodes of different speeds: FILE lists them by node with a
+column weight or speed, or holds plain numbers in the order of the nodes. All
+nodes that it names are there, and one of weight 0 gives its tasks away. The
+largest load, bound and gap are then of load / weight.
+
+\b
 The bound is what no assignment can be below: the mean, the fullest node of
 what cannot move, the longest tasks. Status "optimal" says that the largest load
 is proven least, "feasible" that it may not be, "stuck" that a node is above its
@@ -47,7 +55,7 @@ memory limit, "infeasible" that this must be so.
 --out makes a new folder with the files that TASKS names, tasks moved; what
 fastlb does not understand is kept, and lines of CSV whose task stays are as they
 were. --apply reads TASKS as they were planned: with the same --nodes or -t,
---column and --ignore. --plan writes the moves: schema
+--column, --ignore and --weights. --plan writes the moves: schema
 "fastlb.assignment", explained by
 help(fastlb.files.assignfile.assignment_document); --json prints the same.
 """
@@ -80,6 +88,7 @@ help(fastlb.files.assignfile.assignment_document); --json prints the same.
     metavar="NAME",
     help="Leave out a column, or rank_alpha, communications or memory of vt data; repeatable.",
 )
+@click.option("--weights", metavar="FILE", help="Speeds of the nodes: a table node,speed.")
 @click.option(
     "--rounds",
     type=click.IntRange(min=1),
@@ -103,6 +112,7 @@ def assign(
     phase: int | None,
     column: str | None,
     ignore: tuple[str, ...],
+    weights: str | None,
     rounds: int | None,
     applied: str | None,
     out: str | None,
@@ -144,7 +154,13 @@ def assign(
     with working() as work:
         work.step("reading")
         file = read_task_file(
-            tasks, phase=phase, nodes=names, column=column, ignore=ignore, progress=work.count
+            tasks,
+            phase=phase,
+            nodes=names,
+            column=column,
+            ignore=ignore,
+            weights=weights,
+            progress=work.count,
         )
         if kafka is not None and len(file.phases) != 1:
             raise click.UsageError("--kafka is for one phase: choose it by --phase")
@@ -191,7 +207,7 @@ def _check_applied(ctx: click.Context, out: str | None) -> None:
     if out is None:
         raise click.UsageError("--apply needs --out, the folder for the files with tasks moved")
     effective = {"tasks", "applied", "out", "force", "topology", "nodes", "phase", "column",
-                 "ignore", "picture"}  # fmt: skip
+                 "ignore", "weights", "picture"}  # fmt: skip
     for name in ctx.params.keys() - effective:
         if ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT:
             option = next(o for o in ctx.command.params if o.name == name).opts[-1]
@@ -266,20 +282,25 @@ def _assignment(
     edges = None
     if tasks.edges is not None and tasks.edge_bytes is not None:
         edges = (*tasks.edges.T, tasks.edge_bytes)
-    assignment: Assignment = lb.assign_tasks(
-        tasks.sizes,
-        tasks.owner,
-        _nodes(tasks, network, options["along"]),
-        movable=movable,
-        weights=tasks.weights,
-        memory=tasks.memory,
-        memory_limit=limit,
-        edges=edges,
-        slack=options["slack"],
-        price=options["price"],
-        along=_along(tasks, network, options["along"]),
-        max_moves=options["max_moves"],
-    )
+    along = _along(tasks, network, options["along"])
+    try:
+        assignment: Assignment = lb.assign_tasks(
+            tasks.sizes,
+            tasks.owner,
+            _nodes(tasks, network, options["along"]),
+            movable=movable,
+            weights=tasks.weights,
+            memory=tasks.memory,
+            memory_limit=limit,
+            edges=edges,
+            slack=options["slack"],
+            price=options["price"],
+            along=along,
+            max_moves=options["max_moves"],
+        )
+    except (ValueError, OverflowError) as error:
+        # The library knows neither file nor phase.
+        raise type(error)(f"{tasks.place}: {error}") from None
     return assignment
 
 

@@ -74,7 +74,7 @@ def _counted(number: int, what: str) -> str:
 
 def _one(phase: dict[str, Any]) -> Table:
     table = _table("", "before", "after")
-    loads = {key: _loads(phase, key) for key in ("before", "after")}
+    loads = {key: _loads_by_speed(phase, key) for key in ("before", "after")}
     table.add_row("largest load", *(count(max(values)) for values in loads.values()))
     table.add_row("least load", *(count(min(values)) for values in loads.values()))
     table.add_row("imbalance", *(percent(_imbalance(phase, key)) for key in loads))
@@ -93,7 +93,7 @@ def _several(phases: list[dict[str, Any]], width: int) -> Iterator[Table]:
     """Yield a table of all phases, as several where the console is narrow."""
     rows = [["phase", "largest", "after", "imbalance", "after", "gap", "moves", "load moved"]]
     for phase in phases:
-        largest = [max(_loads(phase, key)) for key in ("before", "after")]
+        largest = [max(_loads_by_speed(phase, key)) for key in ("before", "after")]
         imbalance = [percent(_imbalance(phase, key)) for key in ("before", "after")]
         cells = [str(phase["phase"]), *map(brief, largest), *imbalance, _gap(phase["gap"])]
         rows.append([*cells, f"{len(phase['moves']):,}", brief(phase["moved"])])
@@ -118,12 +118,19 @@ def _gap(gap: float) -> str:
 def _imbalance(phase: dict[str, Any], key: str) -> float:
     total = sum(float(node[key]) for node in phase["nodes"])
     mean = total / sum(node.get("speed", 1) for node in phase["nodes"])
-    return float(max(_loads(phase, key))) / mean - 1 if mean else 0.0
+    return float(max(_loads_by_speed(phase, key))) / mean - 1 if mean else 0.0
 
 
 def _loads(phase: dict[str, Any], key: str) -> list[float]:
-    """Return the load of every node before or after, divided by its speed where speeds differ."""
-    return [node[key] / node["speed"] if "speed" in node else node[key] for node in phase["nodes"]]
+    """Return the load of every node before or after, by speed; at speed 0 as it is."""
+    return [node[key] / (node["speed"] or 1) if "speed" in node else node[key]
+            for node in phase["nodes"]]  # fmt: skip
+
+
+def _loads_by_speed(phase: dict[str, Any], key: str) -> list[float]:
+    """Return the load of every node of a speed above 0, divided by it where speeds differ."""
+    usable = [node.get("speed", 1) > 0 for node in phase["nodes"]]
+    return [load for load, use in zip(_loads(phase, key), usable, strict=True) if use]
 
 
 def _whole(loads: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -135,7 +135,7 @@ def owners_of_document(path: Path, file: TaskFile) -> list[NDArray[np.int64]]:
             refuse(
                 str(path),
                 f"was made for other tasks than {what} of {file.source}: their content differs "
-                "(--nodes, --topology, --column and --ignore must be as they were)",
+                "(--nodes, --topology, --column, --ignore and --weights must be as they were)",
             )
         owners.append(_owner(f"{path} {what}", tasks, entry.get("moves")))
     return owners

@@ -16,6 +16,8 @@ from typing import Any
 from ..arguments import written
 from ..errors import MissingExtraError
 from ..extras import extra
+from ..memory import require_memory
+from .textfiles import once
 
 _NAME = re.compile(r"(?P<prefix>.+)\.(?P<rank>[+-]?\d+)\.json(\.br)?")
 LARGEST_RANK = 10**9 - 1
@@ -24,6 +26,8 @@ MISSING_LISTED = 10**4
 # A compressed file may unpack to no more: a few bytes of brotli can hold gigabytes of blanks.
 UNPACKED_BYTES_MAX = 2**30
 _CHUNK_BYTES = 2**24
+# Bytes that Python takes for an object or list of JSON, and for each further entry of one.
+_OBJECT_BYTES, _ENTRY_BYTES = 240, 64
 
 
 def is_rank_file(path: Path) -> bool:
@@ -99,21 +103,28 @@ def read_document(path: Path, rank: int) -> tuple[dict[str, Any], bool]:
     Raises
     ------
     ValueError
-        If the file is no ``LBDatafile`` of this rank, or unpacks to more than
-        ``UNPACKED_BYTES_MAX``; the message names it.
+        If the file is no ``LBDatafile`` of this rank, names something twice in an object, or
+        unpacks to more than ``UNPACKED_BYTES_MAX``; the message names it.
+    MemoryError
+        If its content needs more memory than there is.
     ImportError
         If it is compressed and brotli is not installed.
     """
+    status = path.stat()
     # A pipe would keep the reader waiting.
-    if not stat.S_ISREG(path.stat().st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise ValueError(f"{path} must be a file, got a folder, a pipe or a device")
-    data = path.read_bytes()
+    require_memory(2 * status.st_size, str(path))
+    data: bytes | bytearray = path.read_bytes()
     text = _utf8(data)
     is_compressed = text is None
     if text is None:
-        text = _utf8(_unpacked(path, data))
+        data = _unpacked(path, data)
+        require_memory(len(data), str(path))
+        text = _utf8(data)
     if text is None:
         raise ValueError(f"{path} is no JSON: it unpacks to what is not UTF-8 text")
+    del data
     content = _parsed(path, text)
     if not isinstance(content, dict):
         raise ValueError(f"{path} is no LBDatafile: got a JSON {type(content).__name__}")
@@ -155,7 +166,7 @@ def listed(numbers: Iterable[int]) -> str:
     return shown + (f" and {len(ordered) - 6} more" if len(ordered) > 6 else "")
 
 
-def _utf8(data: bytes) -> str | None:
+def _utf8(data: bytes | bytearray) -> str | None:
     """Return the text that UTF-8 bytes hold, None if they are no text."""
     try:
         return data.decode("utf-8-sig")
@@ -164,39 +175,41 @@ def _utf8(data: bytes) -> str | None:
 
 
 def _parsed(path: Path, text: str) -> Any:
+    objects = text.count("{") + text.count("[")
+    require_memory(_OBJECT_BYTES * objects + _ENTRY_BYTES * text.count(","), f"the JSON of {path}")
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=lambda pairs: once(str(path), pairs))
     except json.JSONDecodeError as error:
         where = f"line {error.lineno} column {error.colno}"
         raise ValueError(f"{path} is cut off or no JSON: {error.msg} at {where}") from None
     except RecursionError:
         raise ValueError(f"{path} is no LBDatafile: nested too deeply") from None
-    except ValueError:
+    except ValueError as error:
+        if str(error).startswith(f"{path}:"):
+            raise
         raise ValueError(f"{path} must hold numbers that fit float64, got a longer one") from None
 
 
-def _unpacked(path: Path, data: bytes) -> bytes:
+def _unpacked(path: Path, data: bytes | bytearray) -> bytearray:
     """Return what brotli unpacks bytes to, in parts, so that a limit is heeded on the way."""
     try:
         brotli = extra("brotli")
     except MissingExtraError as error:
         raise MissingExtraError(f"{path} is no text, perhaps compressed: {error}") from None
     decoder = brotli.Decompressor()
-    parts: list[bytes] = []
-    size = 0
-    chunk = data
+    unpacked = bytearray()
+    chunk = bytes(data)
     try:
         while not decoder.is_finished():
             part = decoder.process(chunk, output_buffer_limit=_CHUNK_BYTES)
             chunk = b""
-            size += len(part)
-            if size > UNPACKED_BYTES_MAX:
+            unpacked += part
+            if len(unpacked) > UNPACKED_BYTES_MAX:
                 raise ValueError(
                     f"{path} must unpack to at most {UNPACKED_BYTES_MAX} bytes, got more"
                 )
             if not part and not decoder.is_finished():
                 raise ValueError(f"{path} is cut off: its compressed data do not end")
-            parts.append(part)
     except brotli.error:
         raise ValueError(f"{path} is neither UTF-8 text nor compressed with brotli") from None
-    return b"".join(parts)
+    return unpacked

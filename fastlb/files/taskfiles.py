@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import glob
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .lbdata import folder_files, is_rank_file
+from .nodeweights import read_node_weights
 from .taskset import TaskSet
-from .tasktables import TaskTable, read_task_table
+from .tasktables import TaskTable, read_task_table, sorted_names
 from .vttasks import VtRun, read_vt_run
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".txt", ".parquet")
@@ -61,6 +62,7 @@ def read_task_file(
     nodes: Sequence[str] | None = None,
     column: str | None = None,
     ignore: Sequence[str] = (),
+    weights: str | Path | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> TaskFile:
     """Read tasks from a table, or from the files of a vt run.
@@ -76,6 +78,10 @@ def read_task_file(
     column, ignore : optional
         Tables: the column of the load, and columns to leave out. vt: "rank_alpha",
         "communications" or "memory" leaves these out.
+    weights : str or Path, optional
+        A file of the speeds of nodes, in a form that
+        :func:`~fastlb.files.nodeweights.read_weight_file` reads. Nodes that it names are there
+        even if they have no task; ``ignore`` may name its columns as well.
     progress : callable, optional
         Called as ``progress(files read, files in all)``.
 
@@ -86,15 +92,47 @@ def read_task_file(
     OSError
         If a file is not there or not readable.
     """
+    speeds = None
+    columns: tuple[str, ...] = ()
+    if weights is not None:
+        speeds = read_node_weights(weights, nodes or (), ignore=ignore)
+        columns = speeds.labels
+        if nodes is None and speeds.names is not None:
+            nodes = sorted_names(speeds.names)
+    file = _read(paths, phase, nodes, column, ignore, columns, progress)
+    if speeds is None:
+        return file
+    phases = []
+    for tasks in file.phases:
+        if tasks.weights is not None:
+            raise ValueError(
+                f"weights and rank_alpha both say how fast nodes are, got {weights} for "
+                f"{file.source}: give --ignore rank_alpha to use {weights}"
+            )
+        phases.append(replace(tasks, weights=speeds.of(tasks.nodes, file.source)))
+    return TaskFile(file.content, phases)
+
+
+def _read(
+    paths: Sequence[str | Path],
+    phase: int | None,
+    nodes: Sequence[str] | None,
+    column: str | None,
+    ignore: Sequence[str],
+    columns: Sequence[str],
+    progress: Callable[[int, int], object] | None,
+) -> TaskFile:
+    """Read tasks; ``columns`` of another file are no columns of theirs that are missing."""
     files = [path for item in paths for path in _expanded(str(item))]
     if len(files) == 1 and files[0].suffix.lower() in TABLE_SUFFIXES and not files[0].is_dir():
         if phase is not None:
             raise ValueError(f"phase must be left out for tables, got {phase} for {files[0]}")
-        table = read_task_table(files[0], column=column, ignore=ignore)
+        table = read_task_table(files[0], column=column, ignore=ignore, other=columns)
         return TaskFile(table, [table.task_set(nodes)])
     if column is not None:
         raise ValueError(f"column must be left out for vt data, got {column!r}")
     source = str(paths[0]) if len(paths) == 1 else f"{len(files)} files in {files[0].parent}"
+    ignore = [name for name in ignore if name not in columns]
     return _read_vt(files, source, phase, nodes, ignore, progress)
 
 

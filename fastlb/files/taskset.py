@@ -58,15 +58,33 @@ class TaskSet:
     weights: Any = None
     phase: int | None = None
 
+    @property
+    def place(self) -> str:
+        """The file or folder, and the phase where there is one."""
+        return self.source if self.phase is None else f"{self.source} phase {self.phase}"
+
     def loads(self, owner: NDArray[np.int64] | None = None) -> list[Number]:
-        """Return the load of every node, of these owners or of those in the file."""
+        """Return the load of every node, of these owners or of those in the file.
+
+        Raises
+        ------
+        OverflowError
+            If the load of a node does not fit float64.
+        """
         from math import fsum
 
         owners = self.owner if owner is None else owner
         parts: list[list[Number]] = [[] for _ in self.nodes]
         for node, size in zip(owners.tolist(), self.sizes.tolist(), strict=True):
             parts[node].append(size)
-        return [fsum(part) if self.sizes.dtype.kind == "f" else sum(part) for part in parts]
+        if self.sizes.dtype.kind != "f":
+            return [sum(part) for part in parts]
+        try:
+            return [fsum(part) for part in parts]
+        except OverflowError:
+            raise OverflowError(
+                f"{self.place}: sizes must have a total that fits float64"
+            ) from None
 
     def content(self) -> str:
         """Return the SHA-256 of all that an assignment depends on."""

@@ -86,7 +86,7 @@ class TaskTable:
                 refuse(place, f"task {name!r} must be named once, {first[name]} has it already")
             first[name] = place
         owners = self._names("node")
-        all_nodes = _nodes(owners) if nodes is None else list(nodes)
+        all_nodes = sorted_names(owners) if nodes is None else list(nodes)
         number = {name: i for i, name in enumerate(all_nodes)}
         for owner, place in zip(owners, self.places, strict=True):
             if owner not in number:
@@ -139,7 +139,11 @@ class TaskTable:
 
 
 def read_task_table(
-    path: Path, *, column: str | None = None, ignore: Sequence[str] = ()
+    path: Path,
+    *,
+    column: str | None = None,
+    ignore: Sequence[str] = (),
+    other: Sequence[str] = (),
 ) -> TaskTable:
     """Read a table of tasks.
 
@@ -150,6 +154,8 @@ def read_task_table(
     ignore : sequence of str
         Columns to leave out; they are written back as they are. Other columns that nothing uses
         are refused.
+    other : sequence of str
+        Columns of another file, which ``ignore`` may name as well.
 
     Raises
     ------
@@ -164,7 +170,7 @@ def read_task_table(
     headings, places, columns_of = (_parquet_parts if kind == "parquet" else _csv_parts)(
         original, source
     )
-    if unknown := [name for name in ignore if name not in headings]:
+    if unknown := [name for name in ignore if name not in headings and name not in other]:
         refuse(source, f"has no column {unknown[0]!r} to ignore, but {', '.join(headings)}")
     available = [name for name in headings if name not in ignore]
     labels = {
@@ -290,9 +296,9 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:6]) + (f" and {len(names) - 6:,} more" if len(names) > 6 else "")
 
 
-def _nodes(owners: Sequence[str]) -> list[str]:
-    """Return the names of the nodes in a table: numbers by value, other names by alphabet."""
-    names = set(owners)
+def sorted_names(nodes: Sequence[str]) -> list[str]:
+    """Return the different names of nodes: numbers by value, other names by alphabet."""
+    names = set(nodes)
     if all(name.isdecimal() and name.isascii() for name in names):
         return sorted(names, key=_numerically)
     return sorted(names)

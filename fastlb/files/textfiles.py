@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
@@ -17,11 +18,12 @@ def refuse(place: str, rule: str) -> NoReturn:
 
 def once(place: str, pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     """Return pairs as a dict; refuse a repeated key."""
-    mapping: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in mapping:
-            refuse(place, f"{key!r} must be named once, got it again")
-        mapping[key] = value
+    listed = list(pairs)
+    mapping = dict(listed)
+    if len(mapping) < len(listed):
+        counts = Counter(key for key, _ in listed)
+        repeated = next(key for key in mapping if counts[key] > 1)
+        refuse(place, f"{repeated!r:.40} must be named once, got it again")
     return mapping
 
 

@@ -140,6 +140,9 @@ def assign_tasks(
     in integers: floats are multiples of a power of two, rounded to about 60 bits of the total, so
     that the same input gives the same owners on every machine.
 
+    With few tasks a node a load within ``2**-14`` of the mean above its aim counts as low enough,
+    as more exact loads would make several times the excess move.
+
     Examples
     --------
     >>> import fastlb as lb

@@ -60,8 +60,9 @@ class Paths:
 def direct_paths(before: Integers, after: Integers) -> Paths:
     """Return paths straight from the old to the new node of every task that moves."""
     tasks = np.flatnonzero(before != after)
-    nodes = np.stack([before[tasks], after[tasks]], axis=1).reshape(-1)
-    return Paths(np.arange(2, len(nodes) + 1, 2), nodes, None)
+    nodes = np.empty((len(tasks), 2), np.int64)
+    nodes[:, 0], nodes[:, 1] = before[tasks], after[tasks]
+    return Paths(np.arange(2, nodes.size + 1, 2), nodes.reshape(-1), None)
 
 
 def hop_paths(hops: Integers, before: Integers, nodes: int, links: Integers) -> Paths:

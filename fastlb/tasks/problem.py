@@ -116,46 +116,49 @@ class Problem:
         return np.array([float(1 / w) if w else 0.0 for w in self.weights])
 
     @cached_property
+    def weights_are_equal(self) -> bool:
+        return len(set(self.weights)) == 1
+
+    @cached_property
+    def mean(self) -> Fraction:
+        """The load by weight of all nodes if it could be shared at will, up to a unit a task."""
+        return Fraction(int(self.units.sum())) / self.scale.per_one / sum(self.weights)
+
+    @cached_property
     def bound(self) -> Fraction:
         """What the largest load by weight is at least, exactly."""
-        still = ~self.movable
-        pinned = self._sums(self.owner[still], still) if still.any() else [0] * self.nodes
-        (total,) = self._sums(np.zeros(len(self.sizes), np.int64), nodes=1)
-        unit = 1 / self.scale.per_one if self.scale.exact else None
-        # Sizes that units round differently may be in another order than the units.
-        exact = self.scale.exact or self.sizes.dtype.kind != "f"
-        order = self.falling if exact else np.argsort(-self.sizes, kind="stable")
-        return least_largest_load(
-            self.sizes[order], self.movable[order], pinned, total, self.weights, unit
+        order, sizes, one = self.falling, self.units, self.scale.per_one
+        if not self.scale.exact:
+            # Sizes that units round differently may be in another order than the units.
+            order, sizes, one = np.argsort(-self.sizes, kind="stable"), self.sizes, Fraction(1)
+        pinned = [0] * self.nodes
+        if not self.movable.all():
+            still = ~self.movable
+            pinned = exact_sums(sizes[still], self.owner[still], self.nodes)
+        least = least_largest_load(
+            sizes[order], self.movable[order], pinned, self.weights, whole=self.scale.exact
         )
+        return least / one
 
     @property
     def aim(self) -> Fraction:
         """The largest load by weight that is low enough."""
-        return self.bound * (1 + self.slack)
+        return self.bound * (1 + self.slack) if self.slack else self.bound
 
     def caps(self, largest: Fraction) -> Integers:
         """Return the most units (N,) that keep every load by weight within ``largest``."""
         per_weight = largest * self.scale.per_one
-        if len(set(self.weights)) == 1:
+        if self.weights_are_equal:
             return np.full(self.nodes, int(per_weight * self.weights[0]), np.int64)
         return np.array([int(per_weight * w) for w in self.weights], np.int64)
 
     def loads(self, owner: Integers) -> list[Any]:
         """Return the exact load of every node: ints or Fractions."""
-        return self._sums(owner)
-
-    def _sums(
-        self, place: Integers, chosen: NDArray[np.bool_] | None = None, nodes: int | None = None
-    ) -> list[Any]:
-        """Return exact sums of the sizes, or of chosen ones, by place."""
-        count = self.nodes if nodes is None else nodes
-        scale = self.scale
-        values = self.units if scale.exact else self.sizes
-        sums = exact_sums(values if chosen is None else values[chosen], place, count)
-        if scale.exact and scale.per_one != 1:
-            return [amount / scale.per_one for amount in sums]
-        return sums
+        if not self.scale.exact:
+            return exact_sums(self.sizes, owner, self.nodes)
+        loads: list[Any] = self.unit_loads(owner).tolist()
+        one = self.scale.per_one
+        return loads if one == 1 else [amount / one for amount in loads]
 
     def unit_loads(self, owner: Integers) -> Integers:
         """Return the load of every node (N,) in units."""
@@ -172,7 +175,7 @@ class Problem:
         if self.memory is not None and self.home_price > 0:
             for node, amount in enumerate(self.away_from_home(owner)):
                 work[node] += self.home_price * amount
-        if len(set(self.weights)) == 1:
+        if self.weights_are_equal:
             one = self.weights[0]
             return work if one == 1 else [Fraction(w) / one for w in work]
         pairs = zip(work, self.weights, strict=True)

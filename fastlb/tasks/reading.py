@@ -30,6 +30,9 @@ MOST_WEIGHT = sys.float_info.max
 LEAST_WEIGHT = sys.float_info.min
 
 
+_ZERO = Fraction(0)
+
+
 def read_problems(
     sizes: Any,
     owner: Any,
@@ -57,7 +60,8 @@ def read_problems(
         bad = int(places[outside][0])
         raise ValueError(f"owner must be nodes 0..{count - 1}, got {bad}")
     free = _movable(movable, amounts.shape[-1])
-    shape = np.broadcast_shapes(shape, free.shape)
+    if free.ndim > 1:
+        shape = np.broadcast_shapes(shape, free.shape)
     tasks = shape[-1]
     speeds = _weights(weights, count)
     if weights is not None:
@@ -69,19 +73,9 @@ def read_problems(
         raise ValueError("home_price needs blocks with a home: pass memory=TaskMemory(block_home=)")
     extra = _factor("slack", slack)
     most = None if max_moves is None else whole_number("max_moves", max_moves, 0)
-    count_of_rows = math.prod(shape[:-1])
-    # Copies, which nobody else changes, and which kernels are compiled for once.
-    rows = [
-        np.array(np.broadcast_to(a, shape)).reshape(count_of_rows, tasks)
-        for a in (amounts, places, free)
-    ]
-    dead = np.array([w == 0 for w in speeds])
-    if (dead[rows[1]] & ~rows[2]).any():
-        row, task = np.argwhere(dead[rows[1]] & ~rows[2])[0].tolist()
-        raise ValueError(
-            f"weights must be above 0 where tasks may not move, got 0 for node "
-            f"{rows[1][row, task]}, where task {task} stays: let it move, or give the node a weight"
-        )
+    rows = [_rows(array, shape) for array in (amounts, places, free)]
+    if not all(speeds):
+        _check_evacuated(speeds, rows[1], rows[2])
 
     def problems() -> Iterator[Problem]:
         for size, at, moves in zip(*rows, strict=True):
@@ -91,6 +85,25 @@ def read_problems(
             )  # fmt: skip
 
     return problems(), shape[:-1]
+
+
+def _rows(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+    """Return an array as rows (R, T) of a batch, which nobody else changes."""
+    full = array if array.shape == shape else np.array(np.broadcast_to(array, shape))
+    return full.reshape(math.prod(shape[:-1]), shape[-1])
+
+
+def _check_evacuated(
+    speeds: tuple[int | Fraction, ...], places: Integers, movable: NDArray[np.bool_]
+) -> None:
+    """Refuse tasks (rows, T) that stay at a node of weight 0."""
+    staying = np.array([w == 0 for w in speeds])[places] & ~movable
+    if staying.any():
+        row, task = np.argwhere(staying)[0].tolist()
+        raise ValueError(
+            f"weights must be above 0 where tasks may not move, got 0 for node "
+            f"{places[row, task]}, where task {task} stays: let it move, or give the node a weight"
+        )
 
 
 def _nodes(nodes: Any) -> tuple[Topology | None, int]:
@@ -120,6 +133,8 @@ def _broadcast(name: str, array: Any, other_name: str, other: Any) -> tuple[int,
             f"{name} must end in an axis of {other.shape[-1]} tasks, as {other_name} does, "
             f"got shape {array.shape}"
         )
+    if array.shape == other.shape:
+        return other.shape  # type: ignore[no-any-return]
     try:
         return np.broadcast_shapes(array.shape, other.shape)
     except ValueError:
@@ -132,7 +147,7 @@ def _broadcast(name: str, array: Any, other_name: str, other: Any) -> tuple[int,
 def _movable(movable: Any, tasks: int) -> NDArray[np.bool_]:
     if movable is None:
         return np.ones(tasks, dtype=bool)
-    flags = np.asarray(movable)
+    flags = np.array(movable)
     if flags.size == 0:
         flags = flags.astype(bool)
     if flags.dtype.kind in "iu" and bool(np.isin(flags, (0, 1)).all()):
@@ -165,6 +180,8 @@ def _weights(weights: MixedNumbers | None, nodes: int) -> tuple[int | Fraction, 
 
 
 def _factor(name: str, value: Any) -> Fraction:
+    if type(value) is int and value == 0:
+        return _ZERO
     factor = read_rational(name, value)
     if factor < 0:
         raise ValueError(f"{name} must not be negative, got {written(value)}")

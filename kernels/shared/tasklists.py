@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .compiling import inlined, kernel
+from .compiling import inlined
 
 # An int64, as numba compiles a function once more for each literal; so are zeros below.
 NONE = np.int64(-1)
@@ -28,7 +28,7 @@ class Lists(NamedTuple):
     shortest: np.ndarray  # (N,) int64
 
 
-@kernel
+@inlined
 def transfer(lists, size, node, load, t, v):
     """Move task t to node v."""
     longer, shorter, longest, shortest = lists

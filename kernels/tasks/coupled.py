@@ -54,6 +54,7 @@ def lower(state, tasks, cap, slowness, thorough, effort):
         best = 0
         best_back = 0
         best_v = NONE
+        # Each task of node u, and, after the first of a group, the whole group.
         for item in range(2 * K):
             if (best > 0 and not thorough) or steps > effort:
                 break
@@ -66,12 +67,12 @@ def lower(state, tasks, cap, slowness, thorough, effort):
             steps += N + K
             if thorough:
                 steps += 2 * K
-            given = 0
+            going = 0
             for k in range(count):
-                given += state.size[gives[0, k]]
+                going += state.size[gives[0, k]]
             if interrupted(meter, 16 * (N + K)):
                 effort = 0
-            # For no task, from every node; then for each task and group of another.
+            # It goes to every node for nothing; then to another for each task and group there.
             for other in range(N + 2 * K if thorough else N):
                 back = 0
                 v = other
@@ -84,7 +85,7 @@ def lower(state, tasks, cap, slowness, thorough, effort):
                         continue
                 if v == u or slowness[v] == 0 or count == 0:
                     continue
-                amount = given
+                amount = going
                 for k in range(back):
                     amount -= state.size[backs[0, k]]
                 mine = (work_of(state, u) - amount - cap[u]) * slowness[u]

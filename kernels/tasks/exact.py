@@ -25,18 +25,18 @@ def search(state, tasks, origin, cap, usable, most_moves, effort):
     N = cap.size
     # choice[k]: how many nodes were tried for the task in hand, its origin first.
     choice = np.zeros(K + 1, np.int64)
-    # remaining[k], least[k]: of the sizes of tasks k and on, the sum and the least.
+    # remaining[k], memory[k]: of tasks k and on, the sums of their sizes and of their own memory.
     remaining = np.zeros(K + 1, np.int64)
-    least = np.zeros(K + 1, np.int64)
     memory = np.zeros(K + 1, np.int64)
+    shortest = np.int64(0)
     for k in range(K - 1, -1, -1):
         remaining[k] = remaining[k + 1] + state.size[tasks[k]]
         memory[k] = memory[k + 1] + state.own[tasks[k]]
-        least[k] = state.size[tasks[K - 1]]
+        shortest = state.size[tasks[K - 1]]
     meter = new_meter()
     moves = 0
     k = 0
-    if not _hopeful(state, cap, usable, remaining[0], least[0], memory[0]):
+    if not _hopeful(state, cap, usable, remaining[0], shortest, memory[0]):
         return NONE_EXISTS
     while k >= 0:
         if k == K:
@@ -58,7 +58,7 @@ def search(state, tasks, origin, cap, usable, most_moves, effort):
                 continue
             put(state, t, u)
             effort -= N
-            if _hopeful(state, cap, usable, remaining[k + 1], least[k + 1], memory[k + 1]):
+            if _hopeful(state, cap, usable, remaining[k + 1], shortest, memory[k + 1]):
                 descended = True
             else:
                 put(state, t, NONE)
@@ -110,8 +110,11 @@ def _seen(state, cap, usable, places, origin, u):
 
 
 @kernel
-def _hopeful(state, cap, usable, remaining, least, memory):
-    """Tell whether all nodes keep their limits, and have room for the sizes that remain."""
+def _hopeful(state, cap, usable, remaining, shortest, memory):
+    """Tell whether all nodes keep their limits, and have room for what remains.
+
+    ``remaining`` and ``memory`` are sums, of sizes and memory; ``shortest`` is the least size.
+    """
     room = 0
     free = 0
     for u in range(cap.size):
@@ -119,7 +122,7 @@ def _hopeful(state, cap, usable, remaining, least, memory):
         if here < 0 or state.memory[u] > state.limit[u]:
             return False
         # Room for less than the shortest task that remains is of no use.
-        if usable[u] and here >= least:
+        if usable[u] and here >= shortest:
             room = min(room + min(here, remaining), remaining)
             free = min(free + min(state.limit[u] - state.memory[u], memory), memory)
     return room >= remaining and free >= memory

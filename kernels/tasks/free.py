@@ -13,13 +13,12 @@ EXCESS, ALL_AT_HOME, ALL = np.arange(3)
 
 
 @kernel
-def take_off(size, node, movable, load, cap, slowness, kind):
-    """Take tasks off their nodes; return which (T,), longest first, and how many.
+def take_off(size, node, movable, load, cap, slowness, kind, leaving):
+    """Take tasks off their nodes, list them in ``leaving`` (T,), longest first; return how many.
 
     By excess a task leaves if its node is not below its cap without it; of a node that takes none
     all do.
     """
-    leaving = np.empty(size.size, np.int64)
     count = 0
     for t in range(size.size):
         u = node[t]
@@ -28,7 +27,7 @@ def take_off(size, node, movable, load, cap, slowness, kind):
             load[u] -= size[t]
             leaving[count] = t
             count += 1
-    return leaving, count
+    return count
 
 
 @kernel
@@ -48,7 +47,9 @@ def place(size, node, load, cap, slowness, kind, leaving, count):
             heap[nodes] = u
             key[u] = cap[u] - load[u]
             nodes += 1
-    # First the heap is made, from its last node with a child; then tasks are put one by one.
+    # One loop sinks nodes in the heap, so that this is compiled once: as long as ``building`` is
+    # above 0 those with a child, the last first, which makes the heap; then the top one after each
+    # task that was put.
     building = nodes // 2
     i = 0
     while i < count:
@@ -74,6 +75,7 @@ def place(size, node, load, cap, slowness, kind, leaving, count):
             at = child
         heap[at] = u
         u = heap[0]
+        # The key may be out of date where the node took back a task: then it sinks first.
         if building > 0 or key[u] != cap[u] - load[u]:
             continue
         t = leaving[i]

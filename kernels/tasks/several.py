@@ -42,9 +42,11 @@ def exchange_several(
     mine = np.int64(1)
     if subsets:
         mine = _subset_sums(lists, size, u, tasks[0], sums[0], chosen[0])
+    # What goes: a task or a subset of node u; what comes back: a subset of node v, or as many of
+    # its tasks as that the task takes this amount off u.
     best_v = NONE
-    best = NONE
-    best_back = NONE
+    best_going = NONE
+    best_coming = NONE
     best_value = value_after(load, cap, slowness, u, u, 0)
     for i in range(1, candidates(start, neighbour, load, cap, slowness, u, order, seen)):
         v = order[i]
@@ -53,17 +55,17 @@ def exchange_several(
             continue
         if subsets:
             other = _subset_sums(lists, size, v, tasks[1], sums[1], chosen[1])
-            first, second, amount = _nearest_subsets(sums[0], mine, sums[1], other, low, high)
-            first = chosen[0, first]
-            second = chosen[1, second]
+            going, coming, amount = _nearest_subsets(sums[0], mine, sums[1], other, low, high)
+            going = chosen[0, going]
+            coming = chosen[1, coming]
             steps = mine + 3 * other
         else:
-            first, amount, steps = _long_for_many(lists, size, u, v, low, high)
-            second = low
+            going, amount, steps = _long_for_many(lists, size, u, v, low, high)
+            coming = low
         effort -= steps + 1
         value = value_after(load, cap, slowness, u, v, amount)
         if amount > 0 and value < best_value:
-            best_v, best, best_back, best_value = v, first, second, value
+            best_v, best_going, best_coming, best_value = v, going, coming, value
             if 2 * amount >= low and load[v] + amount - cap[v] <= tolerance:
                 break
         if interrupted(meter, 4 * steps):
@@ -73,12 +75,12 @@ def exchange_several(
     if subsets:
         _subset_sums(lists, size, best_v, tasks[1], sums[1], chosen[1])
         for k in range(SUBSET_TASKS):
-            if best >> k & 1:
+            if best_going >> k & 1:
                 transfer(lists, size, node, load, tasks[0, k], best_v)
-            if best_back >> k & 1:
+            if best_coming >> k & 1:
                 transfer(lists, size, node, load, tasks[1, k], u)
     else:
-        missing = size[best] - best_back
+        missing = size[best_going] - best_coming
         s = lists.longest[best_v]
         while s != NONE and missing > 0:
             following = lists.shorter[s]
@@ -86,7 +88,7 @@ def exchange_several(
                 missing -= size[s]
                 transfer(lists, size, node, load, s, u)
             s = following
-        transfer(lists, size, node, load, best, best_v)
+        transfer(lists, size, node, load, best_going, best_v)
     return max(effort, 1)
 
 

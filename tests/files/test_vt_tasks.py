@@ -14,6 +14,7 @@ import brotli
 import numpy as np
 import pytest
 
+from fastlb import memory
 from fastlb.files import lbdata
 from fastlb.files.taskfiles import read_task_file
 from fastlb.files.vttasks import VtRun
@@ -217,6 +218,25 @@ def test_compressed_data_that_are_cut_off_or_too_large(
     path.write_bytes(brotli.compress(b" " * 10**8))
     monkeypatch.setattr(lbdata, "UNPACKED_BYTES_MAX", 10**7)
     refused(tmp_path, "run.0.json must unpack to at most 10000000 bytes, got more")
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_content_that_needs_more_memory_than_there_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compressed: bool
+) -> None:
+    # 3 MB of text, of which Python makes a million objects.
+    data = b"[" + b"{}," * 2**20 + b"{}]"
+    (tmp_path / "run.0.json").write_bytes(brotli.compress(data, 1) if compressed else data)
+    monkeypatch.setattr(memory, "available_memory", lambda: 2**28)
+    with pytest.raises(MemoryError, match=r"the JSON of .*run\.0\.json needs about 0.297 GiB"):
+        read_task_file([tmp_path])
+
+
+def test_names_that_an_object_repeats(tmp_path: Path) -> None:
+    written(tmp_path, two_ranks())
+    path = tmp_path / "run.1.json"
+    path.write_text(path.read_text().replace('"time": 2.0', '"time": 2.0, "time": 3.0'))
+    refused(tmp_path, "run.1.json: 'time' must be named once, got it again")
 
 
 def test_nested_too_deeply(tmp_path: Path) -> None:

@@ -28,6 +28,8 @@ for count, largest, real in ((24, 9, 0), (9, 50, 1)):
     edges = [(0, 1, 5), (2, 3, 4), (1, 2, 9)]
     owners += [
         lb.assign_tasks(sizes, owner, 6),
+        lb.assign_tasks(sizes, owner, 6, memory=memory, memory_limit=count),
+        lb.assign_tasks(np.tile(sizes, 9), np.tile(owner, 9), 6),
         lb.assign_tasks(sizes, owner, 6, weights=[1, 2, 0.3, 1, 0, 2]),
         lb.assign_tasks(sizes, owner, ring, along=plan),
         lb.assign_tasks(sizes, owner, ring, along=around),
