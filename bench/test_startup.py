@@ -43,6 +43,14 @@ CALLS = {
         "lb.minimax_flow(lb.Hypercube(3).network(capacity=5), [3, 0, 0, 0, 0, 0, 0, -3])",
         SMALL,
     ),
+    "maximum_flow, 3-cube": (
+        "lb.maximum_flow(lb.Hypercube(3).network(capacity=5), 0, 7)",
+        SMALL,
+    ),
+    "minimum_cost_flow, 3-cube": (
+        "lb.minimum_cost_flow(lb.Hypercube(3).network(), [-3, 0, 0, 0, 0, 0, 0, 3])",
+        SMALL,
+    ),
     "solve_binary, 3 variables": ("lb.solve_binary([1, 2, 3], [[1, 1, 1]], [2])", SMALL),
     "search_speedup": (
         "lb.search_speedup([1, 2, 3, 4], [[1, 1, 1, 1]], [2], lb.Hypercube(1))",

@@ -106,7 +106,7 @@ def bounded_flow(
     Capacities beyond int64 may be given as ``UNLIMITED``.
     """
     # For arrays that are read-only numba would compile the kernel once more.
-    tail, head = (np.require(nodes, np.int64, ["C", "W"]) for nodes in (tail, head))
+    tail, head = (np.require(nodes, np.int64, ("C", "W")) for nodes in (tail, head))
     # With no way of unlimited links alone, those limited cut sources from sinks.
     bound = min(total, UNLIMITED)
     # An unlimited link is never full below the bound.

@@ -68,8 +68,8 @@ def min_cost(
     16
     """
     # For arrays that are read-only numba would compile the kernel once more.
-    links = np.require(tail, np.uint32, ["C", "W"]), np.require(head, np.uint32, ["C", "W"])
-    capacity, cost, demand = (np.require(x, np.int64, ["C", "W"]) for x in (capacity, cost, demand))
+    links = np.require(tail, np.uint32, ("C", "W")), np.require(head, np.uint32, ("C", "W"))
+    capacity, cost, demand = (np.require(x, np.int64, ("C", "W")) for x in (capacity, cost, demand))
     nothing = np.zeros(len(links[0]), np.int64), np.zeros(n, np.int64)
     total = exact_sum(np.maximum(demand, 0))
     if exact_sum(demand):
