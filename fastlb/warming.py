@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
+from importlib.util import find_spec
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -67,7 +68,8 @@ def warmup(*names: str, dtypes: Iterable[DTypeLike] = (np.int64,)) -> dict[str, 
     *names : str
         Of ``dem``, ``gde``, ``dde``, ``hexa_cell``, ``fault_tolerant_dem``, ``minimax_flow``,
         ``maximum_flow``, ``minimum_cost_flow``, ``assign_tasks``, ``solve_binary``,
-        ``search_speedup``, ``schedule``, ``place_experts``, ``sample_loads`` and ``run``; without
+        ``search_speedup``, ``schedule``, ``place_experts``, ``networkx`` (connectivity, cuts and
+        cut trees of the backend of NetworkX), ``sample_loads`` and ``run``; without
         any, all of these.
     dtypes : iterable of dtype
         Of the loads that the balancing methods will get.
@@ -261,6 +263,22 @@ def _sampling(_: np.dtype[Any], many: bool) -> None:
         sample_loads(loads, Ring(64), trials=10_000 if many else 2, seed=0)
 
 
+def _networkx(_: np.dtype[Any], many: bool) -> None:
+    if many or find_spec("networkx") is None:
+        return
+    import networkx as nx
+
+    from .networkx_backend.cuts import minimum_node_cut
+    from .networkx_backend.graph import ConvertedGraph
+    from .networkx_backend.trees import gomory_hu_tree, stoer_wagner
+
+    for weight in (1, 0.5):
+        graph = ConvertedGraph(nx.Graph([(u, (u + 1) % 5, {"weight": weight}) for u in range(5)]))
+        minimum_node_cut(graph)
+        gomory_hu_tree(graph, "weight")
+        stoer_wagner(graph)
+
+
 def _study(_: np.dtype[Any], many: bool) -> None:
     trials = 10_000 if many else 70
     hexa_cells = [f"hexa_cell:algorithm={algorithm}" for algorithm in "ABC"]
@@ -308,6 +326,7 @@ _RUNS: dict[str, _Run] = {
     "search_speedup": _search,
     "schedule": _rounds,
     "place_experts": _experts,
+    "networkx": _networkx,
     "sample_loads": _sampling,
     "run": _study,
 }

@@ -1,12 +1,11 @@
 """The Python examples of a Markdown page, run as a reader would paste them."""
 
-import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+from .installed import ROOT, with_entry_points
 
 
 def examples(text: str) -> list[str]:
@@ -33,7 +32,7 @@ def run(code: str, folder: Path) -> list[str]:
     done = subprocess.run(
         [sys.executable, "-W", "error", "example.py"],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env=with_entry_points(folder / "installed"),
         capture_output=True,
         text=True,
         check=False,

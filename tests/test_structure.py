@@ -1,9 +1,11 @@
 """The contracts of the layout: what may import what, and what an import costs."""
 
 import ast
+import configparser
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -22,7 +24,7 @@ PACKAGE = sorted(path for path in (ROOT / "fastlb").rglob("*.py") if "kernels" n
 SHARED_ALONE = {"njit", "jit", "vectorize", "guvectorize", "intrinsic", "overload", "builder", "ir"}
 BESIDE_SHARED = {"numpy", "numba", "math", "typing"}
 DECORATORS = {"kernel", "long_kernel", "inlined", "traced"}
-LINES_OF_A_FILE, LINES, LINES_OF_CODE = 400, 13_450, 8_650
+LINES_OF_A_FILE, LINES, LINES_OF_CODE = 400, 14_300, 9_300
 
 
 def name_of(path):
@@ -114,7 +116,23 @@ def lines_of_code(text):
 @pytest.mark.parametrize("path", PACKAGE, ids=name_of)
 def test_the_package_imports_nothing_heavy_until_it_is_used(path):
     heavy = {"numba", "scipy", "matplotlib", "pandas", "pyarrow", "networkx", "kernels"}
+    if path.parent.name == "networkx_backend":
+        # NetworkX itself loads these modules, all but two of them when it calls a function.
+        at_once = path.stem in ("__init__", "information", "interface")
+        heavy = heavy | {"numpy"} if at_once else heavy - {"networkx"}
     assert not heavy & set(at_import_time(path))
+
+
+def test_every_package_is_installed():
+    packages = {path.parent for path in PACKAGE} | {path.parent for path in EVERY_KERNEL_FILE}
+    names = {".".join(path.relative_to(ROOT).parts) for path in packages}
+    config = configparser.ConfigParser()
+    config.read(ROOT / "setup.cfg")
+    listed = config["options"]["packages"].split()
+    assert len(set(listed)) == len(listed)
+    assert {re.sub("^kernels", "fastlb.kernels", name) for name in names} == set(listed) - {
+        "fastlb.kernels"
+    }
 
 
 @pytest.mark.parametrize("path", PACKAGE, ids=name_of)

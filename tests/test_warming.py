@@ -61,6 +61,33 @@ def test_a_call_after_the_warm_up_compiles_nothing(name):
     assert done.returncode == 0, done.stderr
 
 
+def test_functions_of_networkx_compile_nothing_after_the_warm_up():
+    code = (
+        f"{COUNT}\nlb.warmup('networkx')\nbefore = compiled()\nassert before\n"
+        "import networkx as nx\n"
+        "from fastlb.networkx_backend.graph import ConvertedGraph\n"
+        "from fastlb.networkx_backend.interface import backend\n"
+        "for graph in (nx.petersen_graph(), nx.cycle_graph(4).to_directed()):\n"
+        "    graph = ConvertedGraph(graph)\n"
+        "    for name in ('node', 'edge', 'average_node', 'all_pairs_node'):\n"
+        "        getattr(backend, f'{name}_connectivity')(graph)\n"
+        "    for name in ('node', 'edge'):\n"
+        "        getattr(backend, f'{name}_connectivity')(graph, 0, 2)\n"
+        "        getattr(backend, f'minimum_{name}_cut')(graph)\n"
+        "        getattr(backend, f'minimum_{name}_cut')(graph, 0, 2)\n"
+        "for weight in (3, 2.5):\n"
+        "    graph = nx.petersen_graph()\n"
+        "    nx.set_edge_attributes(graph, weight, 'weight')\n"
+        "    backend.gomory_hu_tree(ConvertedGraph(graph), 'weight')\n"
+        "    backend.stoer_wagner(ConvertedGraph(graph))\n"
+        "assert compiled() == before, compiled() - before\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
 def test_seconds_by_name_and_names_that_do_not_exist():
     assert set(lb.warmup("sample_loads", "minimax_flow")) == {"sample_loads", "minimax_flow"}
     with pytest.raises(ValueError, match=r"names must be among dem, .* got 'den'"):

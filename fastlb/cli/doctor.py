@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
@@ -35,8 +36,8 @@ Examples:
   fastlb doctor          what is there, what is missing, are the answers right
                          (at the first run it compiles for some seconds)
   fastlb doctor --json   the same as one object: schema "fastlb.doctor",
-                         version, versions, extras, machine, cache, checks,
-                         healthy
+                         version, versions, extras, networkx, machine, cache,
+                         checks, healthy
 """
 
 
@@ -72,6 +73,7 @@ def examine(report: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
         "version": 1,
         "versions": {"python": platform.python_version(), "fastlb": __version__, **core},
         "extras": {name: _version(name) for name in EXTRAS},
+        "networkx": _networkx(),
         "machine": _machine(),
         "cache": _cache(cache_folder()),
         "checks": checks,
@@ -84,6 +86,25 @@ def _version(distribution: str) -> str | None:
         return metadata.version(distribution)
     except metadata.PackageNotFoundError:
         return None
+
+
+def _networkx() -> dict[str, Any]:
+    """Return whether NetworkX sees fastlb as a backend, as its entry points say, JSON-ready."""
+    from ..networkx_backend.information import HOME, LEAST_NETWORKX
+
+    version = _version("networkx")
+    entries = [
+        tuple(metadata.entry_points(group=group, name="fastlb"))
+        for group in ("networkx.backends", "networkx.backend_info")
+    ]
+    numbers = [int(number) for number in re.findall(r"\d+", version or "")[:2]]
+    recent = version is not None and tuple(numbers) >= LEAST_NETWORKX
+    return {
+        "version": version,
+        "recent": recent,
+        "registered": all(entries),
+        "functions": len(HOME) if recent and all(entries) else 0,
+    }
 
 
 def _machine() -> dict[str, Any]:
@@ -147,6 +168,7 @@ def _sections(checks: dict[str, Any]) -> Iterator[tuple[str, list[tuple[str, str
             for name, version in checks["extras"].items()
         ],
     )
+    yield "networkx", [("backend", *_backend(checks["networkx"]))]
     machine, cache = checks["machine"], checks["cache"]
     lines = [("system", machine["system"], ""), ("CPU", machine["cpu"], "")]
     lines += [("threads", f"{machine['threads']} usable", "")]
@@ -165,6 +187,23 @@ def _sections(checks: dict[str, Any]) -> Iterator[tuple[str, list[tuple[str, str
         ]
     yield "kernel cache", lines
     yield "known answers", [(check["name"], *_outcome(check)) for check in checks["checks"]]
+
+
+def _backend(networkx: dict[str, Any]) -> tuple[str, str]:
+    """Return what is said of the backend, and the style."""
+    from ..networkx_backend.information import LEAST_NETWORKX
+
+    if networkx["version"] is None:
+        return "networkx is not installed", "yellow"
+    if not networkx["recent"]:
+        least = ".".join(map(str, LEAST_NETWORKX))
+        return (
+            f"networkx {networkx['version']} is too old: from {least} on it uses fastlb",
+            "yellow",
+        )
+    if not networkx["registered"]:
+        return "not registered: install fastlb with pip, a clone is not enough", "yellow"
+    return f'{networkx["functions"]} functions take backend="fastlb"', "green"
 
 
 def _outcome(check: dict[str, Any]) -> tuple[str, str]:

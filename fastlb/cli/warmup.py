@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 NAMES = (
     "dem", "gde", "dde", "hexa_cell", "fault_tolerant_dem", "minimax_flow", "maximum_flow",
     "minimum_cost_flow", "assign_tasks", "solve_binary", "search_speedup", "schedule",
-    "place_experts", "sample_loads", "run",
+    "place_experts", "networkx", "sample_loads", "run",
 )  # fmt: skip
 DTYPES = (
     "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64",
@@ -36,7 +36,8 @@ Examples:
 \b
 Functions: dem, gde, dde, hexa_cell, fault_tolerant_dem, minimax_flow,
 maximum_flow, minimum_cost_flow, assign_tasks, solve_binary, search_speedup,
-schedule, place_experts, sample_loads, run (studies).
+schedule, place_experts, networkx (connectivity and cuts of its backend),
+sample_loads, run (studies).
 
 \b
 Kernels are compiled once for each processor, version of Python, and dtype of

@@ -6,8 +6,9 @@ for every link of the tree. A link outside that would lower the total cost enter
 the circle that it closes until a link of the circle is full or empty, which leaves the tree.
 
 Links are looked through block by block, and the best one of a block enters (Kiraly and Kovacs
-2012). Of the links that could leave, the last one round the circle does: this keeps the tree
-strongly feasible, so that the method ends (Cunningham 1976).
+2012), round and round, in blocks of the square root of all. Of the links that could leave, the last
+one round the circle does: this keeps the tree strongly feasible, so that the method ends
+(Cunningham 1976). NetworkX goes the same way: of several flows of least cost both return the same.
 
 At first every node hangs from the root by an artificial link, so dear that it carries nothing in
 the end if the demands can be met. Artificial links never enter.
@@ -37,7 +38,6 @@ OPTIMAL, UNBOUNDED, OVERFLOW = range(3)
 UNLIMITED = 2**63 - 1
 # The state of a link: empty, in the tree or no use, full.
 EMPTY, INSIDE, FULL = 1, 0, -1
-LEAST_BLOCK = 16
 
 
 def least_cost(tail, head, capacity, cost, demand, dear):
@@ -89,7 +89,7 @@ def _solve(tail, head, capacity, cost, demand, dear, tree, room, price, state, f
     tree[n, NEXT] = -1
     tree[n, SIZE] = n + 1
     price[n] = 0
-    block = max(np.int64(np.sqrt(links)), LEAST_BLOCK)
+    block = np.int64(np.ceil(np.sqrt(links)))
     status = OPTIMAL
     position = np.int64(0)
     meter = new_meter()
@@ -98,14 +98,16 @@ def _solve(tail, head, capacity, cost, demand, dear, tree, room, price, state, f
         least = np.int64(0)
         seen = np.int64(0)
         while seen < links and entering < 0:
-            stop = min(position + block, links)
-            for e in range(position, stop):
+            for k in range(position, position + block):
+                e = k if k < links else k - links
                 reduced = state[e] * (cost[e] + price[tail[e]] - price[head[e]])
                 if reduced < least:
                     least = reduced
                     entering = e
-            seen += stop - position
-            position = stop if stop < links else np.int64(0)
+            seen += block
+            position += block
+            if position > links:
+                position -= links
         if entering < 0 or interrupted(meter, seen + 64):
             break
         # Flow goes from ``first`` over the link to ``second``, and back over their ancestor.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import types
+from importlib import metadata
 from pathlib import Path
 
 import numba
@@ -32,13 +33,34 @@ def test_json(run: Run) -> None:
     found = json.loads(run("doctor", "--json").out)
     assert (found["schema"], found["version"], found["healthy"]) == ("fastlb.doctor", 1, True)
     assert set(found) == {
-        "schema", "version", "versions", "extras", "machine", "cache", "checks", "healthy",
+        "schema", "version", "versions", "extras", "networkx", "machine", "cache", "checks",
+        "healthy",
     }  # fmt: skip
     assert found["machine"]["threads"] >= 1
     assert [check["passed"] for check in found["checks"]] == [True] * len(answers.ANSWERS)
     for check in found["checks"]:
         assert set(check) == {"name", "passed", "detail", "compiled", "seconds"}
     assert set(found["cache"]) == {"folder", "writable", "kernels", "bytes"}
+
+
+@pytest.mark.parametrize(
+    ("version", "registered", "said"),
+    [
+        (None, True, "networkx is not installed"),
+        ("3.3", True, "networkx 3.3 is too old: from 3.4 on it uses fastlb"),
+        ("3.4rc0", False, "not registered: install fastlb with pip, a clone is not enough"),
+        ("10.0", True, 'functions take backend="fastlb"'),
+    ],
+)
+def test_whether_networkx_sees_the_backend(
+    version: str | None, registered: bool, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    versions = {"networkx": version}
+    entries = [metadata.EntryPoint("fastlb", "somewhere", "networkx.backends")] * registered
+    monkeypatch.setattr(module, "_version", lambda name: versions.get(name, "1.0"))
+    monkeypatch.setattr(module.metadata, "entry_points", lambda **_: entries)
+    text, _ = module._backend(module._networkx())
+    assert said in text
 
 
 def test_what_is_compiled_is_told(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
