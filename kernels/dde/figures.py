@@ -8,8 +8,8 @@ import numpy as np
 from ..shared.compiling import kernel
 from ..shared.figures import ratios
 from ..shared.lines import add_units
-from ..shared.tracing import fori, traced
-from ..shared.vectors import lanes, spread
+from ..shared.tracing import each_register, fori, traced
+from ..shared.vectors import spread
 
 
 @traced()
@@ -39,10 +39,7 @@ def _figures(rows, B, N, steps, information, whole, real):
         for row, column in enumerate(ratios(total, most_before, most, moved, local, N)):
             real.store((row, b), column)
 
-    size = lanes(rows.dtype)
-    in_registers = B - B % size
-    fori(in_registers, lambda b: set_figures(b, size), step=size)
-    fori(B, lambda b: set_figures(b, 1), start=in_registers)
+    each_register(B, rows.dtype, set_figures)
 
 
 @kernel

@@ -12,7 +12,7 @@ Legend: ``B`` networks, ``N = 2**n`` nodes, ``M`` rows of the program.
 import numpy as np
 
 from ..shared.compiling import kernel
-from ..shared.figures import ratios_of_one, total_and_extremes
+from ..shared.figures import figures_of_one, total_and_extremes
 from ..shared.repair import NOTES, exchange_link, repair_links
 from ..shared.submasks import next_submask
 from ..shared.views import flat, row
@@ -56,22 +56,22 @@ def balance_small(source, target, program, lowest, top):
 
     ``program`` (M, 4) int64 is the plan's, in nodes; ``lowest``: whole subcubes are balanced from
     the lowest bit on. ``top``, a number 2**k - 1, is the most that a load may be, so that no result
-    exceeds int64 or the loads' dtype. Return (status, difference before, difference after, moved,
-    local, imbalance before, imbalance after, cost, locality); the status is 0, or 1 if a load is
-    out of range and nothing has been written.
+    exceeds int64 or the loads' dtype. Return a status and the figures of ``figures_of_one``; the
+    status is 0, or 1 if a load is out of range and nothing has been written.
     """
     N = source.size
     bits = source[0]
     for i in range(N):
         bits |= source[i]
     status = 0 if 0 <= bits <= top else 1
-    moved = local = total = least = most = least_after = most_after = np.int64(0)
+    moved = local = np.int64(0)
+    before = after = (moved, moved, moved)
     if status == 0:
         workspace = np.empty((2 + NOTES) * N, np.int64)
         loads, resident_min = flat(workspace)[:N], flat(workspace)[N : 2 * N]
         for i in range(N):
             loads[i] = resident_min[i] = source[i]
-        total, least, most = total_and_extremes(loads)
+        before = total_and_extremes(loads)
         for m in range(program.shape[0]):
             kind, base, free, bit = program[m]
             if kind == SPLIT:
@@ -83,19 +83,13 @@ def balance_small(source, target, program, lowest, top):
                 moved, _ = repair_links(
                     loads, resident_min, None, notes, moved, subcube, True, True
                 )
-        _, least_after, most_after = total_and_extremes(loads)
+        after = total_and_extremes(loads)
         local, _, _ = total_and_extremes(resident_min)
         for i in range(N):
             target[i] = loads[i]
         # The flat views above do not keep their array alive: it is used once more.
         workspace[0] = 0
-    imbalance, imbalance_after, cost, locality = ratios_of_one(
-        total, most, most_after, moved, local, N
-    )
-    return (
-        status, int(most - least), int(most_after - least_after), int(moved), int(local),
-        float(imbalance), float(imbalance_after), float(cost), float(locality),
-    )  # fmt: skip
+    return status, *figures_of_one(before, after, moved, local, N)
 
 
 @kernel

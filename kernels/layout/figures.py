@@ -20,8 +20,8 @@ import numpy as np
 from ..shared.compiling import kernel
 from ..shared.figures import ratios
 from ..shared.processor import REGISTER_BYTES, REGISTERS
-from ..shared.tracing import cond, fori, stack, traced
-from ..shared.vectors import lanes, maximum, minimum, spread
+from ..shared.tracing import cond, each_register, fori, stack, traced
+from ..shared.vectors import maximum, minimum, spread
 from ..shared.views import flat
 
 # Trials side by side in a tile are a multiple of the first; the second are the most at a time.
@@ -111,10 +111,7 @@ def _figures(rows, size, first, whole, real):
         for row, result in enumerate(ratios(load(total), highest, highest_after, *units, size)):
             real.store((row, first + b), result)
 
-    B, count = moved.shape[0], lanes(np.float64)
-    together = B - B % count
-    fori(together, lambda b: trials(b, count), step=count)
-    fori(B, lambda b: trials(b, 1), start=together)
+    each_register(moved.shape[0], np.float64, trials)
 
 
 @kernel
