@@ -245,16 +245,25 @@ def carry_out(
     moved: NDArray[Any] | None,
     local: NDArray[Any] | None,
 ) -> Any:
-    """Balance tiles (K, N, W) by the passes of a plan; return the largest load after a repair.
+    """Run the passes of a plan on tiles in place; return the largest load that a repair has left.
+
+    Only repairs raise a load above the largest one there was, so that callers compare this number
+    with what their dtype holds.
 
     Parameters
     ----------
+    passes : (P, 6) int64
+        As ``plan_passes`` returns them.
+    tiles : (K, N, W) int16, int32, int64 or float64
+        Row i of a tile holds node i, or the node at position i, of W networks.
     ascending : bool
-        Whether positions have their bits in the order of the nodes' bits.
+        Whether rows are nodes in the order of their numbers; False if they are positions, whose
+        bits are in reverse order.
     total : int
-        The largest total of a network; only sums in int32 need it.
+        The largest total of a network. Units in int32 are added to ``moved`` after as many passes
+        as cannot overflow with such totals; other dtypes do not need it.
     moved, local : (B,), or both None
-        Units are written to them.
+        Receive the units that move and those that never leave. With None only loads are computed.
     """
     _, N, W = tiles.shape
     passes_between, resident_min, units = INT64_MAX, None, None

@@ -202,10 +202,12 @@ def balance(source, target, figures, record, workspace, axes, comparators, top, 
 
 @kernel
 def balance_tiles(tiles, figures, workspace, axes, comparators):
-    """Count what balancing the networks of ``tiles`` (K, N, W) moves, which stay as they are.
+    """Work out the figures of the networks of ``tiles`` (K, N, W); the tiles stay as they are.
 
-    W is a multiple of a register's lanes; figures are (AXES + 2 S, K * W) int64. Every total times
-    the longest axis fits the dtype of the tiles and the workspace, and times all axes int64.
+    As many lanes of a tile as fill a register are copied to the workspace, and balanced there. W is
+    a multiple of a register's lanes; ``figures`` (AXES + 2 S, K * W) int64 have a column for each
+    lane of each tile. Every total times the longest axis fits the dtype of the tiles and the
+    workspace, and times all axes int64. The other arguments are those of ``balance``.
     """
     workspace = aligned(workspace)
     K, N, W = tiles.shape
