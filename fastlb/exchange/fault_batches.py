@@ -120,7 +120,7 @@ def side_by_side(
         work = least_dtype(rows.dtype, largest_sum)
         tile = scratch("tiles", (-(-len(networks) // W), N, W), work)
         tiles.load(source_for(networks, tile), tile, positions)
-        surveys = scratch("surveyed", (2, 3, len(networks)), np.int64)
+        surveys = scratch("surveyed", (2, 3, len(tile) * W), np.int64)
         top = lanes.survey(tile, surveys[0])[0] if with_figures else 0
         units = columns[0][2:] if with_figures else real_units
         moved, local = units[:, part] if measured else (None, None)
@@ -222,7 +222,7 @@ def side_by_side_int16(
     for k in range(0, len(tile), step):
         part, networks = tile[k : k + step], slice(k * W, min((k + step) * W, B))
         moved, local = columns[0][2:, networks]
-        surveys = scratch("surveyed", (2, 3, len(moved)), np.int64)
+        surveys = scratch("surveyed", (2, 3, len(part) * W), np.int64)
         total, _ = lanes.survey(part, surveys[0])
         carry_out(plan, narrow.passes, part, True, total, moved, local)
         lanes.survey(part, surveys[1])

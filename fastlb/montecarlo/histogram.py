@@ -125,7 +125,12 @@ class Histogram:
         # At first several bits must be dropped at once. DISTINCT further values suffice to tell all
         # but the last one or two of them.
         keys = np.sort(_ordered(np.concatenate([bits, further[:DISTINCT]])))
-        return int(kernels("statistics.histogram").fewest_dropped(keys, FIRST_DROPPED, DISTINCT))
+        # Neighbours fall into one bin once all bits are dropped in which they differ.
+        differing = (keys[1:] ^ keys[:-1]).view(np.uint64)
+        if len(differing) < DISTINCT:
+            return FIRST_DROPPED
+        largest = np.partition(differing, -DISTINCT)[-DISTINCT]
+        return max(FIRST_DROPPED, int(largest).bit_length())
 
     def _entries(self) -> Entries:
         """Return the bins that are in use."""
@@ -153,10 +158,10 @@ class Histogram:
 
     def _key_range(self, *arrays: NDArray[np.int64]) -> tuple[int, int]:
         """Return the least and the largest key of values, which are arrays of their bits."""
-        ends = [kernels("statistics.histogram").ends(bits) for bits in arrays if len(bits)]
-        first = min((least for least, _ in ends), default=0)
-        last = max((largest for _, largest in ends), default=0)
-        return int(first) >> self.dropped, int(last) >> self.dropped
+        keys = [_ordered(bits) for bits in arrays if len(bits)]
+        first = min((int(part.min()) for part in keys), default=0)
+        last = max((int(part.max()) for part in keys), default=0)
+        return first >> self.dropped, last >> self.dropped
 
     def quantiles(
         self, levels: Sequence[float], minimum: float, maximum: float

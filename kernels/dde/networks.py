@@ -94,18 +94,11 @@ def _balance_axis(
             sending = Sending(workspace, sending_at, bundle, k, changed)
             flow_outs = [*flow_outs, sending.pending]
 
-        def of_chains():
-            return lines.balance(bundle, k, [bundle, *outs], flow_outs)
-
-        def of_rings():
-            first_and_last = axes[s, FIRST], axes[s, LAST]
-            ring = lines.Ring(rows, comparators, *first_and_last, bundle.size > 1)
-            return lines.balance(bundle, k, [bundle, *outs], flow_outs, ring=ring)
-
-        if comparators is None:
-            units, rounds = of_chains()
-        else:
-            units, rounds = cond(axes[s, IS_RING] != 0, of_rings, of_chains)
+        ring = None
+        if comparators is not None:
+            first, last, is_ring = axes[s, FIRST], axes[s, LAST], axes[s, IS_RING] != 0
+            ring = lines.Ring(rows, comparators, first, last, bundle.size > 1, is_ring)
+        units, rounds = lines.balance(bundle, k, [bundle, *outs], flow_outs, ring=ring)
         return [units, sending.send(least) if sending else rounds]
 
     def add(bundle_counts, units, rounds):

@@ -22,7 +22,7 @@ from ..shared.compiling import kernel
 from ..shared.medians import rows_needed
 from ..shared.rows import Rows, lines_to_rows, rows_to_lines, sum_and_extremes, within
 from ..shared.send_first import Sending, rows_to_send
-from ..shared.tracing import cond, fori, register_lanes, traced
+from ..shared.tracing import fori, register_lanes, traced
 from ..shared.vectors import lanes, maximum, select
 from ..shared.views import CACHE_LINE, aligned, overlap
 
@@ -73,18 +73,11 @@ def _balance_axis(
             sending, resident = Sending(workspace, sending_at, loads, k, changed), None
             flow_outs.append(sending.pending)
 
-        def of_chains():
-            return lines.balance(loads, k, [loads], flow_outs, resident=resident)
-
-        def of_rings():
-            rows = Rows(workspace, 3 * N * size, size, size)
-            ring = lines.Ring(rows, comparators, axes[s, FIRST], axes[s, LAST], True)
-            return lines.balance(loads, k, [loads], flow_outs, ring=ring, resident=resident)
-
-        if comparators is None:
-            units, rounds = of_chains()
-        else:
-            units, rounds = cond(axes[s, IS_RING] != 0, of_rings, of_chains)
+        ring = None
+        if comparators is not None:
+            rows, is_ring = Rows(workspace, 3 * N * size, size, size), axes[s, IS_RING] != 0
+            ring = lines.Ring(rows, comparators, axes[s, FIRST], axes[s, LAST], True, is_ring)
+        units, rounds = lines.balance(loads, k, [loads], flow_outs, ring=ring, resident=resident)
         if sending:
             rounds = sending.send(rows_from(N))
         return [lines.add_units(counts[0], units), maximum(counts[1], rounds)]

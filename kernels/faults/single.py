@@ -15,7 +15,7 @@ from ..shared.compiling import kernel
 from ..shared.figures import figures_of_one, total_and_extremes
 from ..shared.repair import NOTES, exchange_link, repair_links
 from ..shared.submasks import next_submask
-from ..shared.views import flat, row
+from ..shared.views import flat
 
 SPLIT, WHOLE = 0, 1
 # Real loads are summed up in this order: blocks of 2**OUTER_BITS positions are balanced one by one,
@@ -93,37 +93,31 @@ def balance_small(source, target, program, lowest, top):
 
 
 @kernel
-def balance_links(rows, resident_min, flows, after, program, lowest, moved):
+def balance_links(rows, resident_min, flows, program, lowest, moved):
     """Balance networks ``rows`` (B, N), int64 or float64, in place, in the order of node numbers.
 
     Parameters
     ----------
     resident_min : (B, N)
-        Receives the least load of each node.
+        The least load of each node so far.
     flows : (B, n, N) or None
-        Receives what goes over each link from its lower end.
-    after : (2, B, N) or None
-        Receives the loads after the splits and after the repairs.
+        What goes over each link from its lower end is added.
     program : (M, 4) int64
-        The plan's, in nodes.
+        The plan's, or a part of it, in nodes.
     lowest : bool
         Whether whole subcubes are balanced from the lowest bit on.
-    moved : (2, B), of zeros
-        Receives the units of exchanges, then those of repairs; of int64, -1 where they do not fit.
+    moved : (B,), of zeros
+        Receives the units that move; of int64, -1 where they do not fit.
 
     Returns
     -------
     The largest load of a donor after its repair.
     """
-    B, N = rows.shape
-    notes = np.empty(NOTES * N, moved.dtype)
+    notes = np.empty(NOTES * rows.shape[1], moved.dtype)
     largest = moved.dtype.type(0)
-    for b in range(B):
-        loads, least = row(rows, b), row(resident_min, b)
-        links = row(flows, b)
-        for i in range(N):
-            least[i] = loads[i]
-        units, stage = moved.dtype.type(0), 0
+    for b in range(rows.shape[0]):
+        loads, least, units = rows[b], resident_min[b], moved[b]
+        links = None if flows is None else flows[b].reshape(-1)
         for m in range(program.shape[0]):
             kind, base, free, bit = program[m]
             if kind == SPLIT:
@@ -131,22 +125,11 @@ def balance_links(rows, resident_min, flows, after, program, lowest, moved):
             elif kind == WHOLE:
                 units = balance_whole(loads, least, links, units, base, free, lowest)
             else:
-                if stage == 0:
-                    moved[0, b], units, stage = units, moved.dtype.type(0), 1
-                    if after is not None:
-                        for i in range(N):
-                            after[0, b, i] = loads[i]
                 units, load = repair_links(
                     loads, least, links, notes, units, (base, free, bit), True, False
                 )
                 largest = max(largest, load)
-        moved[stage, b] = units
-        if after is not None:
-            for i in range(N):
-                after[1, b, i] = loads[i]
-            if stage == 0:
-                for i in range(N):
-                    after[0, b, i] = loads[i]
+        moved[b] = units
     return largest
 
 

@@ -36,22 +36,16 @@ def _append(pool, p, item):
     """Put an item at the tail of processor p's queue."""
     _, _, _, holder, before, after, _ = pool
     last = before[p]
-    holder[item] = p
-    before[item] = last
-    after[item] = p
-    after[last] = item
-    before[p] = item
+    holder[item], before[item], after[item] = p, last, p
+    after[last] = before[p] = item
 
 
 def _unlink(pool, item):
     """Take an item out of its queue, if it is in one, and link it to itself."""
     _, _, _, _, before, after, _ = pool
-    previous = before[item]
-    following = after[item]
-    after[previous] = following
-    before[following] = previous
-    before[item] = item
-    after[item] = item
+    previous, following = before[item], after[item]
+    after[previous], before[following] = following, previous
+    before[item] = after[item] = item
 
 
 @traced(returns=types.int64)
@@ -80,10 +74,7 @@ def _hand_out(pool, load, passed, x, tests, p):
     """Put all tests of sequence x at the tail of processor p's queue, as one item."""
     sequence, low, high, _, _, _, chain = pool
     item = load.shape[0] + x
-    sequence[item] = x
-    low[item] = 0
-    high[item] = tests
-    chain[item] = NIL
+    sequence[item], low[item], high[item], chain[item] = x, 0, tests, NIL
     passed[x] = 0
     load[p] = load[p] + tests
     _append(pool, p, item)
@@ -95,11 +86,8 @@ def _send_part(pool, item, tests, part, target, P):
     x, end = sequence[item], high[item]
     first = x + P
     high[item] = end - tests
-    sequence[part] = x
-    low[part] = end - tests
-    high[part] = end
-    chain[part] = chain[first]
-    chain[first] = part
+    sequence[part], low[part], high[part] = x, end - tests, end
+    chain[part], chain[first] = chain[first], part
     _append(pool, target, part)
 
 

@@ -38,26 +38,6 @@ def _compiled_flat(array):
     return lambda array: carray(_first(array), array.size)  # type: ignore[call-arg]
 
 
-def row(array, number):
-    """Return ``array[number]`` of a C-ordered array of two or more axes as (n,), without counts.
-
-    Of None the result is None.
-    """
-    return None if array is None else array[number].reshape(-1)
-
-
-@overload(row)
-def _compiled_row(array, number):
-    if array == types.none:
-        return lambda array, number: None
-
-    def compiled(array, number):
-        width = array.size // max(1, array.shape[0])
-        return carray(_first(array), array.size)[number * width : (number + 1) * width]  # type: ignore[call-arg]
-
-    return compiled
-
-
 def overlap(a, b):
     """Tell whether two C-ordered arrays of one size share memory without being the same."""
     return 0 < abs(a.ctypes.data - b.ctypes.data) < a.nbytes

@@ -57,33 +57,6 @@ def count(bits, dropped, weights, table, first, counts, used, limit):
 
 
 @kernel
-def ends(bits):
-    """Return the least and the largest key, with no bit dropped, of values ``bits`` (n,), n > 0."""
-    low = high = _ordered(bits[0])
-    for i in range(bits.size):
-        key = _ordered(bits[i])
-        low = min(low, key)
-        high = max(high, key)
-    return low, high
-
-
-@kernel
-def fewest_dropped(keys, least, most):
-    """Return how many bits to drop, at least ``least``, so that ``most`` bins suffice for all keys.
-
-    ``keys`` (n,) int64, with no bit dropped, are sorted.
-    """
-    dropped = least
-    while True:
-        bins = np.int64(keys.size > 0)
-        for i in range(1, keys.size):
-            bins += np.int64((keys[i] ^ keys[i - 1]) >> dropped != 0)
-        if bins <= most:
-            return dropped
-        dropped += 1
-
-
-@kernel
 def entries(table, first, counts, keys, key_counts):
     """Set ``keys`` and ``key_counts`` (used + 1,) to those of the bins; the last is scratch.
 
