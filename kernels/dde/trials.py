@@ -93,18 +93,6 @@ def _balance_axis(
 
 
 @traced()
-def _stay(workspace, N, axes, s, figures, with_flows, trial):
-    """Set the figures and flows of an axis of single nodes to 0; either may be None."""
-    size = lanes(workspace.dtype)
-    zero = workspace.load(0, size) - workspace.load(0, size)
-    if with_flows is not None:
-        fori(N, lambda i: workspace.store((2 * N + i) * size, zero))
-    if figures is not None:
-        figures.store((AXES + s, trial), zero)
-        figures.store((AXES + axes.shape[0] + s, trial), zero)
-
-
-@traced()
 def _load(source, first, last, N, workspace, row):
     """Copy networks, lines of ``source`` from ``first`` on, to N rows from number ``row`` on."""
     size = lanes(workspace.dtype)
@@ -175,13 +163,10 @@ def balance(source, target, figures, record, workspace, axes, comparators, top, 
         if changed is not None:
             _load(source, trial * N, last, N, workspace, N)
         for s in range(S):
-            if axes[s, LENGTH] > 1:
-                _balance_axis(
-                    workspace, N, axes, s, comparators, figures, record, is_first, trial, changed
-                )  # fmt: skip
-                is_first = False
-            else:
-                _stay(workspace, N, axes, s, figures, record, trial)
+            _balance_axis(
+                workspace, N, axes, s, comparators, figures, record, is_first, trial, changed
+            )  # fmt: skip
+            is_first = False
             if record is not None:
                 flows, stages, _ = record
                 flow_at = (trial * S + axes[s, NUMBER]) * N
@@ -208,11 +193,8 @@ def balance_tiles(tiles, figures, workspace, axes, comparators):
         _load_column(tiles, trial // W * N * W + trial % W, W, N, workspace)
         is_first = True
         for s in range(axes.shape[0]):
-            if axes[s, LENGTH] > 1:
-                _balance_axis(
-                    workspace, N, axes, s, comparators, figures, None, is_first, trial, None
-                )  # fmt: skip
-                is_first = False
-            else:
-                _stay(workspace, N, axes, s, figures, None, trial)
+            _balance_axis(
+                workspace, N, axes, s, comparators, figures, None, is_first, trial, None
+            )  # fmt: skip
+            is_first = False
         _summarise(workspace, N, figures, LOCAL, is_first, trial)

@@ -117,7 +117,7 @@ def balance_links(rows, resident_min, flows, program, lowest, moved):
     largest = moved.dtype.type(0)
     for b in range(rows.shape[0]):
         loads, least, units = rows[b], resident_min[b], moved[b]
-        links = None if flows is None else flows[b].reshape(-1)
+        links = flat(flows, b)
         for m in range(program.shape[0]):
             kind, base, free, bit = program[m]
             if kind == SPLIT:

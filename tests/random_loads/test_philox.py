@@ -140,7 +140,8 @@ def test_words_of_plainer_processors_are_the_same_and_cached_apart(tmp_path):
         "import json, numpy as np; from fastlb.accelerate import kernels, watching_compilation\n"
         "p = kernels('random.loads'); out, names = np.empty((2, 300), np.uint64), []\n"
         "with watching_compilation(lambda name, begins: names.append(name)):\n"
-        "    p.words(p.round_keys(9), 4, out)\n"
+        "    keys = kernels('shared.philox').round_keys(9)\n"
+        "    p.draw_rows(keys, 4, p.Law(None, None, None), None, out)\n"
         "compiled = 'fastlb.kernels.random.loads.draw_rows' in names\n"
         "print(json.dumps([compiled, out.tolist()]))"
     )
