@@ -59,13 +59,13 @@ if TYPE_CHECKING:
 EXCHANGES = ("rbs", "sbr")
 # Dtypes of integer loads that kernels read without conversion.
 KERNEL_DTYPES = INT64, INT32
-# Figures of integer loads: the rows of ``whole`` and ``real`` in ``kernels/dde/figures.py``.
+# Figures of integer loads: rows of int64, the first four as ``layout.figures`` has them, and of
+# float64.
 WHOLE_FIGURES = (
     "initial_difference", "difference", "moved", "local",
     "sweeps", "steps", "rounds", "simulated_steps",
 )  # fmt: skip
 REAL_FIGURES = "initial_imbalance", "imbalance", "cost", "locality"
-MOVED = WHOLE_FIGURES.index("moved")
 
 
 def dde(
@@ -240,9 +240,14 @@ def _integer_fields(
         fields["simulated_steps"] = rounds + plan.information
         return per_batch(fields, batch) if batch else fields
     whole, real = empty_figures(B, len(WHOLE_FIGURES))
-    kernels("dde.figures").figures(counted, plan.N, plan.steps, plan.information, whole, real)
-    if whole[MOVED].min(initial=0) < 0:
-        sum_moved(np.ascontiguousarray(counted[AXES : AXES + S, :B].T))  # raises OverflowError
+    units, rounds = counted[AXES : AXES + S, :B], counted[AXES + S :, :B]
+    if units.max(initial=0) > INT64_MAX // max(1, S):
+        sum_moved(np.ascontiguousarray(units.T))  # raises OverflowError
+    work_out = kernels("layout.figures").figures
+    local = counted[LOCAL]
+    work_out(counted[BEFORE:], counted[LEAST:], units.sum(axis=0), local, plan.N, 0, whole, real)
+    whole[4], whole[5], whole[6] = 1, plan.steps, rounds.sum(axis=0)
+    whole[7] = whole[6] + plan.information
     values = *whole.reshape(len(whole), *batch), *real.reshape(len(real), *batch)
     return dict(zip(WHOLE_FIGURES + REAL_FIGURES, values, strict=True))
 

@@ -120,7 +120,7 @@ def side_by_side(
         work = least_dtype(rows.dtype, largest_sum)
         tile = scratch("tiles", (-(-len(networks) // W), N, W), work)
         tiles.load(source_for(networks, tile), tile, positions)
-        surveys = scratch("surveyed", (2, 3, len(networks)), np.int64)
+        surveys = scratch("surveyed", (2, 3, len(tile) * W), np.int64)
         top = lanes.survey(tile, surveys[0])[0] if with_figures else 0
         units = columns[0][2:] if with_figures else real_units
         moved, local = units[:, part] if measured else (None, None)
@@ -222,7 +222,7 @@ def side_by_side_int16(
     for k in range(0, len(tile), step):
         part, networks = tile[k : k + step], slice(k * W, min((k + step) * W, B))
         moved, local = columns[0][2:, networks]
-        surveys = scratch("surveyed", (2, 3, len(moved)), np.int64)
+        surveys = scratch("surveyed", (2, 3, len(part) * W), np.int64)
         total, _ = lanes.survey(part, surveys[0])
         carry_out(plan, narrow.passes, part, True, total, moved, local)
         lanes.survey(part, surveys[1])
@@ -245,16 +245,25 @@ def carry_out(
     moved: NDArray[Any] | None,
     local: NDArray[Any] | None,
 ) -> Any:
-    """Balance tiles (K, N, W) by the passes of a plan; return the largest load after a repair.
+    """Run the passes of a plan on tiles in place; return the largest load that a repair has left.
+
+    Only repairs raise a load above the largest one there was, so that callers compare this number
+    with what their dtype holds.
 
     Parameters
     ----------
+    passes : (P, 6) int64
+        As ``plan_passes`` returns them.
+    tiles : (K, N, W) int16, int32, int64 or float64
+        Row i of a tile holds node i, or the node at position i, of W networks.
     ascending : bool
-        Whether positions have their bits in the order of the nodes' bits.
+        Whether rows are nodes in the order of their numbers; False if they are positions, whose
+        bits are in reverse order.
     total : int
-        The largest total of a network; only sums in int32 need it.
+        The largest total of a network. Units in int32 are added to ``moved`` after as many passes
+        as cannot overflow with such totals; other dtypes do not need it.
     moved, local : (B,), or both None
-        Units are written to them.
+        Receive the units that move and those that never leave. With None only loads are computed.
     """
     _, N, W = tiles.shape
     passes_between, resident_min, units = INT64_MAX, None, None

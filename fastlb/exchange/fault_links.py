@@ -42,10 +42,15 @@ def link_by_link(
     resident_min = copied(rows)
     largest = units_dtype.type(0)
     if plan is not None:
-        plan_stages = None if stages is None else stages[:2]
-        largest = kernels("faults.single").balance_links(
-            rows, resident_min, flows, plan_stages, plan.program, plan.order == "lowest", moved[:2]
-        )
+        kernel, program = kernels("faults.single"), plan.program
+        # The program's last rows are the repairs.
+        repairs = int((program[:, 0] > kernel.WHOLE).argmax()) if plan.repairs else len(program)
+        for stage, part in enumerate((program[:repairs], program[repairs:])):
+            largest = kernel.balance_links(
+                rows, resident_min, flows, part, plan.order == "lowest", moved[stage]
+            )
+            if stages is not None:
+                stages[stage] = rows
     if tree is not None:
         branches = tree.order, tree.parent, tree.component, tree.starts
         kernels("faults.tree").give_quotas(

@@ -221,7 +221,24 @@ def balance_tiles(
     *,
     with_metrics: bool,
 ) -> NDArray[np.int64]:
-    """Balance ``B`` networks in tiles in place; return moved, local, sweeps and flags (4, B)."""
+    """Balance the first ``B`` networks of tiles in place; return what was counted of each, (4, B).
+
+    The rows are the units moved, the units that never left their node, sweeps, and flags (see
+    ``kernels/gde/tiles.py``).
+
+    Parameters
+    ----------
+    tiles : (K, N, W) int32 or int64
+        As ``tiled`` lays them out: W networks side by side, a row a node.
+    factor : tuple
+        The share of a difference that is sent, as ``integer_factor`` returns it.
+    most : int
+        Sweeps at most.
+    flows : (B, E) int64 zeros, or None
+        Receives the net flow of each link.
+    with_metrics : bool
+        Whether units that never left are counted, and units moved beyond int64 refused.
+    """
     _, N, W = tiles.shape
     resident_min = empty(N * W, tiles.dtype) if with_metrics else None
     counts = np.zeros((4, B), np.int64)
@@ -296,13 +313,13 @@ def _no_metrics(lam: Fraction, *_numbers: Any) -> dict[str, Any]:
 def _metrics(
     lam: Fraction,
     colours: int,
-    difference: int,
     initial_difference: int,
-    imbalance: float,
-    initial_imbalance: float,
+    difference: int,
     moved: int,
-    cost: float,
     local: int,
+    initial_imbalance: float,
+    imbalance: float,
+    cost: float,
     locality: float,
     sweeps: int,
     steps: int,

@@ -105,7 +105,8 @@ class Run:
         copies, nodes = kernels("layout.tiles"), np.arange(source.shape[1])
         for part, tiles in parts_in_tiles(source, dtype):
             copies.load(source[part], tiles, nodes)
-            kernels("hexa_cells.tiles").balance(tiles, self.d, self.rules)
+            nothing = None, None, None, None
+            kernels("hexa_cells.tiles").balance(tiles, nothing, self.d, 0, self.rules, True, None)
             copies.store(tiles, target[part], nodes)
 
     @with_own_scratch
@@ -139,7 +140,7 @@ class Run:
             scratch("sums", (5, W), summed_as), scratch("extremes", (5, W), dtype),
         )  # fmt: skip
         counts = np.empty((8, B), np.int64)
-        kernels("hexa_cells.tiles").count(
+        kernels("hexa_cells.tiles").balance(
             tiles, workspace, self.d, self.loadless_ends, self.rules, with_loads, counts
         )
         return counts

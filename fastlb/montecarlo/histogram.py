@@ -54,10 +54,11 @@ class Histogram:
         ``dropped`` is the number of bits that a histogram it will be merged with has dropped.
         """
         self.dropped = dropped
-        self._keys, self._counts = _empty_table(0 if dropped else 2 * DISTINCT // GROWTH**2)
-        # The key of the first bin of a row, which needs no other keys; None for a hash table.
-        self._first = 0 if dropped else None
-        self._used = 0
+        size = 0 if dropped else 2 * DISTINCT // GROWTH**2
+        # The keys of a hash table; None for a row, whose bins follow that of the key ``_first``.
+        self._keys: NDArray[np.int64] | None = None
+        self._keys = None if dropped else np.zeros(size, dtype=np.int64)
+        self._counts, self._first, self._used = np.zeros(size, dtype=np.int64), 0, 0
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Histogram._from_entries, (self.dropped, *self._entries())
@@ -106,13 +107,10 @@ class Histogram:
 
     def _count(self, bits: NDArray[np.int64], weights: NDArray[np.int64]) -> int:
         """Count values until one needs a bin that is not there; return how many were counted."""
-        histogram = kernels("statistics.histogram")
-        if self._first is None:
-            table = self._keys, self._counts, self._used, len(self._keys) // 2
-            counted, self._used = histogram.count(bits, self.dropped, weights, *table)
-        else:
-            row = self._first, self._counts, self._used, DISTINCT
-            counted, self._used = histogram.count_in_row(bits, self.dropped, weights, *row)
+        limit = DISTINCT if self._keys is None else len(self._keys) // 2
+        bins = self._keys, self._first, self._counts, self._used, limit
+        count = kernels("statistics.histogram").count
+        counted, self._used = count(bits, self.dropped, weights, *bins)
         return int(counted)
 
     def _bits_to_drop(self, bits: NDArray[np.int64], further: NDArray[np.int64]) -> int:
@@ -127,15 +125,18 @@ class Histogram:
         # At first several bits must be dropped at once. DISTINCT further values suffice to tell all
         # but the last one or two of them.
         keys = np.sort(_ordered(np.concatenate([bits, further[:DISTINCT]])))
-        return int(kernels("statistics.histogram").fewest_dropped(keys, FIRST_DROPPED, DISTINCT))
+        # Neighbours fall into one bin once all bits are dropped in which they differ.
+        differing = (keys[1:] ^ keys[:-1]).view(np.uint64)
+        if len(differing) < DISTINCT:
+            return FIRST_DROPPED
+        largest = np.partition(differing, -DISTINCT)[-DISTINCT]
+        return max(FIRST_DROPPED, int(largest).bit_length())
 
     def _entries(self) -> Entries:
         """Return the bins that are in use."""
         keys, counts = np.empty((2, self._used + 1), dtype=np.int64)
-        if self._first is None:
-            kernels("statistics.histogram").entries(self._keys, self._counts, keys, counts)
-        else:
-            kernels("statistics.histogram").entries_in_row(self._first, self._counts, keys, counts)
+        bins = self._keys, self._first, self._counts
+        kernels("statistics.histogram").entries(*bins, keys, counts)
         return _ordered(keys[:-1] << self.dropped), counts[:-1]
 
     def _rebuild(self, dropped: int, entries: Entries, further: NDArray[np.int64]) -> None:
@@ -148,21 +149,19 @@ class Histogram:
         if first_last is not None and (bins := first_last[1] - first_last[0] + 1) <= ROW:
             # As many bins again, half of them on each side.
             size = min(2 * bins, ROW)
-            self._first = first_last[0] - (size - bins) // 2
-            self._keys, self._counts = _empty_table(0)[0], np.zeros(size, dtype=np.int64)
+            self._first, self._keys = first_last[0] - (size - bins) // 2, None
         else:
-            self._first = None
-            size = 2 * DISTINCT if dropped else GROWTH * len(self._keys)
-            self._keys, self._counts = _empty_table(size)
-        self._used = 0
+            size = 2 * DISTINCT if dropped or self._keys is None else GROWTH * len(self._keys)
+            self._keys = np.zeros(size, dtype=np.int64)
+        self._counts, self._used = np.zeros(size, dtype=np.int64), 0
         self._count(*entries)
 
     def _key_range(self, *arrays: NDArray[np.int64]) -> tuple[int, int]:
         """Return the least and the largest key of values, which are arrays of their bits."""
-        ends = [kernels("statistics.histogram").ends(bits) for bits in arrays if len(bits)]
-        first = min((least for least, _ in ends), default=0)
-        last = max((largest for _, largest in ends), default=0)
-        return int(first) >> self.dropped, int(last) >> self.dropped
+        keys = [_ordered(bits) for bits in arrays if len(bits)]
+        first = min((int(part.min()) for part in keys), default=0)
+        last = max((int(part.max()) for part in keys), default=0)
+        return first >> self.dropped, last >> self.dropped
 
     def quantiles(
         self, levels: Sequence[float], minimum: float, maximum: float
@@ -203,10 +202,6 @@ class Histogram:
             overflow = np.isinf(b - a) & np.isfinite(a) & np.isfinite(b)
             quantiles = np.where(overflow, a * (1 - part) + b * part, quantiles)
         return quantiles.tolist(), float(max(width_a.max(initial=0.0), width_b.max(initial=0.0)))
-
-
-def _empty_table(size: int) -> Entries:
-    return np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
 
 
 def _ordered(bits: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -276,8 +276,8 @@ def constant(value: int, B: int) -> NDArray[np.int64]:
 
 
 def extremes(tiles: NDArray[Any], B: int) -> NDArray[np.int64]:
-    """Return the least and the largest load of each of B trials, (2, B)."""
-    counts = np.empty((3, B), np.int64)
+    """Return the least and the largest load of each lane, (2, B or more), of which B are trials."""
+    counts = np.empty((3, len(tiles) * tiles.shape[2]), np.int64)
     kernels("layout.figures").survey(tiles, counts)
     return counts[1:]
 

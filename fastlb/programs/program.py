@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..accelerate import kernels
 from .sparse_rows import first_beyond, is_sparse
 from .whole_numbers import INT64_MAX, as_fraction
 
@@ -227,8 +226,7 @@ def check_sums(c: NDArray[Any], A: Any, b: NDArray[Any]) -> int:
 
 
 def _largest_size(values: NDArray[Any]) -> int:
-    least, largest = kernels("programs.decimal_scaling").extremes(values.reshape(-1))
-    return max(-int(least), int(largest))
+    return max(-int(values.min(initial=0)), int(values.max(initial=0)))
 
 
 def _first_beyond(rows: NDArray[Any], right: NDArray[Any]) -> int | None:

@@ -24,12 +24,17 @@ DIGIT_BITS = 60
 def solve_wide(
     costs: list[int], A: NDArray[Any], b: NDArray[Any], options: Options, solve: Solver
 ) -> Outcome:
-    """Solve one program exactly.
+    """Solve one program whose costs are integers of any size, exactly.
 
-    A cost is its leading digit times ``2**shift`` plus a rest from 0 to ``2**shift - 1``. So a
-    solution costs at least ``2**shift`` times its level, the sum of its leading digits. Levels
-    are tried upwards from the least. Where several solutions have one level, the rests are
-    minimised among them. The search ends when the next level cannot beat the best cost.
+    A cost is ``digit * 2**shift + rest`` with ``0 <= rest < 2**shift``. The level of a solution is
+    the sum of its digits: the program with digits for costs fits int64, and finds the least level.
+    A solution costs ``level * 2**shift`` or more. With decimal digits for binary ones, costs of 27,
+    25 and 19 have digits 2, 2, 1 and rests 7, 5, 9. So levels are tried upwards from the least:
+
+    1. find a solution of the least level above those done with;
+    2. exclude it by a further row, and look for another one: mostly there is none of this level;
+    3. if there is, minimise the rests among all solutions of the level, by a call of this function;
+    4. end when the next level cannot beat the best cost.
 
     Parameters
     ----------
@@ -62,7 +67,10 @@ def solve_wide(
         return options._replace(node_limit=options.node_limit - nodes)
 
     def solve_level(rows: NDArray[Any], right: NDArray[Any]) -> Outcome:
-        """Find a solution of the least level; infeasible if every level exceeds the best one's."""
+        """Find a solution of the least level.
+
+        It is infeasible, too, if every level is above that of the best solution so far.
+        """
         nonlocal nodes
         best_level = None if best is None else best_cost >> shift
         cutoff = None if best_level is None else best_level + 1
@@ -74,17 +82,18 @@ def solve_wide(
         return outcome
 
     while True:
+        # 1. A solution of the least level of all that are left.
         outcome = solve_level(rows, right)
         level = outcome.bound
         lower_bound = level << shift
         if outcome.status == OPTIMAL and outcome.x is not None:
-            # The added row excludes this solution; usually no other one can beat it.
+            # 2. The row added asks for another value of at least one variable.
             other_rows = np.vstack([rows, 1 - 2 * outcome.x.astype(np.int64)])
             outcome = solve_level(other_rows, np.append(right, 1 - int(outcome.x.sum())))
             if outcome.status == LIMIT:
                 lower_bound = max(lower_bound, outcome.bound << shift)
         if outcome.status == OPTIMAL and outcome.bound == level:
-            # Other solutions have this level: the rests decide among them.
+            # 3. Rows added hold the level; the rests decide among its solutions.
             level_rows = np.vstack([A, digits, -digits])
             level_right = np.append(b, [level, -level])
             finer = solve_wide(rests, level_rows, level_right, remaining(), solve)
@@ -98,6 +107,7 @@ def solve_wide(
             break
         if outcome.status == LIMIT:
             return Outcome(LIMIT, best, lower_bound, outcome.method, nodes)
+        # 4. Only levels above this one are left.
         rows, right = np.vstack([A, digits]), np.append(b, level + 1)
     status = INFEASIBLE if best is None else OPTIMAL
     return Outcome(status, best, best_cost, outcome.method, nodes)

@@ -119,7 +119,7 @@ class PhiloxLoads(Distribution):
 @lru_cache(maxsize=64)
 def round_keys(seed: int) -> NDArray[np.uint64]:
     """Return the keys of all rounds of Philox, (10, 2), of a seed below 2**128."""
-    keys: NDArray[np.uint64] = kernels("random.loads").round_keys(seed)
+    keys: NDArray[np.uint64] = kernels("shared.philox").round_keys(seed)
     return keys
 
 

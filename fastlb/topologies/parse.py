@@ -9,8 +9,6 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from ..files.graphfiles import READERS, is_graph_file
-from ..files.namednetwork import read_network_file
 from .grids import Chain, Grid, Mesh, Ring, Torus
 from .hexa_cell_topology import HyperHexaCell
 from .hypercube import Hypercube
@@ -61,6 +59,10 @@ def parse_topology(text: str) -> Topology:
     """
     if not isinstance(text, str):
         raise TypeError(f"topology must be a string such as 'torus:8x8', got {text!r}")
+    # Readers of files are imported when a text may name one: a call with a topology needs none.
+    from ..files.graphfiles import READERS, is_graph_file
+    from ..files.namednetwork import read_network_file
+
     if is_graph_file(text.strip()):
         try:
             named = read_network_file(text.strip(), links_only=True)

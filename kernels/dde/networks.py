@@ -71,14 +71,12 @@ def _balance_axis(
     ring_at = 2 * N
     sending_at = ring_at + (rows_needed(k) + 3 * k) * size
     zero = workspace[0] - workspace[0]
-    # Where the flows of this network and axis go, then its stage: (array, index of node 0, stream).
-    targets = []
+    # Where the flows and the stage of this network and axis go: [(array, index of node 0, stream)].
+    flows_to, stage_to = [], []
     if record:
         flows, stages, stream = record
-        targets = [
-            (flows, (number * axes.shape[0] + axes[s, NUMBER]) * N, stream),
-            (stages, (s * B + number) * N, stream),
-        ]
+        flows_to = [(flows, (number * axes.shape[0] + axes[s, NUMBER]) * N, stream)]
+        stage_to = [(stages, (s * B + number) * N, stream)]
 
     def balance(bundle, flow_outs, outs, least):
         """Balance a bundle of lines, Rows; return the units and the rounds of each, a lane a line.
@@ -93,19 +91,11 @@ def _balance_axis(
         if changed is not None:
             sending = Sending(workspace, sending_at, bundle, k, changed)
             flow_outs = [*flow_outs, sending.pending]
-
-        def of_chains():
-            return lines.balance(bundle, k, [bundle, *outs], flow_outs)
-
-        def of_rings():
-            first_and_last = axes[s, FIRST], axes[s, LAST]
-            ring = lines.Ring(rows, comparators, *first_and_last, bundle.size > 1)
-            return lines.balance(bundle, k, [bundle, *outs], flow_outs, ring=ring)
-
-        if comparators is None:
-            units, rounds = of_chains()
-        else:
-            units, rounds = cond(axes[s, IS_RING] != 0, of_rings, of_chains)
+        ring = None
+        if comparators is not None:
+            first, last, is_ring = axes[s, FIRST], axes[s, LAST], axes[s, IS_RING] != 0
+            ring = lines.Ring(rows, comparators, first, last, bundle.size > 1, is_ring)
+        units, rounds = lines.balance(bundle, k, [bundle, *outs], flow_outs, ring=ring)
         return [units, sending.send(least) if sending else rounds]
 
     def add(bundle_counts, units, rounds):
@@ -120,10 +110,12 @@ def _balance_axis(
         """Return what balances ``size`` lines that begin side by side from a node on."""
 
         def balance_from(at, *counts):
-            bundle = Rows(workspace, at, stride, size)
-            outs = [Rows(a, first + at, stride, size, stream) for a, first, stream in targets]
-            least = Rows(workspace, N + at, stride, size)
-            return add(balance(bundle, outs[:1], outs[1:], least), *counts)
+            def rows_of(arrays):
+                return [Rows(a, first + at, stride, size, stream) for a, first, stream in arrays]
+
+            (bundle,) = rows_of([(workspace, 0, None)])
+            (least,) = rows_of([(workspace, N, None)])
+            return add(balance(bundle, rows_of(flows_to), rows_of(stage_to), least), *counts)
 
         return balance_from
 
@@ -142,17 +134,20 @@ def _balance_axis(
         bundle = Rows(workspace, loads_at, size, size)
         flow_rows = Rows(workspace, loads_at + k * size, size, size)
         least_rows = Rows(workspace, loads_at + 2 * k * size, size, size)
+
+        def copy_back(rows, arrays):
+            targets = [(array, at + first, stream) for array, at, stream in arrays]
+            rows_to_lines(rows, k, targets, k, size - 1)
+
         lines_to_rows(workspace, first, k, size - 1, k, bundle)
         if changed is not None:
             lines_to_rows(workspace, N + first, k, size - 1, k, least_rows)
         counts = add(balance(bundle, [flow_rows], [], least_rows), *counts)
         if changed is not None:
-            rows_to_lines(least_rows, k, [(workspace, N + first, None)], k, size - 1)
-        own = [(workspace, first, None)]
-        rest = [(array, at + first, stream) for array, at, stream in targets]
-        rows_to_lines(bundle, k, own + rest[1:], k, size - 1)
+            copy_back(least_rows, [(workspace, N, None)])
+        copy_back(bundle, [(workspace, 0, None), *stage_to])
         if record:
-            rows_to_lines(flow_rows, k, rest[:1], k, size - 1)
+            copy_back(flow_rows, flows_to)
         return counts
 
     def last_axis():
@@ -165,19 +160,7 @@ def _balance_axis(
     def other_axis():
         return long_fori(meter, N // (k * stride), block, zero, zero, stretch=axes[s, BLOCKS])
 
-    def of_single_nodes():
-        # Nothing flows, and the stage is the loads.
-        def stay(i):
-            for (array, first, _), value in zip(targets, (zero, workspace[i]), strict=False):
-                array[first + i] = value
-
-        fori(N, stay)
-        return [zero, zero]
-
-    def of_lines():
-        return cond(stride == 1, last_axis, other_axis) if wide else other_axis()
-
-    units, rounds = cond(k == 1, of_single_nodes, of_lines)
+    units, rounds = cond(stride == 1, last_axis, other_axis) if wide else other_axis()
     if figures is not None:
         figures[AXES + s, number] = units
         figures[AXES + axes.shape[0] + s, number] = rounds

@@ -23,7 +23,7 @@ from ..shared.interrupts import interrupted, long_kernel, new_meter
 from ..shared.medians import rows_needed
 from ..shared.rows import Rows, lines_to_rows, rows_to_lines, sum_and_extremes, within
 from ..shared.send_first import Sending, rows_to_send
-from ..shared.tracing import cond, fori, register_lanes, traced
+from ..shared.tracing import fori, register_lanes, traced
 from ..shared.vectors import lanes, maximum, select
 from ..shared.views import CACHE_LINE, aligned, overlap
 
@@ -74,18 +74,11 @@ def _balance_axis(
             sending, resident = Sending(workspace, sending_at, loads, k, changed), None
             flow_outs.append(sending.pending)
 
-        def of_chains():
-            return lines.balance(loads, k, [loads], flow_outs, resident=resident)
-
-        def of_rings():
-            rows = Rows(workspace, 3 * N * size, size, size)
-            ring = lines.Ring(rows, comparators, axes[s, FIRST], axes[s, LAST], True)
-            return lines.balance(loads, k, [loads], flow_outs, ring=ring, resident=resident)
-
-        if comparators is None:
-            units, rounds = of_chains()
-        else:
-            units, rounds = cond(axes[s, IS_RING] != 0, of_rings, of_chains)
+        ring = None
+        if comparators is not None:
+            rows, is_ring = Rows(workspace, 3 * N * size, size, size), axes[s, IS_RING] != 0
+            ring = lines.Ring(rows, comparators, axes[s, FIRST], axes[s, LAST], True, is_ring)
+        units, rounds = lines.balance(loads, k, [loads], flow_outs, ring=ring, resident=resident)
         if sending:
             rounds = sending.send(rows_from(N))
         return [lines.add_units(counts[0], units), maximum(counts[1], rounds)]
@@ -98,18 +91,6 @@ def _balance_axis(
     if figures is not None:
         figures.store((AXES + s, trial), units)
         figures.store((AXES + axes.shape[0] + s, trial), rounds)
-
-
-@traced()
-def _stay(workspace, N, axes, s, figures, with_flows, trial):
-    """Set the figures and flows of an axis of single nodes to 0; either may be None."""
-    size = lanes(workspace.dtype)
-    zero = workspace.load(0, size) - workspace.load(0, size)
-    if with_flows is not None:
-        fori(N, lambda i: workspace.store((2 * N + i) * size, zero))
-    if figures is not None:
-        figures.store((AXES + s, trial), zero)
-        figures.store((AXES + axes.shape[0] + s, trial), zero)
 
 
 @traced()
@@ -185,13 +166,10 @@ def balance(source, target, figures, record, workspace, axes, comparators, top, 
         if changed is not None:
             _load(source, trial * N, last, N, workspace, N)
         for s in range(S):
-            if axes[s, LENGTH] > 1:
-                _balance_axis(
-                    workspace, N, axes, s, comparators, figures, record, is_first, trial, changed
-                )  # fmt: skip
-                is_first = False
-            else:
-                _stay(workspace, N, axes, s, figures, record, trial)
+            _balance_axis(
+                workspace, N, axes, s, comparators, figures, record, is_first, trial, changed
+            )  # fmt: skip
+            is_first = False
             if record is not None:
                 flows, stages, _ = record
                 flow_at = (trial * S + axes[s, NUMBER]) * N
@@ -205,10 +183,12 @@ def balance(source, target, figures, record, workspace, axes, comparators, top, 
 
 @kernel
 def balance_tiles(tiles, figures, workspace, axes, comparators):
-    """Count what balancing the networks of ``tiles`` (K, N, W) moves, which stay as they are.
+    """Work out the figures of the networks of ``tiles`` (K, N, W); the tiles stay as they are.
 
-    W is a multiple of a register's lanes; figures are (AXES + 2 S, K * W) int64. Every total times
-    the longest axis fits the dtype of the tiles and the workspace, and times all axes int64.
+    As many lanes of a tile as fill a register are copied to the workspace, and balanced there. W is
+    a multiple of a register's lanes; ``figures`` (AXES + 2 S, K * W) int64 have a column for each
+    lane of each tile. Every total times the longest axis fits the dtype of the tiles and the
+    workspace, and times all axes int64. The other arguments are those of ``balance``.
     """
     workspace = aligned(workspace)
     K, N, W = tiles.shape
@@ -216,11 +196,8 @@ def balance_tiles(tiles, figures, workspace, axes, comparators):
         _load_column(tiles, trial // W * N * W + trial % W, W, N, workspace)
         is_first = True
         for s in range(axes.shape[0]):
-            if axes[s, LENGTH] > 1:
-                _balance_axis(
-                    workspace, N, axes, s, comparators, figures, None, is_first, trial, None
-                )  # fmt: skip
-                is_first = False
-            else:
-                _stay(workspace, N, axes, s, figures, None, trial)
+            _balance_axis(
+                workspace, N, axes, s, comparators, figures, None, is_first, trial, None
+            )  # fmt: skip
+            is_first = False
         _summarise(workspace, N, figures, LOCAL, is_first, trial)

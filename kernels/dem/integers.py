@@ -271,10 +271,10 @@ def _between_rows(scratch, start, low, n, target, place, nodes):
 def balance(source, target, like, n, largest):
     """Balance all cubes of ``source`` (B * N,) into ``target`` (B * N,), bits 0 .. n-1 in order.
 
-    ``target`` may be ``source``. Lanes are of the dtype of ``like``: a view of the target if they
-    are as wide as loads, else any array of another size. A cube is no larger than a block. Returns
-    what ``_survey`` does for loads up to ``largest``, which lanes must hold, and writes nothing
-    unless that is 0. With ``largest`` 0 loads are not surveyed.
+    ``target`` may be ``source``. ``like`` has the dtype of lanes: it is ``target`` viewed so, where
+    lanes lie then, or any array of another size, and a scratch holds them. A cube is no larger than
+    a block. Returns what ``_survey`` does for loads up to ``largest``, which lanes must hold, and
+    writes nothing unless that is 0. With ``largest`` 0 loads are not surveyed.
     """
     status = _survey(source, target, largest) if largest > 0 else np.int64(0)
     if status != 0:
@@ -283,10 +283,10 @@ def balance(source, target, like, n, largest):
     low, size = 1 << low_bits, source.size
     block = block_nodes(like)
     if n > low_bits:
-        inside = like.size == size
-        scratch = like if inside else np.empty(block, like.dtype)
+        in_target = like.size == size
+        scratch = like if in_target else np.empty(block, like.dtype)
         for start in range(0, size, block):
-            at = start if inside else 0
+            at = start if in_target else 0
             nodes = min(block, size - start)
             for base in range(0, nodes, low):
                 _low(source, start + base, scratch, at + base, like, low_bits)

@@ -20,7 +20,6 @@ from ..shared.exchange import exchange_and_count
 from ..shared.interrupts import STRETCH, interrupted, long_fori, long_kernel, new_meter
 from ..shared.tracing import cond, fori, traced
 from ..shared.vectors import add, lanes, minimum, permute, reduce, reduce_lanes
-from ..shared.views import row
 
 # Bits balanced between registers at a time.
 BITS_A_PASS = 3
@@ -58,7 +57,7 @@ def balance(loads, resident_min, bits, faults, moved):
     for s in range(S):
         turned = turned and bits[s] == s
     for b in range(B):
-        cube, least = row(loads, b), row(resident_min, b)
+        cube, least = loads[b], resident_min[b]
         for s in range(S):
             bit = bits[s]
             below = (1 << bit) - 1
@@ -94,7 +93,7 @@ def balance_integers(loads, resident_min, n, moved):
     for b in range(loads.shape[0]):
         if interrupted(meter, min(n * loads.shape[1], STRETCH)):
             return
-        moved[b] = _balance_row(row(loads, b), row(resident_min, b), n, meter)
+        moved[b] = _balance_row(loads[b], resident_min[b], n, meter)
 
 
 @traced(returns=types.int64)

@@ -71,6 +71,7 @@ def _find_illegal(source, whole, rest, largest):
         return [maximum(illegal, select(legal, spread(0, load), spread(1, load)))]
 
     if source.dtype.kind == "u":
+        # 0, as a number of the kernel.
         return whole * 0
     (illegal,) = check(0, spread(0, rest.load(0)), rest)
     (illegal,) = fori(whole, check, illegal, step=lanes(source.dtype))

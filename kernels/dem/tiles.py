@@ -20,7 +20,6 @@ from ..shared.processor import REGISTERS
 from ..shared.submasks import next_submask
 from ..shared.tracing import cond, either, fori, traced, update
 from ..shared.vectors import add, lanes, maximum, minimum, reduce
-from ..shared.views import row
 
 # Dimensions balanced at a time: each row takes a register for its loads and one for their minima.
 DIMENSIONS_A_PASS = 3 if REGISTERS == 32 else 2
@@ -96,7 +95,7 @@ def balance(tiles, resident_min, sums, bits, faults, totals):
     S, F = bits.size, faults.shape[0]
     passes = max(1, S if F > 0 else (S + DIMENSIONS_A_PASS - 1) // DIMENSIONS_A_PASS)
     for k in range(K):
-        tile = row(tiles, k)
+        tile = tiles[k].reshape(-1)
         for w in range(W):
             sums[MOVED, w] = sums[LOCAL, w] = sums[MOST, w] = 0
             sums[LEAST, w] = NARROW if tiles.itemsize == 2 else np.iinfo(sums.dtype).max

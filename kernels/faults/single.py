@@ -12,10 +12,10 @@ Legend: ``B`` networks, ``N = 2**n`` nodes, ``M`` rows of the program.
 import numpy as np
 
 from ..shared.compiling import kernel
-from ..shared.figures import ratios_of_one, total_and_extremes
+from ..shared.figures import figures_of_one, total_and_extremes
 from ..shared.repair import NOTES, exchange_link, repair_links
 from ..shared.submasks import next_submask
-from ..shared.views import flat, row
+from ..shared.views import flat
 
 SPLIT, WHOLE = 0, 1
 # Real loads are summed up in this order: blocks of 2**OUTER_BITS positions are balanced one by one,
@@ -56,22 +56,22 @@ def balance_small(source, target, program, lowest, top):
 
     ``program`` (M, 4) int64 is the plan's, in nodes; ``lowest``: whole subcubes are balanced from
     the lowest bit on. ``top``, a number 2**k - 1, is the most that a load may be, so that no result
-    exceeds int64 or the loads' dtype. Return (status, difference before, difference after, moved,
-    local, imbalance before, imbalance after, cost, locality); the status is 0, or 1 if a load is
-    out of range and nothing has been written.
+    exceeds int64 or the loads' dtype. Return a status and the figures of ``figures_of_one``; the
+    status is 0, or 1 if a load is out of range and nothing has been written.
     """
     N = source.size
     bits = source[0]
     for i in range(N):
         bits |= source[i]
     status = 0 if 0 <= bits <= top else 1
-    moved = local = total = least = most = least_after = most_after = np.int64(0)
+    moved = local = np.int64(0)
+    before = after = (moved, moved, moved)
     if status == 0:
         workspace = np.empty((2 + NOTES) * N, np.int64)
         loads, resident_min = flat(workspace)[:N], flat(workspace)[N : 2 * N]
         for i in range(N):
             loads[i] = resident_min[i] = source[i]
-        total, least, most = total_and_extremes(loads)
+        before = total_and_extremes(loads)
         for m in range(program.shape[0]):
             kind, base, free, bit = program[m]
             if kind == SPLIT:
@@ -83,53 +83,41 @@ def balance_small(source, target, program, lowest, top):
                 moved, _ = repair_links(
                     loads, resident_min, None, notes, moved, subcube, True, True
                 )
-        _, least_after, most_after = total_and_extremes(loads)
+        after = total_and_extremes(loads)
         local, _, _ = total_and_extremes(resident_min)
         for i in range(N):
             target[i] = loads[i]
         # The flat views above do not keep their array alive: it is used once more.
         workspace[0] = 0
-    imbalance, imbalance_after, cost, locality = ratios_of_one(
-        total, most, most_after, moved, local, N
-    )
-    return (
-        status, int(most - least), int(most_after - least_after), int(moved), int(local),
-        float(imbalance), float(imbalance_after), float(cost), float(locality),
-    )  # fmt: skip
+    return status, *figures_of_one(before, after, moved, local, N)
 
 
 @kernel
-def balance_links(rows, resident_min, flows, after, program, lowest, moved):
+def balance_links(rows, resident_min, flows, program, lowest, moved):
     """Balance networks ``rows`` (B, N), int64 or float64, in place, in the order of node numbers.
 
     Parameters
     ----------
     resident_min : (B, N)
-        Receives the least load of each node.
+        The least load of each node so far.
     flows : (B, n, N) or None
-        Receives what goes over each link from its lower end.
-    after : (2, B, N) or None
-        Receives the loads after the splits and after the repairs.
+        What goes over each link from its lower end is added.
     program : (M, 4) int64
-        The plan's, in nodes.
+        The plan's, or a part of it, in nodes.
     lowest : bool
         Whether whole subcubes are balanced from the lowest bit on.
-    moved : (2, B), of zeros
-        Receives the units of exchanges, then those of repairs; of int64, -1 where they do not fit.
+    moved : (B,), of zeros
+        Receives the units that move; of int64, -1 where they do not fit.
 
     Returns
     -------
     The largest load of a donor after its repair.
     """
-    B, N = rows.shape
-    notes = np.empty(NOTES * N, moved.dtype)
+    notes = np.empty(NOTES * rows.shape[1], moved.dtype)
     largest = moved.dtype.type(0)
-    for b in range(B):
-        loads, least = row(rows, b), row(resident_min, b)
-        links = row(flows, b)
-        for i in range(N):
-            least[i] = loads[i]
-        units, stage = moved.dtype.type(0), 0
+    for b in range(rows.shape[0]):
+        loads, least, units = rows[b], resident_min[b], moved[b]
+        links = flat(flows, b)
         for m in range(program.shape[0]):
             kind, base, free, bit = program[m]
             if kind == SPLIT:
@@ -137,22 +125,11 @@ def balance_links(rows, resident_min, flows, after, program, lowest, moved):
             elif kind == WHOLE:
                 units = balance_whole(loads, least, links, units, base, free, lowest)
             else:
-                if stage == 0:
-                    moved[0, b], units, stage = units, moved.dtype.type(0), 1
-                    if after is not None:
-                        for i in range(N):
-                            after[0, b, i] = loads[i]
                 units, load = repair_links(
                     loads, least, links, notes, units, (base, free, bit), True, False
                 )
                 largest = max(largest, load)
-        moved[stage, b] = units
-        if after is not None:
-            for i in range(N):
-                after[1, b, i] = loads[i]
-            if stage == 0:
-                for i in range(N):
-                    after[0, b, i] = loads[i]
+        moved[b] = units
     return largest
 
 

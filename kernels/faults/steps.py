@@ -21,7 +21,7 @@ from numba import types
 
 from ..shared.compiling import kernel
 from ..shared.exchange import exchange_by_halves
-from ..shared.figures import ratios_of_one, total_and_extremes
+from ..shared.figures import figures_of_one, total_and_extremes
 from ..shared.repair import NOTES, repair_links
 from ..shared.tracing import cond, fori, traced
 from ..shared.vectors import (
@@ -132,9 +132,9 @@ def balance_one(source, target, place, steps, program, settings, measured):
 
     Returns
     -------
-    (status, difference before, after, moved, local, imbalance before, after, cost, locality)
-        The status is 0, or 1 if a load is out of range and nothing has been written. The others
-        hold only if ``measured``.
+    tuple
+        The status, 0, or 1 if a load is out of range and nothing has been written; and the figures
+        of ``figures_of_one``, which hold only if ``measured``.
     """
     ascending, largest_stuck, top = settings
     N = source.size
@@ -142,7 +142,8 @@ def balance_one(source, target, place, steps, program, settings, measured):
     for i in range(N):
         bits |= source[i]
     status = 0 if 0 <= bits <= top else 1
-    moved = local = total = least = most = least_after = most_after = np.int64(0)
+    moved = local = np.int64(0)
+    before = after = (moved, moved, moved)
     if status == 0:
         workspace = np.empty(2 * N, np.int32)
         loads, resident_min = flat(workspace)[:N], flat(workspace)[N:]
@@ -155,18 +156,12 @@ def balance_one(source, target, place, steps, program, settings, measured):
         else:
             for i in range(N):
                 resident_min[i] = loads[i]
-            total, least, most = total_and_extremes(loads)
+            before = total_and_extremes(loads)
             moved = run_steps(loads, resident_min, notes, steps, program, ascending)
-            _, least_after, most_after = total_and_extremes(loads)
+            after = total_and_extremes(loads)
             local, _, _ = total_and_extremes(resident_min)
         for i in range(N):
             target[i] = loads[place[i]]
         # The flat views do not keep these alive: both are used once more.
         workspace[0] = notes_memory[0] = 0
-    imbalance, imbalance_after, cost, locality = ratios_of_one(
-        total, most, most_after, moved, local, N
-    )
-    return (
-        status, int(most - least), int(most_after - least_after), int(moved), int(local),
-        float(imbalance), float(imbalance_after), float(cost), float(locality),
-    )  # fmt: skip
+    return status, *figures_of_one(before, after, moved, local, N)

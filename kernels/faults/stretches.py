@@ -28,16 +28,7 @@ from ..shared.interrupts import interrupted, long_kernel, new_meter
 from ..shared.repair import repair_links
 from ..shared.submasks import next_submask
 from ..shared.tracing import register_lanes, traced, update
-from ..shared.vectors import (
-    add,
-    lane_numbers,
-    lanes,
-    minimum,
-    permute,
-    reduce,
-    select,
-    spread,
-)
+from ..shared.vectors import add, lane_numbers, lanes, minimum, permute, reduce, select, spread
 
 SPLIT, WHOLE = 0, 1
 # A block has 2**BLOCK_BITS positions.

@@ -20,7 +20,7 @@ import numpy as np
 
 from ..shared.compiling import kernel
 from ..shared.cubes import balance_and_record, corners
-from ..shared.exchange import exchange_by_halves, links
+from ..shared.exchange import exchange_by_halves
 from ..shared.repair import LOW, NOTES, PEGS, after_repair, level_pegs, lower, notes_of
 from ..shared.submasks import next_submask
 from ..shared.tracing import register_lanes, traced, update
@@ -34,33 +34,6 @@ EXCHANGE = 0
 def update_least(resident_min, at, load):
     """Lower the least loads of a register, at ``at``, to the loads that it has now."""
     resident_min.store(at, minimum(load, resident_min.load(at)))
-
-
-def send_pegs(tile, resident_min, a, d):
-    """Give the stuck node at a the load of its neighbour at d; return the notes of the latter."""
-    held = tile.load(d)
-    node = notes_of(tile.load(a), held)
-    tile.store(a, held)
-    if resident_min is not None:
-        update_least(resident_min, a, held)
-    return node
-
-
-def level_and_lower(x, y):
-    """Level the pegs in the notes of two nodes of the donor; return the units that move."""
-    sent = level_pegs(x, y)
-    lower(x)
-    lower(y)
-    return absolute(sent)
-
-
-def pay_holes(tile, resident_min, d, node):
-    """Store the load of the donor's node at d, once its holes are paid; return it."""
-    load, low = after_repair(node)
-    tile.store(d, load)
-    if resident_min is not None:
-        update_least(resident_min, d, low)
-    return load
 
 
 @traced()
@@ -86,27 +59,6 @@ def balance_rows(tile, resident_min, units, base, strides, w):
         update(units, w, add, total)
 
 
-@traced()
-def repair_in_registers(tile, resident_min, units, peak, stuck, donor, strides, w):
-    """Repair a stuck subcube of two or four nodes with notes in registers, first dimension first.
-
-    Its first node's register begins at ``stuck``, that of its donor at ``donor``. ``peak`` (lanes,)
-    keeps the largest loads of donors. With notes in memory a stuck square takes twice as long.
-    """
-    places = list(zip(corners(stuck, strides), corners(donor, strides), strict=True))
-    nodes = [send_pegs(tile, resident_min, a, d) for a, d in places]
-    moved = [absolute(node[PEGS]) for node in nodes]
-    for dimension in range(len(strides)):
-        for r, s in links(len(strides), dimension):
-            moved.append(level_and_lower(nodes[r], nodes[s]))
-    most = peak.load(0)
-    for node, (_, d) in zip(nodes, places, strict=True):
-        most = maximum(most, pay_holes(tile, resident_min, d, node))
-    peak.store(0, most)
-    for sent in moved if units is not None else ():
-        update(units, w, add, sent)
-
-
 def places_of_notes(notes, number):
     """Return where the four notes of the donor's node with a number begin, a register each."""
     size = lanes(notes.dtype)
@@ -114,34 +66,41 @@ def places_of_notes(notes, number):
 
 
 @traced()
-def send_pegs_of(tile, resident_min, units, notes, a, d, w, number):
-    """Give a stuck node the load of its neighbour in the donor, and store that one's notes."""
-    node = send_pegs(tile, resident_min, a, d)
+def send_pegs(tile, resident_min, units, notes, a, d, w, number):
+    """Give the stuck node at a the load of its neighbour at d, whose notes are stored."""
+    held = tile.load(d)
+    node = notes_of(tile.load(a), held)
+    tile.store(a, held)
     for place, note in zip(places_of_notes(notes, number), node, strict=True):
         notes.store(place, note)
     if units is not None:
+        update_least(resident_min, a, held)
         update(units, w, add, absolute(node[PEGS]))
 
 
 @traced()
 def level_pegs_of(units, notes, w, u, v):
     """Level the pegs of nodes number u and v of the donor in their notes."""
-    x, y = (places_of_notes(notes, number) for number in (u, v))
-    u_notes, v_notes = ([notes.load(place) for place in places] for places in (x, y))
-    sent = level_and_lower(u_notes, v_notes)
-    for places, node in ((x, u_notes), (y, v_notes)):
-        notes.store(places[PEGS], node[PEGS])
+    places = [places_of_notes(notes, number) for number in (u, v)]
+    nodes = [[notes.load(place) for place in of_node] for of_node in places]
+    sent = level_pegs(*nodes)
+    for of_node, node in zip(places, nodes, strict=True):
+        notes.store(of_node[PEGS], node[PEGS])
         if units is not None:
-            notes.store(places[LOW], node[LOW])
+            lower(node)
+            notes.store(of_node[LOW], node[LOW])
     if units is not None:
-        update(units, w, add, sent)
+        update(units, w, add, absolute(sent))
 
 
 @traced()
-def pay_holes_of(tile, resident_min, peak, notes, d, number):
-    """Store the load of the donor's node with this number; keep the largest in ``peak``."""
-    node = [notes.load(place) for place in places_of_notes(notes, number)]
-    update(peak, 0, maximum, pay_holes(tile, resident_min, d, node))
+def pay_holes(tile, resident_min, peak, notes, d, number):
+    """Store the load of the donor's node at d, its holes paid; keep the largest in ``peak``."""
+    load, low = after_repair([notes.load(place) for place in places_of_notes(notes, number)])
+    tile.store(d, load)
+    if resident_min is not None:
+        update_least(resident_min, d, low)
+    update(peak, 0, maximum, load)
 
 
 @traced()
@@ -175,34 +134,18 @@ def exchange(tile, resident_min, units, W, base, others, bits):
 
 
 @kernel
-def repair(tile, resident_min, units, peak, notes, W, subcube, ascending):
-    """Repair a stuck ``subcube`` (base, free, bit), whose donor lies across the bit."""
-    base, free, bit = subcube
-    V = register_lanes(tile)
-    x = free & -free
-    y = free - x
-    # Registers have workspace for two dimensions, levelled from the lowest on: the order matters to
-    # floats.
-    in_registers = ascending and x > 0 and y & (y - 1) == 0
-    for w in range(0, W, V):
-        a, d = base * W + w, (base ^ 1 << bit) * W + w
-        if in_registers:
-            if y > 0:
-                repair_in_registers(tile, resident_min, units, peak, a, d, (x * W, y * W), w)
-            else:
-                repair_in_registers(tile, resident_min, units, peak, a, d, (x * W,), w)
-        else:
-            repair_in_memory(tile, resident_min, units, peak, notes, W, w, subcube, ascending)
+def repair(tile, resident_min, units, peak, notes, W, w, subcube, ascending):
+    """Repair a stuck ``subcube`` (base, free, bit), whose donor lies across the bit.
 
-
-@kernel
-def repair_in_memory(tile, resident_min, units, peak, notes, W, w, subcube, ascending):
-    """Repair a stuck subcube with notes in memory, for the networks of one register."""
+    Of the networks of one register, w and those after it; the donor is levelled from its lowest bit
+    on if ``ascending``.
+    """
     base, free, bit = subcube
+    donor = base ^ 1 << bit
     count = sub = 0
     while True:
-        a, d = (base | sub) * W + w, ((base | sub) ^ (1 << bit)) * W + w
-        send_pegs_of(tile, resident_min, units, notes, a, d, w, count)
+        a, d = (base | sub) * W + w, (donor | sub) * W + w
+        send_pegs(tile, resident_min, units, notes, a, d, w, count)
         count += 1
         if sub == free:
             break
@@ -213,11 +156,9 @@ def repair_in_memory(tile, resident_min, units, peak, notes, W, w, subcube, asce
             for u in range(first, first + step):
                 level_pegs_of(units, notes, w, u, u + step)
         step = 2 * step if ascending else step // 2
-    number = sub = 0
-    while number < count:
-        d = ((base | sub) ^ (1 << bit)) * W + w
-        pay_holes_of(tile, resident_min, peak, notes, d, number)
-        number += 1
+    sub = 0
+    for number in range(count):
+        pay_holes(tile, resident_min, peak, notes, (donor | sub) * W + w, number)
         sub = next_submask(sub, free)
 
 
@@ -283,7 +224,9 @@ def balance(
             if kind == EXCHANGE:
                 exchange(tile, lows, counts, W, base, free, (first, second, third))
             else:
-                repair(tile, lows, counts, peak, notes, W, (base, free, first), ascending)
+                for w in range(0, W, V):
+                    subcube = base, free, first
+                    repair(tile, lows, counts, peak, notes, W, w, subcube, ascending)
             if units is not None and (p + 1) % passes_between == 0:
                 add_up(counts, moved[networks])
         if units is not None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..shared.compiling import kernel
 from ..shared.repair import send_along, share_of
-from ..shared.views import row
+from ..shared.views import flat
 
 
 @kernel
@@ -88,7 +88,7 @@ def give_quotas(rows, resident_min, flows, tree, ranks, moved):
             surplus[node] = rows[b, node] - load
             rows[b, node] = load
             resident_min[b, node] = min(resident_min[b, node], load)
-        links = row(flows, b)
+        links = flat(flows, b)
         units = moved[b]
         # Children before parents; a link's flow is at ``start`` + its lower end.
         for i in range(N - 1, -1, -1):

@@ -11,51 +11,42 @@ nodes, ``E`` links, ``A`` arcs; all amounts are int64.
 
 import numpy as np
 
-from ..shared.compiling import inlined
 from ..shared.interrupts import interrupted, long_kernel, new_meter
 from ..shared.residual import send_by_layers, set_levels, workspace
 
 
-@long_kernel
 def short_plan(graph, capacity, excess, room, target):
     """Send up to ``target`` units from ``excess`` to ``room`` (N,) within ``capacity`` (E,).
 
     Return (value, flow, side): ``value`` is what was sent; ``flow`` (E,) is acyclic; ``side`` (N,)
     bool marks, if the target is not reached, the nodes from which no more can leave: a minimum cut.
     """
-    link = graph.link
-    n = graph.start.size - 1
-    ahead = np.empty(link.size, np.int64)
-    behind = np.empty(link.size, np.int64)
-    for a in range(link.size):
-        ahead[a] = capacity[link[a]] if link[a] >= 0 else 0
-        behind[graph.rev[a]] = ahead[a]
-    active = excess.copy()
-    remaining = room.copy()
-    work = workspace(n)
-    meter = new_meter()
+    link, n = graph.link, graph.start.size - 1
+    arc_capacity = np.where(link >= 0, capacity[link], 0)
+    ahead = arc_capacity.copy()
+    value, level = _send(graph, ahead, ahead[graph.rev], excess.copy(), room.copy(), target)
+    arc_flow = np.maximum(arc_capacity - ahead, 0)
+    cancel_cycles(graph.start, graph.head, arc_flow)
+    flow = np.zeros_like(capacity)
+    flow[link[link >= 0]] = arc_flow[link >= 0]
+    return value, flow, (level == n) & (value < target)
+
+
+@long_kernel
+def _send(graph, ahead, behind, active, remaining, target):
+    """Send from ``active`` to ``remaining`` (N,); return what was sent, and the last levels."""
+    work, meter = workspace(active.size), new_meter()
     value = send_by_layers(graph, ahead, behind, active, remaining, None, work, target, meter)
-    side = np.empty(n, np.bool_)
     if value < target:
-        set_levels(graph, behind, active, remaining, None, work.level, work.queue, np.int64(n + 1))
-    for u in range(n):
-        side[u] = value < target and work.level[u] == n
-    # From here on ``behind`` is the flow of every arc.
-    for a in range(link.size):
-        sent = capacity[link[a]] - ahead[a] if link[a] >= 0 else 0
-        behind[a] = max(sent, 0)
-    cancel_cycles(graph.start, graph.head, behind, meter)
-    flow = np.zeros(capacity.size, np.int64)
-    for a in range(link.size):
-        if link[a] >= 0:
-            flow[link[a]] = behind[a]
-    return value, flow, side
+        everyone = np.int64(active.size + 1)
+        set_levels(graph, behind, active, remaining, None, work.level, work.queue, everyone)
+    return value, work.level
 
 
-@inlined
-def cancel_cycles(start, head, flow, meter):
+@long_kernel
+def cancel_cycles(start, head, flow):
     """Take directed cycles out of a ``flow`` (A,) in place; ``start``, ``head`` as in the graph."""
-    n = start.size - 1
+    n, meter = start.size - 1, new_meter()
     # Nodes without inflow are peeled off, one after the other: without a cycle none remain.
     inflows = np.zeros(n, np.int64)
     for a in range(flow.size):

@@ -22,44 +22,36 @@ from ..shared.residual import FULL, ONE, Costs, send_by_layers, workspace
 HORIZON = 512
 
 
-@long_kernel
 def least_plan(graph, capacity, cost, excess, room, target):
     """Send ``target`` units, which must be possible, from ``excess`` to ``room`` (N,).
 
     ``capacity``, ``cost`` (E,) are of the links. Return (value, flow): what was sent, and a
     ``flow`` (E,) that is acyclic and of the least total cost.
     """
-    start, _, rev, link = graph
-    n = start.size - 1
-    total_excess = np.int64(0)
-    total_room = np.int64(0)
-    for u in range(n):
-        total_excess += excess[u]
-        total_room += room[u]
     # If all sources empty in the end, each sends along its own cheapest routes. If all sinks fill
     # up, they do so on the network with every arc turned round. Otherwise only the sources nearest
     # to room send.
-    every_sink = total_room == target != total_excess
-    nearest_only = total_excess != target and not every_sink
-    active = np.empty(n, np.int64)
-    remaining = np.empty(n, np.int64)
-    price = np.zeros(n, np.int64)
-    for u in range(n):
-        active[u] = room[u] if every_sink else excess[u]
-        remaining[u] = excess[u] if every_sink else room[u]
-    A = link.size
-    arc_capacity = np.empty(A, np.int64)
-    arc_cost = np.empty(A, np.int64)
-    ahead = np.empty(A, np.int64)
-    behind = np.empty(A, np.int64)
-    net = np.zeros(A, np.int64)
-    for a in range(A):
-        k = link[rev[a] if every_sink else a]
-        arc_capacity[a] = capacity[k] if k >= 0 else 0
-        arc_cost[a] = cost[k] if k >= 0 else 0
-        ahead[a] = arc_cost[a] if arc_capacity[a] > 0 else FULL
-        behind[rev[a]] = ahead[a]
-    costs = Costs(price, arc_capacity, arc_cost, net)
+    every_sink = room.sum() == target != excess.sum()
+    nearest_only = excess.sum() != target and not every_sink
+    active, remaining = (room, excess) if every_sink else (excess, room)
+    link = graph.link[graph.rev] if every_sink else graph.link
+    arc_capacity = np.where(link >= 0, capacity[link], 0)
+    arc_cost = np.where(link >= 0, cost[link], 0)
+    ahead = np.where(arc_capacity > 0, arc_cost, FULL)
+    costs = Costs(np.zeros_like(active), arc_capacity, arc_cost, np.zeros_like(arc_cost))
+    arcs = ahead, ahead[graph.rev], costs
+    value = _send(graph, arcs, active.copy(), remaining.copy(), target, nearest_only)
+    flow = np.zeros_like(capacity)
+    flow[link[link >= 0]] = np.maximum(costs.net[link >= 0], 0)
+    return value, flow
+
+
+@long_kernel
+def _send(graph, arcs, active, remaining, target, nearest_only):
+    """Send from ``active`` to ``remaining`` (N,) along ``arcs``: ahead, behind and costs."""
+    ahead, behind, costs = arcs
+    price = costs.price
+    n, A = price.size, ahead.size
     work = workspace(n)
     value = np.int64(0)
     failures, meter = 0, new_meter()
@@ -83,12 +75,7 @@ def least_plan(graph, capacity, cost, excess, room, target):
         )
         for u in range(n):
             active[u] = abs(active[u])
-    flow = np.zeros(capacity.size, np.int64)
-    for a in range(A):
-        k = link[rev[a] if every_sink else a]
-        if k >= 0:
-            flow[k] = max(net[a], np.int64(0))
-    return value, flow
+    return value
 
 
 @inlined

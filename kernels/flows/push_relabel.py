@@ -51,38 +51,33 @@ def fused_search(graph, usable, base, counted, excess, room, target, beta):
         up to whole units in each of the ``raises``; the last was made at ``before`` because the
         cut ``side`` (N,) was ``short`` units too small, with ``rho`` arcs across that can grow.
     """
-    # NumPy makes the arrays: each would take numba a twentieth of a second to compile.
-    n, arcs = graph.start.size - 1, graph.head.size
-    side, level = np.zeros(n, np.bool_), np.empty(n, np.int32)
-    queue, current = np.empty((2, n + 1), np.uint32)
-    scratch = queue, current, *np.empty((2, n), np.int64), np.empty(n + 1, np.float64)
-    arrays = *np.empty((4, arcs), np.int64), np.empty(n, np.int64), level, scratch
-    value, *rest = _search(graph, usable, base, counted, excess, room, target, beta, arrays, side)
-    return value, *rest[:2], side, *rest[2:]
+    # Arrays are made by NumPy: numba would compile ``empty`` once more for each dtype.
+    n, link = graph.start.size - 1, graph.link
+    arc_usable = np.where(link >= 0, usable[link], 0)
+    arc_base = np.where((link >= 0) & counted[link], base[link], UNCOUNTED)
+    ahead = np.minimum(arc_usable, np.maximum(beta - arc_base, 0))
+    arcs = arc_usable, arc_base, ahead, ahead[graph.rev]
+    arrived = np.minimum(excess, room).sum()
+    # Load and room that may stay behind.
+    slack, spare = excess.sum() - target, room.sum() - target
+    part_sums = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n + 1, np.float64)
+    queues = np.empty(n + 1, np.uint32), np.empty(n, np.uint32)
+    nodes = excess - room, np.empty(n, np.int32), np.zeros(n, np.bool_)
+    return _search(graph, arcs, nodes, (*queues, *part_sums), target, beta, arrived, slack, spare)
 
 
 @long_kernel
-def _search(graph, usable, base, counted, excess, room, target, beta, arrays, side):
-    """Fill ``side``; return the rest."""
-    start, head, rev, link = graph
-    arc_usable, arc_base, ahead, behind, balance, level, scratch = arrays
-    queue, current, _, _, _ = scratch
-    n = start.size - 1
-    for a in range(head.size):
-        k = link[a]
-        arc_usable[a] = usable[k] if k >= 0 else 0
-        arc_base[a] = base[k] if k >= 0 and counted[k] else UNCOUNTED
-        ahead[a] = min(arc_usable[a], max(beta - arc_base[a], np.int64(0)))
-        behind[rev[a]] = ahead[a]
-    arrived = np.int64(0)
-    # Load and room that may stay behind.
-    slack = -target
-    spare = -target
-    for u in range(n):
-        balance[u] = excess[u] - room[u]
-        arrived += min(excess[u], room[u])
-        slack += excess[u]
-        spare += room[u]
+def _search(graph, arcs, nodes, workspace, target, beta, arrived, slack, spare):
+    """Carry the search out on its arrays; the results are those of ``fused_search``.
+
+    ``arcs`` : usable, base, ahead, behind, (A,) each; ``nodes`` : balance, level, side, (N,) each;
+    ``arrived`` : load that stays at its node, as there is room.
+    """
+    _, head, rev, _ = graph
+    arc_usable, arc_base, ahead, behind = arcs
+    balance, level, side = nodes
+    queue, current, _, _, _ = workspace
+    n = balance.size
     before = np.int64(0)
     short = np.int64(0)
     rho = np.int64(0)
@@ -108,11 +103,11 @@ def _search(graph, usable, base, counted, excess, room, target, beta, arrays, si
                 trapped += balance[u]
         if trapped > slack:
             # What an arc takes at most, on the network turned round that of the arc back.
-            units, arcs = _worst_cut(
-                graph, arc_usable, arc_base, beta, reverse, balance, level, slack, side, scratch
+            units, growing = _worst_cut(
+                graph, arc_usable, arc_base, beta, reverse, balance, level, slack, side, workspace
             )
-            if arcs > 0:
-                before, short, rho = beta, units, arcs
+            if growing > 0:
+                before, short, rho = beta, units, growing
                 beta += (short + rho - 1) // rho
                 raises += 1
                 for a in range(head.size):

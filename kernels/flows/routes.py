@@ -11,35 +11,34 @@ import numpy as np
 from ..shared.interrupts import interrupted, long_kernel, new_meter
 
 
-@long_kernel
 def decompose(graph, flow):
     """Split a ``flow`` (E,) into routes; return (R, source, sink, amount, end, arcs).
 
     There are R routes, which add up to the flow. Route r runs along ``arcs[end[r-1]:end[r]]``; the
     arrays may be longer than that. A node receives what enters it less what leaves it.
     """
-    start, head, _, link = graph
-    n = start.size - 1
-    remaining = np.empty(link.size, np.int64)
-    current = np.empty(n, np.int64)
+    link, n = graph.link, graph.start.size - 1
+    remaining = np.where(link >= 0, flow[link], 0)
     # What a node still has to send, or < 0, to receive.
     net = np.zeros(n, np.int64)
-    carrying = 0
-    for u in range(n):
-        current[u] = start[u]
-        for a in range(start[u], start[u + 1]):
-            remaining[a] = flow[link[a]] if link[a] >= 0 else 0
-            if remaining[a] > 0:
-                net[u] += remaining[a]
-                net[head[a]] -= remaining[a]
-                carrying += 1
+    np.add.at(net, np.repeat(np.arange(n), np.diff(graph.start)), remaining)
+    np.subtract.at(net, graph.head, remaining)
+    current, carrying = graph.start[:-1].astype(np.int64), np.count_nonzero(remaining)
     # There are no more routes than that: each one uses up the flow of an arc, or what its first
     # node still has to send, or what its last one has to receive.
-    source = np.empty(carrying + n, np.int64)
-    sink = np.empty(carrying + n, np.int64)
-    amount = np.empty(carrying + n, np.int64)
-    end = np.empty(carrying + n, np.int64)
-    arcs = np.empty(max(4 * carrying, 16), np.int32)
+    routes = tuple(np.empty((4, carrying + n), np.int64))
+    R, arcs = _walk(graph.head, remaining, net, current, *routes, max(4 * carrying, 16))
+    return R, *routes, arcs
+
+
+@long_kernel
+def _walk(head, remaining, net, current, source, sink, amount, end, size):
+    """Walk all routes along the ``remaining`` flow (A,); return how many, and their arcs.
+
+    ``current`` (N,) is the arc at which a node goes on; ``size``, to begin with, the room for arcs.
+    """
+    n = net.size
+    arcs = np.empty(size, np.int32)
     R = 0
     place = 0
     meter = new_meter()
@@ -72,4 +71,4 @@ def decompose(graph, flow):
             amount[R] = least
             end[R] = place
             R += 1
-    return R, source, sink, amount, end, arcs
+    return R, arcs

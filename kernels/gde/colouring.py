@@ -21,22 +21,6 @@ NONE = np.int64(-1)
 
 
 @inlined
-def _list_links(links, first, incident):
-    """Fill ``first`` (n + 2,), zeros before, and ``incident`` (2 E,), the links at each node."""
-    # Counted one place further on, so that each count grows into the first place of its node.
-    for e in range(links.shape[0]):
-        for side in range(2):
-            first[links[e, side] + 2] += 1
-    for i in range(2, first.size):
-        first[i] += first[i - 1]
-    for e in range(links.shape[0]):
-        for side in range(2):
-            node = links[e, side] + 1
-            incident[first[node]] = e
-            first[node] += 1
-
-
-@inlined
 def _other_end(links, e, node):
     return links[e, 0] + links[e, 1] - node
 
@@ -79,16 +63,18 @@ def _swap_path(node, c, d, links, first, incident, colours):
         e = following
 
 
-@long_kernel
 def misra_gries(links, n):
     """Return a proper edge colouring (E,) of simple links (E, 2) on n nodes."""
+    degrees = np.bincount(links.reshape(-1), minlength=n)
+    first = np.concatenate([[0], np.cumsum(degrees)])
+    incident = np.argsort(links.reshape(-1), kind="stable") // 2
+    return _colour(links, first, incident, degrees.max(initial=0))
+
+
+@long_kernel
+def _colour(links, first, incident, largest):
+    """Return the colouring; ``largest`` is the largest degree."""
     E = links.shape[0]
-    first = np.zeros(n + 2, np.int64)
-    incident = np.empty(2 * E, np.int64)
-    _list_links(links, first, incident)
-    largest = 0
-    for i in range(n):
-        largest = max(largest, first[i + 1] - first[i])
     colours = np.empty(E, np.int64)
     in_fan_of = np.empty(E, np.int64)
     for e in range(E):

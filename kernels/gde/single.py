@@ -4,15 +4,14 @@ Legend: ``N`` nodes, ``E`` links, in the order of their colours.
 
 A program that balances in every one of its steps has one network at a time. For it one call checks
 the loads, sweeps over all links, one after the other, until nothing moves, and works out the
-figures. ``exchange_share`` is the paper's rule. A link takes 2.5 ns, less than plain C that
-divides, on any graph and any processor.
+figures. ``exchange_share`` is the paper's rule.
 """
 
 import numpy as np
 from numba import types
 
 from ..shared.compiling import kernel
-from ..shared.figures import ratios_of_one, total_and_extremes
+from ..shared.figures import figures_of_one, total_and_extremes
 from ..shared.shares import exchange_share, two_units_move
 from ..shared.tracing import fori, traced
 from ..shared.vectors import minimum
@@ -40,8 +39,7 @@ def _sweep(loads, resident_min, u, v, share):
             resident_min[node] = minimum(resident_min[node], load)
         return (moved + sent,)
 
-    first = loads[0]
-    return fori(u.shape[0], link, first ^ first)[0]
+    return fori(u.shape[0], link, np.int64(0))[0]
 
 
 @kernel
@@ -59,8 +57,7 @@ def balance(source, out, u, v, share, colours, max_sweeps):
     Returns
     -------
     tuple
-        The status; difference, initial difference, imbalance, initial imbalance, moved, cost,
-        local, locality, sweeps, steps, stalled, converged.
+        The status; the figures of ``figures_of_one``; sweeps, steps, stalled, converged.
     """
     N = source.size
     loads = np.empty(N, np.int64)
@@ -68,7 +65,8 @@ def balance(source, out, u, v, share, colours, max_sweeps):
     for i in range(N):
         # Loads of uint64 that int64 does not hold turn negative, and are refused as such.
         loads[i] = resident_min[i] = source[i]
-    total, least, most = total_and_extremes(loads)
+    before = after = total_and_extremes(loads)
+    local, least, most = before
     status, moved, sweeps, going = REFUSED, np.int64(0), 0, True
     # The links of a colour share no node and move no more than the total, so that what one sweep
     # moves fits int64.
@@ -82,11 +80,10 @@ def balance(source, out, u, v, share, colours, max_sweeps):
             moved += units
             going = units > 0
             sweeps += going
-    local, least_after, most_after = total, least, most
     if status == DONE:
         for i in range(N):
             out[i] = loads[i]
-        _, least_after, most_after = total_and_extremes(loads)
+        after = total_and_extremes(loads)
         local, _, _ = total_and_extremes(resident_min)
     # Where nothing moves neighbours are within one, if a difference of two moves something.
     apart = False
@@ -96,9 +93,7 @@ def balance(source, out, u, v, share, colours, max_sweeps):
     # The sweep that moved nothing is counted, if there was one.
     stalled = apart and sweeps < max_sweeps
     sweeps += stalled
-    before, after, cost, locality = ratios_of_one(total, most, most_after, moved, local, N)
+    figures = figures_of_one(before, after, moved, local, N)
     return (
-        status, int(most_after - least_after), int(most - least), float(after), float(before),
-        int(moved), float(cost), int(local), float(locality), int(sweeps),
-        int(3 * colours * sweeps), bool(stalled), not apart,
+        status, *figures, int(sweeps), int(3 * colours * sweeps), bool(stalled), not apart,
     )  # fmt: skip

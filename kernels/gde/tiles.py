@@ -16,7 +16,6 @@ node is read and written once an axis instead of once a link.
 import numpy as np
 
 from ..shared.interrupts import interrupted, long_kernel, new_meter
-from ..shared.processor import REGISTERS
 from ..shared.shares import exchange_share, two_units_move
 from ..shared.sweeps import largest_differences, sum_nodes, sweep_links
 from ..shared.tracing import cond, each_register, fori, traced
@@ -25,8 +24,6 @@ from ..shared.vectors import lanes, minimum
 # Flags of a network: the last sweep moved nothing although neighbours differ by more than one;
 # neighbours differ by more than one; the units moved do not fit int64.
 STALLED, APART, OVER = 1, 2, 4
-# Registers of each node that pass along a line together; two of 32 bytes fill a cache line.
-LINE_REGISTERS = 1 if REGISTERS == 32 else 2
 # Lines whose nodes lie further apart than so many bytes exchange link by link instead: their rows
 # fall into the same few sets of the cache (16x16x16 mesh: 27 ns a node line by line instead of 17).
 NEAR_BYTES = 2048
@@ -81,7 +78,7 @@ def _sweep_lines(tile, resident_min, units, lines, start, end, share):
     even links move, the odd ones and that of the ends. ``resident_min`` may be None.
     """
     W = units.shape[1]
-    size = LINE_REGISTERS * lanes(tile.dtype)
+    size = lanes(tile.dtype)
     # A node in hand is a list of one or two registers: its loads, and the least so far if recorded.
     memories = [memory for memory in (tile, resident_min) if memory is not None]
 

@@ -14,8 +14,7 @@ So each pass turns the lowest digit of the numbers into the highest: the bit of 
 be the lowest, then the cells' bits, and after all passes every load is back at its node. Passes
 read and write whole registers one after the other, and the part stays in the L1 cache.
 
-Dimensions above a part exchange runs of consecutive loads in place, two dimensions at a time, first
-within blocks that fit the L2 cache.
+Dimensions above a part exchange runs of consecutive loads in place, two dimensions at a time.
 """
 
 import numpy as np
@@ -31,8 +30,6 @@ from ..shared.views import flat, overlap
 NARROW = (2**31 - 3) // 3
 # The nodes of 64 cells. With 512 cells AVX-512 takes 1.1 to 1.3 times as long, AVX2 as long.
 PART = 6 << 6
-# Nodes of a block; without blocks 12 million nodes take 1.1 times as long.
-BLOCK_NODES = 2**16
 
 
 @traced()
@@ -91,7 +88,9 @@ def _exchange_runs(loads, start, end, run, rules, dimensions):
     count = lanes(loads.dtype)
     above = odd_limit(run == 3, rules, loads.dtype)
 
-    def exchange_block(base):
+    def exchange_group(number):
+        base = start + number * (run << dimensions)
+
         def exchange_registers(at):
             places = [at + run * r for r in range(1 << dimensions)]
             registers = [loads.load(place, count) for place in places]
@@ -103,10 +102,7 @@ def _exchange_runs(loads, start, end, run, rules, dimensions):
 
         fori(base + run, exchange_registers, start=base, step=count)
 
-    def block(number):
-        exchange_block(start + number * (run << dimensions))
-
-    fori((end - start) // (run << dimensions), block)
+    fori((end - start) // (run << dimensions), exchange_group)
 
 
 @inlined
@@ -121,24 +117,17 @@ def _balance(source, target, workspace, rules):
 
 
 @inlined
-def _dimensions(loads, N, run, rules):
-    """Balance networks of N loads by the dimensions whose runs have ``run`` loads or more."""
-    block = run
-    while block < min(N, BLOCK_NODES):
-        block *= 2
-    while run < N:
-        # ``end`` loads are balanced at a time: a block at first, then a whole network.
-        end = block if run < block else N
-        for start in range(0, loads.size, end):
-            length = run
-            while length < end:
-                if 2 * length < end:
-                    _exchange_runs(loads, start, start + end, length, rules, 2)
-                    length *= 4
-                else:
-                    _exchange_runs(loads, start, start + end, length, rules, 1)
-                    length *= 2
-        run = end
+def _dimensions(loads, N, part, rules):
+    """Balance networks of N loads by the dimensions whose runs have ``part`` loads or more."""
+    for start in range(0, loads.size, N):
+        run = part
+        while run < N:
+            if 2 * run < N:
+                _exchange_runs(loads, start, start + N, run, rules, 2)
+                run *= 4
+            else:
+                _exchange_runs(loads, start, start + N, run, rules, 1)
+                run *= 2
 
 
 @kernel

@@ -22,14 +22,8 @@ import numpy as np
 
 from ..shared.compiling import kernel
 from ..shared.exchange import links
-from ..shared.hexa_cell import (
-    balance_triangle,
-    count_pair,
-    count_triangle,
-    exchange_odd,
-    odd_limit,
-)  # fmt: skip
-from ..shared.tracing import cond, fori, traced, update
+from ..shared.hexa_cell import balance_triangle, count_pair, count_triangle, exchange_odd, odd_limit
+from ..shared.tracing import cond, each_register, fori, traced, update
 from ..shared.vectors import add, lanes, maximum, minimum, reduce, spread
 
 NARROW, NARROW_LANES = 2**14 - 1, 32
@@ -78,9 +72,9 @@ def _triangles(counted, W, rules):
 def _exchange(counted, W, first, rules, last, with_loads, stages):
     """Exchange along one or two ``stages``, the first of them along bit ``first`` of triangles.
 
-    ``counted`` : the tile (N W,), resident_min, messages, sums and extremes, as ``count`` has them;
-    or the tile and four None. ``last`` : whether resident_min and messages are added up, not
-    stored. ``with_loads`` : whether the loads are stored.
+    ``counted`` : the tile (N W,) and ``workspace``, see ``balance``. ``last`` : whether
+    resident_min and messages are added up, not stored. ``with_loads`` : whether the loads are
+    stored.
     """
     tile, resident_min, messages, sums, extremes = counted
     count, rows = lanes(tile.dtype), 1 << stages
@@ -144,6 +138,8 @@ def _exchange(counted, W, first, rules, last, with_loads, stages):
 @traced()
 def _start_counting(sums, extremes):
     """Set all sums and extremes to 0, the least loads to the largest number of their dtype."""
+    if sums is None:
+        return
     size = lanes(np.int64)
 
     def start(w):
@@ -160,6 +156,8 @@ def _start_counting(sums, extremes):
 @traced()
 def _end_stages(sums, extremes):
     """Add the longest transfers of two stages to the critical path."""
+    if sums is None:
+        return
     size = lanes(np.int64)
 
     def end(w):
@@ -175,9 +173,11 @@ def _end_stages(sums, extremes):
 def _store_counts(sums, extremes, d, loadless_ends, first, out):
     """Store sums and extremes to columns of ``out`` (8, B), from trial ``first`` on.
 
-    ``loadless_ends`` : see ``count``; the two that each node has in each of the ``d`` stages are in
-    neither the messages nor this number.
+    ``loadless_ends`` : see ``balance``; the two that each node has in each of the ``d`` stages are
+    in neither the messages nor this number.
     """
+    if sums is None:
+        return
 
     def store(w, size):
         counts = [sums.load((row, w), size).astype(np.int64) for row in range(SUMS)]
@@ -188,46 +188,24 @@ def _store_counts(sums, extremes, d, loadless_ends, first, out):
         for row, numbers in enumerate(counts + tops):
             out.store((row, first + w), numbers)
 
-    size, trials = lanes(np.int64), minimum(sums.shape[1], out.shape[1] - first)
-    whole = trials - trials % size
-    fori(whole, lambda w: store(w, size), step=size)
-    fori(trials, lambda w: store(w, 1), start=whole)
+    each_register(minimum(sums.shape[1], out.shape[1] - first), np.int64, store)
 
 
 @kernel
-def balance(tiles, d, rules):
-    """Balance tiles (K, N, W) in place, W a multiple of the lanes of a register.
-
-    ``tiles`` : of a dtype that three loads and 2 fit; in 16 bits, loads up to ``NARROW``.
-    ``rules`` : see ``shared/hexa_cell.py``.
-    """
-    W = tiles.shape[2]
-    for k in range(tiles.shape[0]):
-        counted = tiles[k].reshape(-1), None, None, None, None
-        _triangles(counted, W, rules)
-        first = 0
-        if d & 1:
-            _exchange(counted, W, first, rules, False, True, 1)
-            first = 1
-        while first < d:
-            _exchange(counted, W, first, rules, False, True, 2)
-            first += 2
-
-
-@kernel
-def count(tiles, workspace, d, loadless_ends, rules, with_loads, out):
+def balance(tiles, workspace, d, loadless_ends, rules, with_loads, out):
     """Balance tiles (K, N, W) in place, and count; the loads are used up unless ``with_loads``.
 
     Parameters
     ----------
-    tiles : int16, int32 or int64
-        A total times the ``d + 1`` stages, and 255 N, fit the dtype of the sums; loads of int16 are
-        at most ``NARROW``.
+    tiles : int16, int32 or int64, or float64 where nothing is counted
+        W is a multiple of a register's lanes. Three loads and 2 fit the dtype, and loads of int16
+        are at most ``NARROW``; a total times the ``d + 1`` stages, and 255 N, fit that of the sums.
     workspace : (resident_min, messages, sums, extremes)
         (N W,) of the tiles' dtype; (N W,) uint8; (SUMS, W) of the tiles' dtype, or int32 for int16;
-        (EXTREMES, W) of the tiles' dtype.
+        (EXTREMES, W) of the tiles' dtype. Or four None: then nothing is counted.
     loadless_ends : int
         The messages without load that the nodes of all triangles send and receive.
+    rules : see ``shared/hexa_cell.py``
     out : (8, B) int64
         Receives the units moved, those that never left, those on the critical path, the messages
         with load, C's polls again, the messages of the busiest node, the least and largest load.

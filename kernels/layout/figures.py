@@ -1,8 +1,7 @@
 """Totals and extremes of trials that lie side by side in tiles, and the figures that follow.
 
 Legend: ``K`` tiles of ``W`` trials side by side, ``N`` nodes, ``B`` trials, ``K W >= B``. Trial
-``k W + w`` is lane w of tile k; lanes beyond the last trial have no results. ``W`` is a
-multiple of ``LANES``.
+``k W + w`` is lane w of tile k. ``W`` is a multiple of ``LANES``.
 
         trial    0   1   2  ..  W-1
         node 0   |   |   |       |
@@ -10,79 +9,48 @@ multiple of ``LANES``.
          ..
         node N-1
 
-``survey`` walks down the nodes with the sums and extremes of as many lanes in registers as fit: 64
-lanes of 32 bits with AVX-512 (0.04 ns a load; the lanes of one register take 1.5 times as long, as
-each addition waits for the one before).
+``survey`` walks down the nodes with the sums and extremes of some lanes in registers.
 """
 
 import numpy as np
 
 from ..shared.compiling import kernel
 from ..shared.figures import ratios
-from ..shared.processor import REGISTER_BYTES, REGISTERS
-from ..shared.tracing import cond, fori, stack, traced
-from ..shared.vectors import lanes, maximum, minimum, spread
+from ..shared.tracing import each_register, fori, traced
+from ..shared.vectors import maximum, minimum, spread
 from ..shared.views import flat
 
-# Trials side by side in a tile are a multiple of the first; the second are the most at a time.
+# Trials that are surveyed at a time. As many as fill most registers take 0.6 of the time.
 LANES = 16
-MOST_LANES = 64
 # By the bytes of a load, the dtype in which fewer than 2**15 loads are added up.
 SUMMED_AS = {2: np.int32, 4: np.int64, 8: np.int64}
 
 
-def _lanes_at_a_time(dtype):
-    """Return how many lanes, with a sum and two extremes each, leave a quarter of all registers."""
-    bytes_a_lane = np.dtype(SUMMED_AS[dtype.itemsize]).itemsize + 2 * dtype.itemsize
-    fitting = REGISTERS * REGISTER_BYTES * 3 // 4 // bytes_a_lane
-    return min(MOST_LANES, 1 << fitting.bit_length() - 1)
-
-
 @traced()
 def _survey_tile(tile, W, first, out):
-    """Set columns of ``out`` (3, B) from ``first`` on to total, least and largest of each lane."""
+    """Set columns of ``out`` from ``first`` on to total, least and largest of each lane."""
 
-    def survey_lanes(w, size):
-        # Lanes w .. w + size - 1, which may go on beyond the last trial.
+    def survey_lanes(w):
         def add_node(node, total, least, largest):
-            loads = tile.load(node * W + w, size)
+            loads = tile.load(node * W + w, LANES)
             total = total + loads.astype(total.dtype)
             return total, minimum(loads, least), maximum(loads, largest)
 
-        start = tile.load(w, size)
+        start = tile.load(w, LANES)
         zeros = spread(0, start.astype(SUMMED_AS[tile.itemsize]))
         results = fori(tile.shape[0] // W, add_node, zeros, start, start)
-        trial, B = first + w, out.shape[1]
+        for figure, result in enumerate(results):
+            out.store((figure, first + w), result)
 
-        def store():
-            for figure, result in enumerate(results):
-                out.store((figure, trial), result)
-
-        def store_some():
-            lanes_of_result = stack(tile, np.int64, size)
-            for figure, result in enumerate(results):
-                lanes_of_result.store(0, result)
-
-                def copy(lane, figure=figure):
-                    out[figure, trial + lane] = lanes_of_result[lane]
-
-                fori(B - trial, copy)
-
-        cond(trial + size <= B, store, store_some)
-
-    size = _lanes_at_a_time(tile.dtype)
-    whole = W - W % size
-    fori(whole, lambda w: survey_lanes(w, size), step=size)
-    if size > LANES:
-        fori(W, lambda w: survey_lanes(w, LANES), start=whole, step=LANES)
+    fori(W, survey_lanes, step=LANES)
 
 
 @kernel
 def survey(tiles, out):
-    """Set ``out`` (3, B) int64 to the total, the least and the largest load of each trial.
+    """Set ``out`` (3, K W) int64 to the total, the least and the largest load of each lane.
 
     Tiles are int16, int32 or int64, ``N`` below ``2**15``; the totals fit int64. Return the largest
-    total and the largest load of all trials.
+    total and the largest load of all lanes.
     """
     W = tiles.shape[2]
     for k in range(tiles.shape[0]):
@@ -111,10 +79,7 @@ def _figures(rows, size, first, whole, real):
         for row, result in enumerate(ratios(load(total), highest, highest_after, *units, size)):
             real.store((row, first + b), result)
 
-    B, count = moved.shape[0], lanes(np.float64)
-    together = B - B % count
-    fori(together, lambda b: trials(b, count), step=count)
-    fori(B, lambda b: trials(b, 1), start=together)
+    each_register(moved.shape[0], np.float64, trials)
 
 
 @kernel

@@ -32,9 +32,6 @@ from ..shared.vectors import concatenate, lanes, maximum, minimum, select, split
 
 # The most networks of a square.
 SIDE = 16
-# Where the rows of a square take up to so many bytes, those of the next one are fetched meanwhile:
-# 0.8 of the time of loads that are in no cache. The processor fetches longer rows by itself.
-FETCHED_BYTES = 2**13
 
 
 def _bitwise_or(a, b):
@@ -61,11 +58,6 @@ def _copy_tile(rows, tiles, t, place, workspace, bits_seen, to_tile):
         networks = [start + N * r for r in range(side)]
         nodes = [(t * N + place[minimum(i + c, N - 1)]) * W + w for c in range(along)]
 
-        def fetch_next():
-            for network in networks:
-                source.prefetch(network + N * side, along, to_write=not to_tile)
-
-        cond(N * side <= FETCHED_BYTES // rows.itemsize, fetch_next)
         if not to_tile:
             square = transpose([tiles.load(node, side).astype(narrow) for node in nodes])
             parts = [split(row, along) for row in square]

@@ -4,11 +4,8 @@ So programs whose coefficients are written in decimals are solved exactly, in in
 """
 
 import numpy as np
-from numba import types
 
 from ..shared.compiling import inlined, kernel
-from ..shared.tracing import fori, traced
-from ..shared.vectors import maximum, minimum
 
 EXACT, DIGITS, RANGE = 0, 1, 2
 MAX_INT64 = 2**63 - 1
@@ -67,17 +64,3 @@ def scale(rows, numerators, decimals, codes):
                 break
             numerators[r, w] *= TENS[zeros]
             remaining -= size * TENS[zeros]
-
-
-@traced(returns=types.UniTuple(types.int64, 2))
-def _extremes(values):
-    def join(i, least, largest):
-        return minimum(least, values[i]), maximum(largest, values[i])
-
-    return fori(values.shape[0], join, 0, 0)
-
-
-@kernel
-def extremes(values):
-    """Return min(0, least) and max(0, largest) of ``values`` (n,) int64."""
-    return _extremes(values)

@@ -14,13 +14,14 @@ first item through all items split off it to NIL, so that one failed test strike
 their queues.
 """
 
+import numpy as np
 from numba import types
 
-from ..shared.compiling import inlined
 from ..shared.figures import total_and_extremes
 from ..shared.interrupts import interrupted, long_kernel, new_meter
-from ..shared.sums import subset_sum, tabulate_subset_sums
-from ..shared.tracing import traced
+from ..shared.sums import sum_of_subset, tabulate_subset_sums
+from ..shared.tracing import cond, fori, traced, while_loop
+from ..shared.vectors import maximum, minimum, select
 
 # Kinds of the pairs (kind, u, v) of a plan of fault-tolerant DEM (More-Wu section 2.2): u and v
 # exchange, u sends v its pegs or v registers its holes, pegs are levelled, v pays u its holes.
@@ -35,22 +36,37 @@ def _append(pool, p, item):
     """Put an item at the tail of processor p's queue."""
     _, _, _, holder, before, after, _ = pool
     last = before[p]
-    holder[item] = p
-    before[item] = last
-    after[item] = p
-    after[last] = item
-    before[p] = item
+    holder[item], before[item], after[item] = p, last, p
+    after[last] = before[p] = item
 
 
 def _unlink(pool, item):
     """Take an item out of its queue, if it is in one, and link it to itself."""
     _, _, _, _, before, after, _ = pool
-    previous = before[item]
-    following = after[item]
-    after[previous] = following
-    before[following] = previous
-    before[item] = item
-    after[item] = item
+    previous, following = before[item], after[item]
+    after[previous], before[following] = following, previous
+    before[item] = after[item] = item
+
+
+@traced(returns=types.int64)
+def _begin(pool, load, work, problem, spare, size):
+    """Begin a program of ``size`` sequences: empty queues, no tests made; return the spare items.
+
+    ``spare`` becomes a stack of all items that are none of the processors' and sequences' own.
+    """
+    _, _, _, _, before, after, _ = pool
+    first = load.shape[0] + size
+
+    def empty(p):
+        before[p] = after[p] = p
+        load[p] = work[problem, p] = 0
+
+    def fill(item):
+        spare[item - first] = item
+
+    fori(load.shape[0], empty)
+    fori(spare.shape[0], fill, start=first)
+    return spare.shape[0] - first
 
 
 @traced()
@@ -58,87 +74,53 @@ def _hand_out(pool, load, passed, x, tests, p):
     """Put all tests of sequence x at the tail of processor p's queue, as one item."""
     sequence, low, high, _, _, _, chain = pool
     item = load.shape[0] + x
-    sequence[item] = x
-    low[item] = 0
-    high[item] = tests
-    chain[item] = NIL
+    sequence[item], low[item], high[item], chain[item] = x, 0, tests, NIL
     passed[x] = 0
     load[p] = load[p] + tests
     _append(pool, p, item)
 
 
-@traced()
-def _send(pool, item, target):
-    """Move an item from its queue to the tail of another."""
-    _unlink(pool, item)
-    _append(pool, target, item)
-
-
-@traced()
-def _leave(pool, item):
-    """Take an item out of its queue."""
-    _unlink(pool, item)
-
-
-@traced()
 def _send_part(pool, item, tests, part, target, P):
     """Split the last ``tests`` off an item, as the item ``part``, and send them alone."""
     sequence, low, high, _, _, _, chain = pool
     x, end = sequence[item], high[item]
     first = x + P
     high[item] = end - tests
-    sequence[part] = x
-    low[part] = end - tests
-    high[part] = end
-    chain[part] = chain[first]
-    chain[first] = part
+    sequence[part], low[part], high[part] = x, end - tests, end
+    chain[part], chain[first] = chain[first], part
     _append(pool, target, part)
 
 
-@traced()
-def _record(load, traffic, source, target, sent):
-    """Count tests that have been sent."""
-    load[source] = load[source] - sent
-    load[target] = load[target] + sent
-    traffic[source] = traffic[source] + sent
-    traffic[target] = traffic[target] + sent
-
-
-@traced(returns=types.int64)
-def _strike_out(pool, load, item):
-    """Take an item out of its queue, with its tests, and out of its chain; return the next one."""
-    _, low, high, holder, _, _, chain = pool
-    following, p = chain[item], holder[item]
-    load[p] = load[p] - (high[item] - low[item])
-    low[item] = high[item]
-    chain[item] = NIL
-    _unlink(pool, item)
-    return following
-
-
-@inlined
 def _amount(kind, u, v, load, pegs, holes):
     """Return (source, target, tests to send) for one pair; load, pegs, holes (P,) are in tests."""
-    amount = 0
-    if kind == EXCHANGE:
-        if load[u] < load[v]:
-            u, v = v, u
-        amount = (load[u] - load[v]) >> 1
-    elif kind == REGISTER:
-        pegs[v] = load[u] - load[v]
-        holes[v] = max(0, -pegs[v])
-        amount = max(0, pegs[v])
-    elif kind == SHIFT:
-        if pegs[u] < pegs[v]:
-            u, v = v, u
-        amount = min((pegs[u] - pegs[v]) >> 1, load[u] - holes[u])
-    else:
-        u, v = v, u
-        amount = holes[u]
-    return u, v, amount
+
+    def exchange():
+        u_sends = load[u] >= load[v]
+        source, target = select(u_sends, u, v), select(u_sends, v, u)
+        return source, target, (load[source] - load[target]) >> 1
+
+    def register():
+        difference = load[u] - load[v]
+        pegs[v] = difference
+        holes[v] = maximum(-difference, 0)
+        return u, v, maximum(difference, 0)
+
+    def shift():
+        u_sends = pegs[u] >= pegs[v]
+        source, target = select(u_sends, u, v), select(u_sends, v, u)
+        half = (pegs[source] - pegs[target]) >> 1
+        return source, target, minimum(half, load[source] - holes[source])
+
+    def repay():
+        return v, u, holes[v]
+
+    def others():
+        return cond(kind == SHIFT, shift, repay)
+
+    return cond(kind == EXCHANGE, exchange, lambda: cond(kind == REGISTER, register, others))
 
 
-@inlined
+@traced(returns=types.UniTuple(types.int64, 2))
 def _balance(pool, spare, spares, pairs, by_row, load, traffic, pegs, holes):
     """Carry the plan's ``pairs`` (K, 3) out; return (spare items, tests moved over links).
 
@@ -147,34 +129,120 @@ def _balance(pool, spare, spares, pairs, by_row, load, traffic, pegs, holes):
     ``spare`` is a stack of ``spares`` items; load, traffic, pegs, holes (P,) are in tests.
     """
     _, low, high, _, before, _, _ = pool
-    moved = 0
-    for k in range(pairs.shape[0]):
+
+    def carry_out(k, spares, moved):
         kind = pairs[k, 0]
         source, target, amount = _amount(kind, pairs[k, 1], pairs[k, 2], load, pegs, holes)
-        if amount == 0:
-            continue
-        remaining = amount
-        while remaining > 0 and before[source] != source:
+
+        def send(remaining, spares, _):
             item = before[source]
             tests = high[item] - low[item]
-            if tests <= remaining:
-                _send(pool, item, target)
-                remaining -= tests
-            elif by_row:
-                spares -= 1
-                _send_part(pool, item, remaining, spare[spares], target, load.size)
-                remaining = 0
-            else:
-                break
+
+            def send_whole():
+                _unlink(pool, item)
+                _append(pool, target, item)
+                return remaining - tests, spares
+
+            def split():
+                _send_part(pool, item, remaining, spare[spares - 1], target, load.shape[0])
+                return remaining * 0, spares - 1
+
+            def send_some():
+                return cond(by_row, split, lambda: (remaining, spares))
+
+            is_whole = tests <= remaining
+            return *cond(is_whole, send_whole, send_some), is_whole
+
+        remaining, spares, _ = while_loop(
+            lambda remaining, _, going: going & (remaining > 0) & (before[source] != source),
+            send, amount, spares, amount > 0,
+        )  # fmt: skip
         sent = amount - remaining
-        _record(load, traffic, source, target, sent)
-        moved += sent
-        if kind == REGISTER:
+        for sums, change in ((load, (-sent, sent)), (traffic, (sent, sent))):
+            sums[source] = sums[source] + change[0]
+            sums[target] = sums[target] + change[1]
+
+        def set_pegs():
             pegs[target] = sent
-        elif kind == SHIFT:
-            pegs[source] -= sent
-            pegs[target] += sent
-    return spares, moved
+
+        def shift_pegs():
+            pegs[source] = pegs[source] - sent
+            pegs[target] = pegs[target] + sent
+
+        cond((kind == REGISTER) & (amount > 0), set_pegs)
+        cond(kind == SHIFT, shift_pegs)
+        return spares, moved + sent
+
+    return fori(pairs.shape[0], carry_out, spares, 0)
+
+
+@traced(returns=types.UniTuple(types.int64, 3))
+def _make_tests(pool, load, passed, ended, work, problem, tables, lower, b, best, argmin):
+    """Let every processor with an item make a test; return (sequences that ended, best, argmin).
+
+    ``ended`` (P,) receives these sequences: they failed, or passed all tests. ``best`` and
+    ``argmin`` are the incumbent's cost and number. What is found out is known to the other
+    processors only after this unit.
+    """
+    sequence, low, high, _, _, after, _ = pool
+    R = tables.shape[1]
+
+    def test(p, count, next_best, next_argmin):
+        item = after[p]
+
+        def make():
+            x, row = sequence[item], low[item]
+            cost = sum_of_subset(tables, 0, x, lower)
+            short = sum_of_subset(tables, row, x, lower) < b[problem, maximum(row - 1, 0)]
+            fails = select(row > 0, short, (argmin >= 0) & (cost >= best))
+            work[problem, p] = work[problem, p] + 1
+            ended[count] = x
+
+            def succeed():
+                low[item] = row + 1
+                load[p] = load[p] - 1
+                passed[x] = passed[x] + 1
+                cond(row + 1 == high[item], lambda: _unlink(pool, item))
+                all_passed = passed[x] == R
+                is_first = (cost == next_best) & (x < next_argmin)
+                is_better = (next_argmin < 0) | (cost < next_best) | is_first
+                better = all_passed & is_better
+                return (
+                    count + all_passed.astype(np.int64),
+                    select(better, cost, next_best),
+                    select(better, x, next_argmin),
+                )
+
+            return cond(fails, lambda: (count + 1, next_best, next_argmin), succeed)
+
+        return cond(item == p, lambda: (count, next_best, next_argmin), make)
+
+    return fori(load.shape[0], test, 0, best, argmin)
+
+
+@traced(returns=types.int64)
+def _strike_out(pool, load, ended, count, spare, spares):
+    """Take all items of ``count`` sequences out of their queues; return how many are spare then."""
+    _, low, high, holder, _, _, chain = pool
+
+    def strike(item):
+        following, p = chain[item], holder[item]
+        load[p] = load[p] - (high[item] - low[item])
+        low[item] = high[item]
+        chain[item] = NIL
+        _unlink(pool, item)
+        return following
+
+    def strike_part(part, spares):
+        spare[spares] = part
+        return strike(part), spares + 1
+
+    def strike_sequence(k, spares):
+        part = strike(load.shape[0] + ended[k])
+        _, spares = while_loop(lambda part, _: part != NIL, strike_part, part, spares)
+        return [spares]
+
+    return fori(count, strike_sequence, spares)[0]
 
 
 @long_kernel
@@ -199,40 +267,26 @@ def simulate(first, rows, b, pairs, rules, workspace, figures):
         (B, P), the tests that each processor made.
     """
     tables, pool, spare, passed, (load, traffic, pegs, holes, ended) = workspace
-    sequence, low, high, _, before, after, _ = pool
     time, units, moved, balances, argmin, work = figures
     trigger, period, round_cost, unit_cost, by_row, central = rules
     B, R, n = rows.shape
-    P = load.size
-    lower = n // 2
-    size, meter = 1 << n, new_meter()
+    P, size, lower, meter = load.size, 1 << n, n // 2, new_meter()
     for problem in range(first, B):
         tabulate_subset_sums(rows, problem, tables)
-        for p in range(P):
-            before[p] = p
-            after[p] = p
-            load[p] = 0
-            work[problem, p] = 0
-        spares = 0
-        for item in range(P + size, spare.size):
-            spare[spares] = item
-            spares += 1
-        waiting = 0
-        best = 0
+        spares = _begin(pool, load, work, problem, spare, size)
+        # Sequences handed out, units and rounds of balancing so far, tests moved, the incumbent.
+        handed_out = unit = rounds = moves = best = 0
         arg = -1
         clock = 0.0
-        unit = 0
-        moves = 0
-        rounds = 0
         while True:
             if interrupted(meter, 8 * P):
                 return problem
             # Sequences are handed out: modulo the processors at the start, or to idle ones.
             p = 0
-            while waiting < size and (p < P or not central) and not interrupted(meter, 8):
+            while handed_out < size and (p < P or not central) and not interrupted(meter, 8):
                 if load[p & P - 1] == 0 or not central:
-                    _hand_out(pool, load, passed, waiting, R, p & P - 1)
-                    waiting += 1
+                    _hand_out(pool, load, passed, handed_out, R, p & P - 1)
+                    handed_out += 1
                 p += 1
             _, least, most = total_and_extremes(load)
             if most == 0:
@@ -251,42 +305,10 @@ def simulate(first, rows, b, pairs, rules, workspace, figures):
                 rounds += 1
                 _, _, busiest = total_and_extremes(traffic)
                 clock += round_cost + unit_cost * busiest
-            # What fails or passes in this unit is known to the others from the next one on.
-            dead = 0
-            next_best = best
-            next_arg = arg
-            for p in range(P):
-                item = after[p]
-                if item == p:
-                    continue
-                work[problem, p] += 1
-                x = sequence[item]
-                test = low[item]
-                cost = subset_sum(tables, 0, x, lower)
-                total = subset_sum(tables, test, x, lower)
-                if total < b[problem, test - 1] if test > 0 else arg >= 0 and cost >= best:
-                    ended[dead] = x
-                    dead += 1
-                    continue
-                low[item] = test + 1
-                load[p] -= 1
-                if test + 1 == high[item]:
-                    _leave(pool, item)
-                passed[x] += 1
-                if passed[x] == R:
-                    if next_arg < 0 or cost < next_best or (cost == next_best and x < next_arg):
-                        next_best = cost
-                        next_arg = x
-                    ended[dead] = x
-                    dead += 1
-            for k in range(dead):
-                part = _strike_out(pool, load, P + ended[k])
-                while part != NIL:
-                    spare[spares] = part
-                    spares += 1
-                    part = _strike_out(pool, load, part)
-            best = next_best
-            arg = next_arg
+            count, best, arg = _make_tests(
+                pool, load, passed, ended, work, problem, tables, lower, b, best, arg
+            )
+            spares = _strike_out(pool, load, ended, count, spare, spares)
             clock += 1.0
             unit += 1
         time[problem] = clock

@@ -22,9 +22,9 @@ from numba import types
 
 from ..shared.compiling import inlined
 from ..shared.interrupts import interrupted, long_kernel, new_meter
-from ..shared.philox import GROUP, draw_blocks, draw_side_by_side, round_keys, trial_rounds
+from ..shared.philox import GROUP, draw_blocks, draw_side_by_side
 from ..shared.tracing import traced
-from ..shared.views import flat, row
+from ..shared.views import flat
 from ..shared.wide_products import wide_product
 
 # Blocks of a strip, 2 KiB of words. With 32 blocks a word takes 1.2 times as long, with 128 0.98.
@@ -178,20 +178,19 @@ def draw_tiles(keys, start, law, table, out):
     # The cipher draws GROUP trials or more at once, those of several narrow tiles if necessary.
     together = max(1, GROUP // W)
     V = max(together * W, GROUP)
-    high = np.empty(V, np.uint64)
-    low = np.empty(V, np.uint64)
+    loads = flat(out)
+    trials = np.empty(V, np.uint64)
     words = np.empty(4 * V, np.uint64)
     meter = new_meter()
     for first in range(0, K, together):
         for v in range(V):
-            trial_rounds(keys, np.uint64(start + first * W + v), v, high, low)
+            trials[v] = start + first * W + v
         for node in range(N):
             i = node % block_loads
             if i == 0 and not interrupted(meter, 16 * V):
-                draw_side_by_side(keys, np.uint64(node // block_loads + 1), high, low, words)
+                draw_side_by_side(keys, np.uint64(node // block_loads + 1), trials, words)
             for k in range(first, min(first + together, K)):
-                loads = row(out, k)
-                place = np.uint64(node * W)
+                place = np.uint64((k * N + node) * W)
                 # Where the trials' word i begins, or the word that number i is a half of.
                 source = np.uint64(4 * i // block_loads * V + (k - first) * W)
                 if table is None:
@@ -204,11 +203,3 @@ def draw_tiles(keys, start, law, table, out):
                         c = _cell(table, word)
                         loads[place + w] = T(table.first[c] + np.int64(word & table.mask[c]))
     return out.size
-
-
-def words(keys, start, out):
-    """Fill ``out`` (B, n) uint64 with the first words of the trials ``start, start + 1, ..``."""
-    draw_rows(keys, start, Law(None, None, None), None, out)
-
-
-__all__ = ["Law", "Table", "draw_rows", "draw_tiles", "round_keys", "words"]

@@ -9,12 +9,8 @@ Loads are not negative, so that the sum of two signed ones fits their dtype with
 ones are exchanged without a sum, up to the dtype's largest value.
 
 The functions take two registers, or two numbers, of one dtype inside ``traced`` functions.
-``exchange_numbers`` and ``measured_exchange`` are the same for numbers in kernels.
 """
 
-from numba import types
-
-from .tracing import traced
 from .vectors import absolute, maximum, minimum, select
 
 
@@ -69,15 +65,3 @@ def exchange_by_halves(a, b):
 def links(bits, bit):
     """Return both ends of all links along a bit of ``bits``; of (2, 1) they are (0, 2), (1, 3)."""
     return [(r, r | 1 << bit) for r in range(1 << bits) if not r >> bit & 1]
-
-
-@traced(returns=lambda a, b: types.UniTuple(a, 2))
-def exchange_numbers(a, b):
-    """Return two loads after the exchange."""
-    return exchange(a, b)
-
-
-@traced(returns=lambda a, b: types.UniTuple(a, 3))
-def measured_exchange(a, b):
-    """Return two loads after the exchange, and the units that moved, in the loads' dtype."""
-    return exchange_and_count(a, b)

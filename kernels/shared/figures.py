@@ -14,7 +14,7 @@ import numpy as np
 from numba import types
 
 from .tracing import fori, traced
-from .vectors import maximum, minimum
+from .vectors import is_traced, maximum, minimum
 
 
 def ratios(total, largest_before, largest_after, moved, local, size):
@@ -35,15 +35,18 @@ def ratios(total, largest_before, largest_after, moved, local, size):
     return before, after, cost, locality
 
 
-@traced(returns=types.UniTuple(types.float64, 4))
-def ratios_of_one(total, largest_before, largest_after, moved, local, size):
-    """Return what ``ratios`` does, as four numbers, for one network of integers up to int64."""
-    numbers = total, largest_before, largest_after, moved, local, size
-    as_int64 = [
-        number.astype(np.int64) if hasattr(number, "astype") else np.int64(number)
-        for number in numbers
-    ]
-    return ratios(*as_int64)
+@traced(returns=types.Tuple([types.int64] * 4 + [types.float64] * 4))
+def figures_of_one(before, after, moved, local, size):
+    """Return the figures of one network of integers, as numbers.
+
+    They are its largest less its least load before and after, ``moved``, ``local``, and what
+    ``ratios`` returns. ``before`` and ``after`` are (total, least, largest), all of int64.
+    """
+    (total, least, most), (_, least_after, most_after) = before, after
+    size = size.astype(np.int64) if is_traced(size) else np.int64(size)
+    whole = most - least, most_after - least_after, moved, local
+    numbers = *whole, *ratios(total, most, most_after, moved, local, size)
+    return numbers if is_traced(moved) else [number.item() for number in numbers]
 
 
 @traced(returns=types.UniTuple(types.int64, 3))

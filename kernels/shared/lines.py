@@ -20,7 +20,7 @@ float64. Results are rows, too: registers with a lane for each line, or numbers.
 from typing import Any, NamedTuple
 
 from .medians import middle
-from .tracing import fori
+from .tracing import cond, fori
 from .vectors import absolute, lane, maximum, minimum, reduce_lanes, select, spread
 
 # Real flows up to this part of the line's total count as 0. Sums are compensated, so that only the
@@ -29,13 +29,14 @@ NOISE = 4 * 2.0**-52
 
 
 class Ring(NamedTuple):
-    """What a bundle of rings needs besides: ``rows``, workspace for flows, as ``middle`` has it."""
+    """What a bundle needs besides whose lines may be rings."""
 
-    rows: Any  # Rows, medians.rows_needed(k) of them
+    rows: Any  # Rows, medians.rows_needed(k) of them, workspace for flows, as ``middle`` has it
     comparators: Any  # (C, 2), of which those from ``first`` to before ``last`` are of k values
     first: Any
     last: Any
     in_registers: bool
+    is_ring: Any  # whether lines are rings of 3 or more nodes, not chains
 
 
 def _add(total, errors, value):
@@ -126,12 +127,20 @@ def balance(rows, k, outs, flow_outs=(), *, ring=None, resident=None, quotas=Non
         All of ``outs``, maybe ``rows`` among them, receive the quotas, which are the loads
         afterwards; all of ``flow_outs`` the flows, that from node i to the next one in row i.
     ring : Ring, optional
-        With it lines are rings of 3 or more nodes, else chains.
+        Without it lines are chains.
     resident : (before, after), Rows, optional
         ``before`` holds the least load of each node so far, ``after`` receives the new one.
     quotas : Rows, optional
         The loads afterwards, if they are not those of the rule above.
     """
+    if ring and ring.is_ring is not True:
+        options = {"resident": resident, "quotas": quotas}
+        in_ring = ring._replace(is_ring=True)
+        return cond(
+            ring.is_ring,
+            lambda: balance(rows, k, outs, flow_outs, ring=in_ring, **options),
+            lambda: balance(rows, k, outs, flow_outs, **options),
+        )
     total, average, remainder = (total_of(rows, k), 0, 0) if quotas else _quotas(rows, k)
     zero = spread(0, total)
     real = total.dtype.kind == "f"

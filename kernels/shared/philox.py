@@ -79,25 +79,12 @@ def draw_blocks(keys, numbers, trials, count, words):
 
 
 @traced()
-def trial_rounds(keys, trial, place, high, low):
-    """Set ``high[place]`` and ``low[place]`` to a trial's part in its blocks after two rounds.
+def draw_side_by_side(keys, number, trials, words):
+    """Write block ``number`` of W ``trials`` to ``words`` (4 W,): all their words a, then b, c, d.
 
-    The words c and d of the counter are 0. So after two rounds a and b depend on the block's
-    number alone, d on the trial alone, as ``low``, and c is ``high`` ^ a number of the block's.
+    W is at least ``GROUP``.
     """
-    high[place], low[place] = wide_product(trial ^ keys[0, 0], MULTIPLIER_0)
-
-
-@traced()
-def draw_side_by_side(keys, number, high, low, words):
-    """Write block ``number`` of W trials to ``words`` (4 W,): word a of all trials, then b, c, d.
-
-    ``high``, ``low`` (W,) are what ``trial_rounds`` set for the trials; W is at least ``GROUP``.
-    """
-    W = high.shape[0]
-    high_0, low_0 = wide_product(number, MULTIPLIER_0)
-    high_1, b = wide_product(high_0 ^ keys[0, 1], MULTIPLIER_1)
-    a, c = high_1 ^ keys[1, 0], low_0 ^ keys[1, 1]
+    W = trials.shape[0]
 
     def group(w):
         # The last group ends with the last trial, and may draw some trials once more.
@@ -105,9 +92,9 @@ def draw_side_by_side(keys, number, high, low, words):
         starts = [w + LANES * i for i in range(TOGETHER)]
         blocks = []
         for at in starts:
-            d = low.load(at)
-            blocks.append([spread(a, d), spread(b, d), high.load(at) ^ c, d])
-        for at, block in zip(starts, _rounds(blocks, keys, 2), strict=True):
+            b = trials.load(at)
+            blocks.append([spread(number, b), b, spread(0, b), spread(0, b)])
+        for at, block in zip(starts, _rounds(blocks, keys, 0), strict=True):
             for i, word in enumerate(block):
                 words.store(i * W + at, word)
 

@@ -32,7 +32,10 @@ def tabulate_subset_sums(rows, p, tables):
                     tables[half, r, filled + i] = tables[half, r, i] + value
 
 
-@traced(returns=types.int64)
-def subset_sum(tables, row, pattern, lower):
+def sum_of_subset(tables, row, pattern, lower):
     """Return the sum of the coefficients of a row in a pattern, which has ``lower`` lower bits."""
     return tables[0, row, pattern >> lower] + tables[1, row, pattern & ((1 << lower) - 1)]
+
+
+# The same for kernels.
+subset_sum = traced(returns=types.int64)(sum_of_subset)

@@ -40,7 +40,7 @@ class State(NamedTuple):
 
 @kernel
 def put(state, t, v):
-    """Put a task to a node, from where it is; either may be NONE."""
+    """Move task t to node v, from the node where it is; either may be NONE, no node at all."""
     u = state.node[t]
     if u != NONE:
         state.node[t] = NONE
@@ -52,12 +52,16 @@ def put(state, t, v):
 
 @kernel
 def _count(state, t, u, sign):
-    """Add what a task brings to a node, or take it away; the task itself is at none."""
+    """Add what task t brings to node u (``sign`` 1), or subtract it (-1).
+
+    Meanwhile ``state.node[t]`` is NONE, so that t itself is no user or neighbour there.
+    """
     state.load[u] += sign * state.size[t]
     state.memory[u] += sign * state.own[t]
     if state.working[t] > 0:
         peak = max(state.peak[u], state.working[t])
         if sign < 0 and peak == state.working[t]:
+            # It may have been the only one with so much: the largest of the others is searched.
             peak = 0
             for s in range(state.node.size):
                 if state.node[s] == u and state.working[s] > peak:

@@ -244,12 +244,14 @@ def fori(stop, body, *carried, start=0, step=1):
 
 
 def each_register(count, dtype, body):
-    """Run ``body(at, size)`` for the elements from ``at`` on, ``size`` of ``count`` at a time.
+    """Run ``body(at, size)`` on each ``size`` of ``count`` elements, those from ``at`` on.
 
-    ``count`` is a multiple of a register's lanes, which is ``size`` then, or both are 1.
+    ``size`` is a register's lanes, or 1 for what does not fill a register.
     """
     size = lanes(dtype)
-    cond(count == 1, lambda: body(0, 1), lambda: fori(count, lambda at: body(at, size), step=size))
+    whole = count - count % size
+    fori(whole, lambda at: body(at, size), step=size)
+    fori(count, lambda at: body(at, 1), start=whole)
 
 
 def while_loop(test, body, *carried):

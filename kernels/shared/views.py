@@ -26,36 +26,27 @@ def _first(_typing, array):
     return types.CPointer(array.dtype)(array), generate
 
 
-def flat(array):
-    """Return a C-ordered array of any shape as (n,), without reference counts; None stays None."""
-    return None if array is None else array.reshape(-1)
+def flat(array, number=None):
+    """Return a C-ordered array, or ``array[number]``, as (n,), without reference counts.
+
+    None stays None.
+    """
+    part = array if array is None or number is None else array[number]
+    return None if part is None else part.reshape(-1)
 
 
 @overload(flat)
-def _compiled_flat(array):
-    if array == types.none:
-        return lambda array: None
-    return lambda array: carray(_first(array), array.size)  # type: ignore[call-arg]
+def _compiled_flat(array, number=None):
+    def whole(array, number=None):
+        return carray(_first(array), array.size)  # type: ignore[call-arg]
 
-
-def row(array, number):
-    """Return ``array[number]`` of a C-ordered array of two or more axes as (n,), without counts.
-
-    Of None the result is None.
-    """
-    return None if array is None else array[number].reshape(-1)
-
-
-@overload(row)
-def _compiled_row(array, number):
-    if array == types.none:
-        return lambda array, number: None
-
-    def compiled(array, number):
+    def row(array, number=None):
         width = array.size // max(1, array.shape[0])
         return carray(_first(array), array.size)[number * width : (number + 1) * width]  # type: ignore[call-arg]
 
-    return compiled
+    if array == types.none:
+        return lambda array, number=None: None
+    return row if isinstance(number, types.Integer) else whole
 
 
 def overlap(a, b):

@@ -22,106 +22,51 @@ def _ordered(bits):
 
 
 @kernel
-def count(bits, dropped, weights, table, counts, used, limit):
-    """Count values in a hash table; return how many were counted and how many slots are in use.
+def count(bits, dropped, weights, table, first, counts, used, limit):
+    """Count values; return how many were counted and how many bins are in use.
 
     ``bits`` (n,) int64 are the bits of the values, and ``weights`` (n,) int64 their weights, or
-    (1,) one for all. ``table`` (2**k,) int64 has the keys and ``counts`` (2**k,) int64 their
-    counts, of which ``used`` are above 0. Counting stops before a new key if ``limit`` slots are in
-    use.
+    (1,) one for all. ``table`` (2**k,) int64 has the keys of a hash table and ``counts`` (2**k,)
+    int64 their counts, of which ``used`` are above 0; or it is None, and ``counts`` are a row of
+    bins from the key ``first`` on. Counting stops before a new key if ``limit`` bins are in use,
+    and before a key outside the row.
     """
     # Unsigned slots, so that numba skips its check for negative indices, a quarter of the time.
-    mask, one = np.uint64(table.size - 1), np.uint64(1)
+    size, one = np.uint64(counts.size), np.uint64(1)
     for i in range(bits.size):
         key = _ordered(bits[i]) >> dropped
-        # Fibonacci hashing; the product of 31 and 32 bits does not overflow.
-        slot = np.uint64((((key ^ (key >> 32)) & 0x7FFFFFFF) * 0x9E3779B1) >> 20) & mask
-        while table[slot] != key and counts[slot] > 0:
-            slot = (slot + one) & mask
+        if table is None:
+            slot = np.uint64(key - first)
+            if slot >= size:
+                return i, used
+        else:
+            # Fibonacci hashing; the product of 31 and 32 bits does not overflow.
+            hashed = ((key ^ (key >> 32)) & 0x7FFFFFFF) * 0x9E3779B1
+            slot = np.uint64(hashed >> 20) & (size - one)
+            while table[slot] != key and counts[slot] > 0:
+                slot = (slot + one) & (size - one)
         before = counts[slot]
         if before == 0:
             if used == limit:
                 return i, used
             used += 1
-            table[slot] = key
+            if table is not None:
+                table[slot] = key
         counts[slot] = before + weights[i if weights.size > 1 else 0]
     return bits.size, used
 
 
 @kernel
-def count_in_row(bits, dropped, weights, first, counts, used, limit):
-    """Count values in a row of bins; return how many were counted and how many bins are in use.
+def entries(table, first, counts, keys, key_counts):
+    """Set ``keys`` and ``key_counts`` (used + 1,) to those of the bins; the last is scratch.
 
-    The arguments are those of ``count``; ``counts[i]`` is the count of the key ``first + i``.
-    Counting also stops before a key outside the row.
-    """
-    size = np.uint64(counts.size)
-    for i in range(bits.size):
-        slot = np.uint64((_ordered(bits[i]) >> dropped) - first)
-        if slot >= size:
-            return i, used
-        before = counts[slot]
-        if before == 0:
-            if used == limit:
-                return i, used
-            used += 1
-        counts[slot] = before + weights[i if weights.size > 1 else 0]
-    return bits.size, used
-
-
-@kernel
-def ends(bits):
-    """Return the least and the largest key, with no bit dropped, of values ``bits`` (n,), n > 0."""
-    low = high = _ordered(bits[0])
-    for i in range(bits.size):
-        key = _ordered(bits[i])
-        low = min(low, key)
-        high = max(high, key)
-    return low, high
-
-
-@kernel
-def fewest_dropped(keys, least, most):
-    """Return how many bits to drop, at least ``least``, so that ``most`` bins suffice for all keys.
-
-    ``keys`` (n,) int64, with no bit dropped, are sorted.
-    """
-    dropped = least
-    while True:
-        bins = np.int64(keys.size > 0)
-        for i in range(1, keys.size):
-            bins += np.int64((keys[i] ^ keys[i - 1]) >> dropped != 0)
-        if bins <= most:
-            return dropped
-        dropped += 1
-
-
-@kernel
-def entries(table, counts, keys, key_counts):
-    """Set ``keys`` and ``key_counts`` (used + 1,) to those of a hash table; the last is scratch.
-
-    Free slots are written too, and overwritten by the next: without a branch, which would be taken
-    for half of the slots, this takes a third of the time.
-    """
-    last = keys.size - 1
-    j = np.int64(0)
-    for slot in range(table.size):
-        place = min(j, last)
-        keys[place] = table[slot]
-        key_counts[place] = counts[slot]
-        j += np.int64(counts[slot] > 0)
-
-
-@kernel
-def entries_in_row(first, counts, keys, key_counts):
-    """Set ``keys`` and ``key_counts`` (used + 1,) to those of a row of bins; the last is scratch.
-
-    It takes a third of the time of ``numpy.flatnonzero``.
+    Free bins are written too, and overwritten by the next: without a branch, which would be taken
+    for half of them, this takes a third of the time.
     """
     last = keys.size - 1
     j = np.int64(0)
     for slot in range(counts.size):
         place = min(j, last)
-        keys[place] = first + slot
+        keys[place] = first + slot if table is None else table[slot]
         key_counts[place] = counts[slot]
         j += np.int64(counts[slot] > 0)

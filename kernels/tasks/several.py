@@ -7,15 +7,7 @@ import numpy as np
 
 from ..shared.compiling import kernel
 from ..shared.interrupts import interrupted, long_kernel, new_meter
-from ..shared.tasklists import (
-    NONE,
-    UNREACHED,
-    aim,
-    candidates,
-    fullest,
-    transfer,
-    value_after,
-)
+from ..shared.tasklists import NONE, UNREACHED, aim, candidates, fullest, transfer, value_after
 
 # Tasks of each of two nodes whose subsets are tried: 2**10 sums a node.
 SUBSET_TASKS = 10

@@ -13,7 +13,7 @@ from ..shared.medians import rows_needed
 from ..shared.proportions import set_quotas
 from ..shared.rows import Rows
 from ..shared.send_first import Sending, rows_to_send
-from ..shared.tracing import cond, fori, traced
+from ..shared.tracing import fori, traced
 from ..shared.vectors import maximum, minimum
 
 # Columns of ``axes``, as in ``kernels/dde/networks.py``: the axis' number, the length of its lines,
@@ -67,18 +67,13 @@ def _balance_axis(
             sending = Sending(workspace, sending_at, line, k, changed)
             flow_outs.append(sending.pending)
 
-        def of_chain():
-            return lines.balance(line, k, [line], flow_outs, quotas=quotas)
-
-        def of_ring():
-            rows = Rows(workspace, ring_at, 1, 1)
-            ring = lines.Ring(rows, comparators, axes[s, FIRST], axes[s, LAST], False)
-            return lines.balance(line, k, [line], flow_outs, ring=ring, quotas=quotas)
-
-        if comparators is None:
-            line_units, line_rounds = of_chain()
-        else:
-            line_units, line_rounds = cond(axes[s, IS_RING] != 0, of_ring, of_chain)
+        ring = None
+        if comparators is not None:
+            rows, is_ring = Rows(workspace, ring_at, 1, 1), axes[s, IS_RING] != 0
+            ring = lines.Ring(rows, comparators, axes[s, FIRST], axes[s, LAST], False, is_ring)
+        line_units, line_rounds = lines.balance(
+            line, k, [line], flow_outs, ring=ring, quotas=quotas
+        )
         if sending:
             line_rounds = sending.send(Rows(least, b * N + first, stride, 1))
         return [lines.add_units(units, line_units), maximum(rounds, line_rounds)]

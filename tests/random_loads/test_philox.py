@@ -11,6 +11,7 @@ from numba import config
 from numba.core.registry import cpu_target
 
 from fastlb.accelerate import kernels
+from fastlb.random_loads.distributions import round_keys
 
 SEEDS = [0, 1, 1995, 2**64 - 1, 2**64, 0x1234567890ABCDEF1234567890ABCDEF, 2**128 - 1]
 STARTS = [0, 1, 2**32, 2**63 - 4]
@@ -31,14 +32,14 @@ def philox():
 @pytest.mark.parametrize("start", STARTS)
 def test_words_are_numpys(philox, seed, start):
     out = np.empty((3, 9), np.uint64)
-    philox.words(philox.round_keys(seed), start, out)
+    philox.draw_rows(round_keys(seed), start, philox.Law(None, None, None), None, out)
     assert np.array_equal(out, numpy_words(seed, start, 3, 9))
 
 
 @pytest.mark.parametrize("size", SIZES)
 def test_words_of_any_number(philox, size):
     out = np.empty((2, size), np.uint64)
-    philox.words(philox.round_keys(7), 5, out)
+    philox.draw_rows(round_keys(7), 5, philox.Law(None, None, None), None, out)
     assert np.array_equal(out, numpy_words(7, 5, 2, size))
 
 
@@ -52,7 +53,7 @@ def law(philox, kind, span):
 @pytest.mark.parametrize("span", [1, 2, 2001, 2**32 - 1, 2**32])
 def test_small_ranges_take_a_32_bit_number_a_node(philox, size, span):
     out = np.empty((2, size), np.int64)
-    philox.draw_rows(philox.round_keys(7), 5, law(philox, "halves", span), None, out)
+    philox.draw_rows(round_keys(7), 5, law(philox, "halves", span), None, out)
     numbers = numpy_words(7, 5, 2, size).view(np.uint32)[:, :size]
     assert out.tolist() == [[number * span >> 32 for number in row] for row in numbers.tolist()]
 
@@ -61,7 +62,7 @@ def test_small_ranges_take_a_32_bit_number_a_node(philox, size, span):
 @pytest.mark.parametrize("span", [1, 2001, 2**32 + 1, 2**63 - 1])
 def test_large_ranges_take_a_word_a_node(philox, size, span):
     out = np.empty((2, size), np.int64)
-    philox.draw_rows(philox.round_keys(7), 5, law(philox, "words", span), None, out)
+    philox.draw_rows(round_keys(7), 5, law(philox, "words", span), None, out)
     words = numpy_words(7, 5, 2, size)
     assert out.tolist() == [[word * span >> 64 for word in row] for row in words.tolist()]
 
@@ -75,7 +76,7 @@ def values_law(philox, values, bits):
 @pytest.mark.parametrize("bits", [8, 16, 32, 64])
 def test_given_values_are_picked_by_a_word_a_node(philox, size, bits):
     out, values = np.empty((3, size), np.int64), [7, 0, 2 ** min(bits, 63) - 1, 5, 5]
-    philox.draw_rows(philox.round_keys(7), 5, values_law(philox, values, bits), None, out)
+    philox.draw_rows(round_keys(7), 5, values_law(philox, values, bits), None, out)
     words = numpy_words(7, 5, 3, size).tolist()
     assert out.tolist() == [[values[word * 5 >> 64] for word in row] for row in words]
 
@@ -84,7 +85,7 @@ def test_given_values_are_picked_by_a_word_a_node(philox, size, bits):
 @pytest.mark.parametrize("bits", [8, 16, 32, 64])
 def test_tiles_hold_the_given_values_of_the_rows(philox, dtype, bits):
     most = min(np.iinfo(dtype).max, 2 ** min(bits, 63) - 1)
-    keys, drawn = philox.round_keys(3), values_law(philox, [7, 0, most, most - 1, 5], bits)
+    keys, drawn = round_keys(3), values_law(philox, [7, 0, most, most - 1, 5], bits)
     for nodes in (1, 5, 8):
         rows, tiles = np.empty((96, nodes), np.int64), np.empty((2, nodes, 48), dtype)
         philox.draw_rows(keys, 2**40, drawn, None, rows)
@@ -93,7 +94,7 @@ def test_tiles_hold_the_given_values_of_the_rows(philox, dtype, bits):
 
 
 def test_rows_do_not_depend_on_where_they_begin(philox):
-    keys = philox.round_keys(3)
+    keys = round_keys(3)
     whole, part = np.empty((9, 21), np.int64), np.empty((4, 21), np.int64)
     thousand = law(philox, "halves", 1000)
     philox.draw_rows(keys, 0, thousand, None, whole)
@@ -105,7 +106,7 @@ def test_rows_do_not_depend_on_where_they_begin(philox):
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
 @pytest.mark.parametrize("nodes", [1, 3, 4, 7, 8, 9, 20])
 def test_tiles_hold_the_rows(philox, kind, dtype, nodes):
-    keys, drawn = philox.round_keys(2**70 + 5), law(philox, kind, 2001)
+    keys, drawn = round_keys(2**70 + 5), law(philox, kind, 2001)
     for width in (16, 48):
         rows, tiles = np.empty((2 * width, nodes), np.int64), np.empty((2, nodes, width), dtype)
         philox.draw_rows(keys, 2**40, drawn, None, rows)
@@ -122,7 +123,7 @@ def test_tables_are_searched_by_a_word_a_node(philox, size):
     guide = np.full(2**10 + 1, len(thresholds), np.int32)
     guide[:-1] = np.searchsorted(thresholds, np.arange(2**10, dtype=np.uint64) << shift, "right")
     table = philox.Table(thresholds, first, mask, guide, shift)
-    keys, nothing = philox.round_keys(7), philox.Law(None, None, None)
+    keys, nothing = round_keys(7), philox.Law(None, None, None)
     rows, tiles = np.empty((32, size), np.int64), np.empty((2, size, 16), np.int64)
     philox.draw_rows(keys, 5, nothing, table, rows)
     philox.draw_tiles(keys, 5, nothing, table, tiles)
@@ -139,7 +140,8 @@ def test_words_of_plainer_processors_are_the_same_and_cached_apart(tmp_path):
         "import json, numpy as np; from fastlb.accelerate import kernels, watching_compilation\n"
         "p = kernels('random.loads'); out, names = np.empty((2, 300), np.uint64), []\n"
         "with watching_compilation(lambda name, begins: names.append(name)):\n"
-        "    p.words(p.round_keys(9), 4, out)\n"
+        "    keys = kernels('shared.philox').round_keys(9)\n"
+        "    p.draw_rows(keys, 4, p.Law(None, None, None), None, out)\n"
         "compiled = 'fastlb.kernels.random.loads.draw_rows' in names\n"
         "print(json.dumps([compiled, out.tolist()]))"
     )

@@ -8,14 +8,14 @@ from fastlb.exchange import loads
 
 
 @pytest.mark.parametrize("dtype", [np.int16, np.int32, np.int64])
-@pytest.mark.parametrize("K, N, W, B", [(3, 5, 16, 40), (2, 1, 96, 180), (1, 40, 80, 80)])
-def test_totals_and_extremes_of_lanes(K, N, W, B, dtype):
+@pytest.mark.parametrize("K, N, W", [(3, 5, 16), (2, 1, 96), (1, 40, 80)])
+def test_totals_and_extremes_of_lanes(K, N, W, dtype):
     top = min(np.iinfo(dtype).max, 2**57)
     tiles = np.random.default_rng(N).integers(0, top, (K, N, W), endpoint=True).astype(dtype)
     tiles[0, :, 3] = top
-    out = np.full((3, B), -1)
+    out = np.full((3, K * W), -1)
     result = kernels("layout.figures").survey(tiles, out)
-    rows = tiles.transpose(0, 2, 1).reshape(K * W, N)[:B].astype(np.int64)
+    rows = tiles.transpose(0, 2, 1).reshape(K * W, N).astype(np.int64)
     assert np.array_equal(out, [rows.sum(axis=1), rows.min(axis=1), rows.max(axis=1)])
     assert result == (out[0].max(), out[2].max())
 

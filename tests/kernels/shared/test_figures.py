@@ -5,15 +5,20 @@ import pytest
 
 from fastlb.exchange.figures import figures, figures_of_one
 from fastlb.exchange.loads import Survey
+from fastlb.kernels.shared import figures as shared
 from fastlb.kernels.shared.compiling import kernel
-from fastlb.kernels.shared.figures import ratios_of_one
 
-NAMES = "initial_imbalance", "imbalance", "cost", "locality"
+NAMES = (
+    *("initial_difference", "difference", "moved", "local"),
+    *("initial_imbalance", "imbalance", "cost", "locality"),
+)
 
 
 @kernel
-def ratios(total, before, after, moved, local, size):
-    return ratios_of_one(total, before, after, moved, local, size)
+def of_one(total, before, after, moved, local, size):
+    return shared.figures_of_one(
+        (total, 0 * total, before), (total, 0 * total, after), moved, local, size
+    )
 
 
 @pytest.mark.parametrize("top", [3, 1000, 2**63 - 1])
@@ -25,7 +30,7 @@ def test_figures_of_one_network(top):
     surveys = (Survey(total, 0 * total, largest) for largest in (before, after))
     expected = figures(*surveys, 24, moved, local)
     for b, row in enumerate(numbers.tolist()):
-        result = ratios(*row, 24)
+        result = of_one(*row, 24)
         if row[0] or not any(row):
             assert result == tuple(expected[name][b] for name in NAMES)
             one = figures_of_one(row[0], (0, row[1]), (0, row[2]), 24, *row[3:])
