@@ -256,8 +256,8 @@ def _waiting(before: Integers, after: Integers, gates: int) -> Waiting:
     if certain < len(before):
         raise DeadlockError(
             "flows must not run in a circle of nodes that all wait for load to send on, got "
-            f"{len(before) - certain} transfers that wait for themselves: balance by dde or dem, "
-            "or plan with minimax_flow"
+            f"{len(before) - certain} transfers that wait for themselves: plan with minimax_flow, "
+            "whose transfers wait for those before them on their route alone"
         )
     return Waiting(before, after, gates, heads, tails)
 
