@@ -139,7 +139,7 @@ def _search(graph, arcs, nodes, workspace, target, beta, arrived, slack, spare):
         )
         arrived += moved
         progress = moved > 0
-    return min(arrived, target), beta, raises, before, short, rho
+    return min(arrived, target), beta, raises, side, before, short, rho
 
 
 @traced(returns=types.UniTuple(types.int64, 2))
