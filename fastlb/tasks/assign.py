@@ -12,6 +12,7 @@ from .assignment import Assignment, as_loads
 from .assignments import AssignmentBatch
 from .coupled import MOST_PROVEN, assign_coupled, prove
 from .free import assign_free
+from .limited import assign_limited
 from .paths import Paths, direct_paths, shortest_paths
 from .reading import read_problems
 
@@ -169,15 +170,22 @@ def _assign(problem: Problem, plan: Plan | None) -> Assignment:
         owner, paths = _with_few_moves(problem, lambda aim: assign_along(problem, plan, aim))
         return _judged(problem, owner, paths, "")
     owner, _ = _with_few_moves(problem, lambda aim: (_free(problem, aim), None))
+    if problem.max_moves is not None and not _is_enough(problem, owner) and problem.allows(owner):
+        owner = assign_limited(problem, owner)
     proof = ""
     few = np.count_nonzero(problem.movable) <= MOST_PROVEN
-    if few and not (problem.allows(owner) and max(problem.work(owner)) <= problem.aim):
+    if few and not _is_enough(problem, owner):
         owner, proof = prove(problem, owner)
     if problem.topology is None:
         paths = direct_paths(problem.owner, owner)
     else:
         paths = shortest_paths(problem.owner, owner, problem.topology)
     return _judged(problem, owner, paths, proof)
+
+
+def _is_enough(problem: Problem, owner: Integers) -> bool:
+    """Tell whether owners keep all limits, and no load is above the aim."""
+    return problem.allows(owner) and bool(max(problem.work(owner)) <= problem.aim)
 
 
 def _free(problem: Problem, aim: Fraction) -> Integers:
