@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _Paths = TypeVar("_Paths")
 # Aims tried until few enough tasks move.
-HALVINGS = 24
+HALVINGS = 16
 
 
 class AssignOptions(TypedDict, total=False):

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from .units import Integers
 
 # Largest loads aimed at: the range is halved so many times.
-AIMS = 16
+AIMS = 12
+# Steps spent on exchanges within a number of moves, and those of a task.
+STEPS, STEPS_OF_A_TASK = 2**20, 32
 
 
 class _Places(NamedTuple):
@@ -60,22 +62,32 @@ class _Search:
         self.bounded = problem.memory is not None and problem.memory.limit is not None
         self.slowness, self.effort = problem.slowness, steps_for(problem)
         self.enough = coupling.caps(problem.aim)
+        # Nothing reads or changes the state where memory does not count.
+        self.unbounded = coupling.state(problem.owner)
 
     def rank(self, owner: Integers) -> tuple[Fraction, int]:
         """Return the largest load by weight, and how many tasks moved."""
-        loads = np.zeros(self.problem.nodes, np.int64)
-        np.add.at(loads, owner, self.coupling.size)
-        pairs = zip(loads.tolist(), self.problem.weights, strict=True)
-        largest = max(Fraction(amount) / w for amount, w in pairs if w)
-        return largest, int(np.count_nonzero(owner != self.problem.owner))
+        moved = int(np.count_nonzero(owner != self.problem.owner))
+        return self.largest(self._loads(owner)), moved
+
+    def largest(self, loads: Integers) -> Fraction:
+        """Return the largest load by weight, in units."""
+        weights = self.problem.weights
+        if self.problem.weights_are_equal:
+            return Fraction(int(loads.max())) / weights[0]
+        pairs = zip(loads.tolist(), weights, strict=True)
+        return max(Fraction(amount) / w for amount, w in pairs if w)
 
     def descended(self, owner: Integers, exchanges: bool) -> Integers:
         """Return owners after steps that lower the fullest node most."""
         remaining = self.most - self.rank(owner)[1]
         at = self._places(owner)
+        effort = self.effort
+        if exchanges:
+            effort = np.int64(STEPS + STEPS_OF_A_TASK * len(self.tasks))
         kernels("tasks.limited").descend(
             at.state, self.tasks, self.bounded, at.lists, self.size, self.origin, at.node, at.load,
-            self.enough, self.slowness, exchanges, np.int64(remaining), self.effort,
+            self.enough, self.slowness, exchanges, np.int64(remaining), effort,
         )  # fmt: skip
         return self._owner(owner, at)
 
@@ -83,16 +95,17 @@ class _Search:
         """Return the owners of the least largest load that few enough moves lead to."""
         start = self.problem.owner
         low, high = self.problem.bound, self.rank(start)[0] / self.coupling.per_one
-        best = owner
+        best, least = owner, self.rank(owner)[0]
         for _ in range(AIMS):
             middle = (low + high) / 2
-            at, cap = self._places(start), self.coupling.caps(middle)
+            at, cap = self._places(start), self.problem.caps(middle)
             kernels("tasks.limited").reach(
                 at.state, self.tasks, self.bounded, at.lists, self.size, at.node, at.load, cap,
                 self.slowness, np.int64(self.most), self.effort,
             )  # fmt: skip
-            result = self._owner(start, at)
-            best = min(best, result, key=self.rank)
+            largest = self.largest(at.load)
+            if largest < least:
+                best, least = self._owner(start, at), largest
             if ((at.load <= cap) | (self.slowness == 0)).all():
                 high = middle
             else:
@@ -100,11 +113,16 @@ class _Search:
         return best
 
     def _places(self, owner: Integers) -> _Places:
-        node, load = owner[self.tasks], np.zeros(self.problem.nodes, np.int64)
-        np.add.at(load, owner, self.coupling.size)
+        node, load = owner[self.tasks], self._loads(owner)
         movable = np.ones(len(node), dtype=bool)
         lists = kernels("tasks.exchange").new_lists(self.size, node, movable, len(load))
-        return _Places(self.coupling.state(owner), lists, node, load)
+        state = self.coupling.state(owner) if self.bounded else self.unbounded
+        return _Places(state, lists, node, load)
+
+    def _loads(self, owner: Integers) -> Integers:
+        loads = np.zeros(self.problem.nodes, np.int64)
+        np.add.at(loads, owner, self.coupling.size)
+        return loads
 
     def _owner(self, owner: Integers, at: _Places) -> Integers:
         result = owner.copy()

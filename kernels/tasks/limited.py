@@ -52,8 +52,8 @@ def descend(
                 _go(state, tasks, bounded, lists, size, node, load, k, home)
                 moves += 1
             v, going, back, change, steps = _best_step(
-                state, tasks, bounded, lists, size, origin, node, load, slowness, u, exchanges,
-                moves,
+                state, tasks, bounded, lists, size, origin, load, slowness, u, exchanges, moves,
+                effort,
             )  # fmt: skip
             effort -= steps
             if interrupted(meter, 4 * steps):
@@ -75,7 +75,7 @@ def descend(
 
 @kernel
 def _best_step(
-    state, tasks, bounded, lists, size, origin, node, load, slowness, u, exchanges, moves
+    state, tasks, bounded, lists, size, origin, load, slowness, u, exchanges, moves, effort
 ):
     """Return the step that lowers node u most: where to, the task, one for it or NONE.
 
@@ -99,7 +99,7 @@ def _best_step(
         if v == NONE or v == u or slowness[v] == 0 or (place >= 0 and v == emptiest):
             continue
         # Where both would be equal by weight is below any step.
-        if (load[u] + load[v]) / (1 / slowness[u] + 1 / slowness[v]) >= best:
+        if (load[u] + load[v]) / (1 / slowness[u] + 1 / slowness[v]) >= best or steps > effort:
             continue
         t = lists.longest[u]
         s = lists.longest[v]
@@ -117,6 +117,8 @@ def _best_step(
                 back = s
                 while back != NONE and (load[v] + size[t] - size[back]) * slowness[v] < best:
                     steps += 1
+                    if steps > effort:
+                        break
                     both = change + _change(origin, back, v, u)
                     value = _larger(load, slowness, u, v, size[t] - size[back])
                     fits = value < best and both <= moves
