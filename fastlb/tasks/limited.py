@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from .units import Integers
 
 # Largest loads aimed at: the range is halved so many times.
-AIMS = 12
+AIMS = 10
 # Steps spent on exchanges within a number of moves, and those of a task.
-STEPS, STEPS_OF_A_TASK = 2**20, 32
+STEPS, STEPS_OF_A_TASK = 2**20, 8
 
 
 class _Places(NamedTuple):
@@ -45,8 +45,7 @@ def assign_limited(problem: Problem, owner: Integers) -> Integers:
     results = [owner]
     if problem.allows(problem.owner):
         results += [search.descended(problem.owner, exchanges=False), search.reached(owner)]
-        results.append(search.descended(problem.owner, exchanges=True))
-    improved = [search.descended(result, exchanges=True) for result in results[:3]]
+    improved = [search.descended(result, exchanges=True) for result in results]
     return min([*results, *improved], key=search.rank)
 
 

@@ -150,8 +150,19 @@ def reach(state, tasks, bounded, lists, size, node, load, cap, slowness, moves, 
         best_v = NONE
         best_task = NONE
         best_back = NONE
+        widest = np.int64(0)
+        for v in range(N):
+            if v != u and slowness[v] > 0:
+                widest = max(widest, cap[v] - load[v])
         t = lists.longest[u]
         while t != NONE and (best_task == NONE or size[t] >= excess):
+            following = lists.shorter[t]
+            # Without limits of memory the following one fits where this one does.
+            shorter = not bounded and following != NONE and size[following] >= excess
+            if size[t] > widest or shorter:
+                steps += 1
+                t = following
+                continue
             # The node that has least room for it, but enough.
             target = NONE
             for v in range(N):
@@ -164,7 +175,7 @@ def reach(state, tasks, bounded, lists, size, node, load, cap, slowness, moves, 
             steps += N
             if target != NONE:
                 best_v, best_task = target, t
-            t = lists.shorter[t]
+            t = following
         amount = np.int64(0)
         longest = np.int64(0)
         if best_task != NONE:
