@@ -13,6 +13,7 @@ from .assignments import AssignmentBatch
 from .coupled import MOST_PROVEN, assign_coupled, prove
 from .free import assign_free
 from .limited import assign_limited
+from .memory import fits_nowhere
 from .paths import Paths, direct_paths, shortest_paths
 from .reading import read_problems
 
@@ -261,7 +262,10 @@ def _judged(problem: Problem, owner: Integers, paths: Paths, proof: str) -> Assi
     loads = problem.loads(owner)
     largest = Fraction(max(problem.work(owner, loads)))
     if problem.over_memory(owner):
-        status = proof or "stuck"
+        memory, usable = problem.memory, problem.slowness > 0
+        assert memory is not None
+        impossible = fits_nowhere(memory, problem.owner, problem.movable, usable)
+        status = proof or ("infeasible" if impossible else "stuck")
     else:
         status = "optimal" if proof == "optimal" or largest <= problem.bound else "feasible"
     owner.flags.writeable = False

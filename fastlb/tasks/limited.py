@@ -36,9 +36,10 @@ def assign_limited(problem: Problem, owner: Integers) -> Integers:
 
     From where tasks are: by the steps that lower the fullest node most, and by fewest moves to the
     least largest load that can be reached so; then by improving the better of these, and of
-    ``owner``, which keeps all limits, by steps and exchanges.
+    ``owner``, which keeps all limits, by steps and exchanges. Where
+    messages or homes have a price, the owners are returned as they are.
     """
-    coupling = couple(problem if problem.coupled else replace(problem, memory=None, edges=None))
+    coupling = couple(problem if problem.coupled else _without_tasks(problem))
     if not coupling.by_size:
         return owner
     search = _Search(problem, coupling)
@@ -49,25 +50,30 @@ def assign_limited(problem: Problem, owner: Integers) -> Integers:
     return min([*results, *improved], key=search.rank)
 
 
+def _without_tasks(problem: Problem) -> Problem:
+    """Return a problem whose state is empty, for kernels that do not look at it."""
+    sizes, owner, movable = problem.sizes[:0], problem.owner[:0], problem.movable[:0]
+    return replace(problem, sizes=sizes, owner=owner, movable=movable, memory=None, edges=None)
+
+
 class _Search:
     """Steps within the moves that a problem allows."""
 
     def __init__(self, problem: Problem, coupling: Coupling) -> None:
         assert problem.max_moves is not None
         self.problem, self.coupling, self.most = problem, coupling, problem.max_moves
+        self.bounded = problem.coupled
         order = problem.falling
-        self.tasks = order[problem.movable[order] & (coupling.size[order] > 0)]
-        self.size, self.origin = coupling.size[self.tasks], problem.owner[self.tasks]
-        self.bounded = problem.memory is not None and problem.memory.limit is not None
+        self.tasks = order[problem.movable[order] & (problem.units[order] > 0)]
+        self.size, self.origin = problem.units[self.tasks], problem.owner[self.tasks]
         self.slowness, self.effort = problem.slowness, steps_for(problem)
-        self.enough = coupling.caps(problem.aim)
-        # Nothing reads or changes the state where memory does not count.
-        self.unbounded = coupling.state(problem.owner)
+        self.enough = problem.caps(problem.aim)
+        self.empty = None if self.bounded else coupling.state(problem.owner[:0])
 
     def rank(self, owner: Integers) -> tuple[Fraction, int]:
         """Return the largest load by weight, and how many tasks moved."""
         moved = int(np.count_nonzero(owner != self.problem.owner))
-        return self.largest(self._loads(owner)), moved
+        return self.largest(self.problem.unit_loads(owner)), moved
 
     def largest(self, loads: Integers) -> Fraction:
         """Return the largest load by weight, in units."""
@@ -93,7 +99,7 @@ class _Search:
     def reached(self, owner: Integers) -> Integers:
         """Return the owners of the least largest load that few enough moves lead to."""
         start = self.problem.owner
-        low, high = self.problem.bound, self.rank(start)[0] / self.coupling.per_one
+        low, high = self.problem.bound, self.rank(start)[0] / self.problem.scale.per_one
         best, least = owner, self.rank(owner)[0]
         for _ in range(AIMS):
             middle = (low + high) / 2
@@ -112,16 +118,11 @@ class _Search:
         return best
 
     def _places(self, owner: Integers) -> _Places:
-        node, load = owner[self.tasks], self._loads(owner)
+        node, load = owner[self.tasks], self.problem.unit_loads(owner)
         movable = np.ones(len(node), dtype=bool)
         lists = kernels("tasks.exchange").new_lists(self.size, node, movable, len(load))
-        state = self.coupling.state(owner) if self.bounded else self.unbounded
+        state = self.coupling.state(owner) if self.bounded else self.empty
         return _Places(state, lists, node, load)
-
-    def _loads(self, owner: Integers) -> Integers:
-        loads = np.zeros(self.problem.nodes, np.int64)
-        np.add.at(loads, owner, self.coupling.size)
-        return loads
 
     def _owner(self, owner: Integers, at: _Places) -> Integers:
         result = owner.copy()
