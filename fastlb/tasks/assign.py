@@ -122,7 +122,8 @@ def assign_tasks(
         the links of its topology to lower the largest load further; links of limited capacity
         carry no more than the plan sends. It cannot be combined with limits or prices.
     max_moves : int, optional
-        The most tasks that may change their node.
+        The most tasks that may change their node. Where more would be needed to come to the aim,
+        the moves that lower the largest load most are searched for; an exchange is two.
 
     Returns
     -------

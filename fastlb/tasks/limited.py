@@ -34,10 +34,10 @@ class _Places(NamedTuple):
 def assign_limited(problem: Problem, owner: Integers) -> Integers:
     """Return the best owners (T,) that steps within ``max_moves`` lead to.
 
-    From where tasks are: by the steps that lower the fullest node most, and by fewest moves to the
-    least largest load that can be reached so; then by improving the better of these, and of
-    ``owner``, which keeps all limits, by steps and exchanges. Where
-    messages or homes have a price, the owners are returned as they are.
+    Tasks go from where they are in two ways: by the steps that lower the fullest node most, and by
+    the longest tasks that fit, for the least largest load that so few moves reach. The results, and
+    ``owner``, which keeps all limits, are then improved by steps and exchanges. Where messages or
+    homes have a price, ``owner`` is returned as it is.
     """
     coupling = couple(problem if problem.coupled else _without_tasks(problem))
     if not coupling.by_size:
@@ -67,13 +67,13 @@ class _Search:
         self.tasks = order[problem.movable[order] & (problem.units[order] > 0)]
         self.size, self.origin = problem.units[self.tasks], problem.owner[self.tasks]
         self.slowness, self.effort = problem.slowness, steps_for(problem)
-        self.enough = problem.caps(problem.aim)
+        self.enough, self.aim = problem.caps(problem.aim), problem.aim * problem.scale.per_one
         self.empty = None if self.bounded else coupling.state(problem.owner[:0])
 
     def rank(self, owner: Integers) -> tuple[Fraction, int]:
-        """Return the largest load by weight, and how many tasks moved."""
+        """Return the largest load by weight, no less than the aim, and how many tasks moved."""
         moved = int(np.count_nonzero(owner != self.problem.owner))
-        return self.largest(self.problem.unit_loads(owner)), moved
+        return max(self.largest(self.problem.unit_loads(owner)), self.aim), moved
 
     def largest(self, loads: Integers) -> Fraction:
         """Return the largest load by weight, in units."""
@@ -99,7 +99,7 @@ class _Search:
     def reached(self, owner: Integers) -> Integers:
         """Return the owners of the least largest load that few enough moves lead to."""
         start = self.problem.owner
-        low, high = self.problem.bound, self.rank(start)[0] / self.problem.scale.per_one
+        low, high = self.problem.aim, self.rank(start)[0] / self.problem.scale.per_one
         best, least = owner, self.rank(owner)[0]
         for _ in range(AIMS):
             middle = (low + high) / 2

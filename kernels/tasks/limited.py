@@ -1,4 +1,4 @@
-"""As low a largest load as few moves give: single tasks that go, and exchanges, which are two moves.
+"""As low a largest load as few moves give, by single tasks that go and exchanges, of two moves.
 
 Tasks are numbered by falling size: number k is ``tasks[k]`` of the state, which keeps the memory of
 nodes where that is ``bounded``; sizes alone make up the work. See ``kernels/shared/taskstate.py``
@@ -89,14 +89,15 @@ def _best_step(
     best = load[u] * slowness[u]
     emptiest = NONE
     for v in range(N):
-        if slowness[v] > 0 and v != u:
-            if emptiest == NONE or load[v] * slowness[v] < load[emptiest] * slowness[emptiest]:
-                emptiest = v
+        if slowness[v] == 0 or v == u:
+            continue
+        if emptiest == NONE or load[v] * slowness[v] < load[emptiest] * slowness[emptiest]:
+            emptiest = np.int64(v)
     steps = np.int64(2 * N)
     # The emptiest node comes first, then all others by number.
     for place in range(-1, N):
         v = emptiest if place < 0 else np.int64(place)
-        if v == NONE or v == u or slowness[v] == 0 or (place >= 0 and v == emptiest):
+        if emptiest == NONE or v == u or slowness[v] == 0 or place == emptiest:
             continue
         # Where both would be equal by weight is below any step.
         if (load[u] + load[v]) / (1 / slowness[u] + 1 / slowness[v]) >= best or steps > effort:
@@ -133,8 +134,9 @@ def _best_step(
 def reach(state, tasks, bounded, lists, size, node, load, cap, slowness, moves, effort):
     """Bring all loads to their caps (N,) with few moves, as far as that works.
 
-    That of the largest excess gives first. Of its tasks that fit a node, the shortest that is no
-    shorter than the excess goes, or else the longest; an exchange does if it takes off more a move.
+    The node of the largest excess gives first. Of its tasks that fit a node, the shortest that is
+    no shorter than the excess goes, or else the longest; or tasks are exchanged if that takes off
+    more a move.
     ``lists``, ``node`` (K,), ``load`` (N,) and the state change. Return how many of the ``moves``
     and of the ``effort`` remain.
     """
@@ -169,9 +171,9 @@ def reach(state, tasks, bounded, lists, size, node, load, cap, slowness, moves, 
                 room = cap[v] - load[v] - size[t]
                 if v == u or slowness[v] == 0 or room < 0:
                     continue
-                if target == NONE or room < cap[target] - load[target] - size[t]:
-                    if _fits(state, tasks, bounded, t, NONE, v):
-                        target = v
+                nearer = target == NONE or room < cap[target] - load[target] - size[t]
+                if nearer and _fits(state, tasks, bounded, t, NONE, v):
+                    target = v
             steps += N
             if target != NONE:
                 best_v, best_task = target, t

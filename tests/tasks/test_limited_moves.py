@@ -34,10 +34,10 @@ def drawn(seed: int) -> dict[str, Any]:
     return problem
 
 
-@pytest.mark.parametrize("seed", range(32))
+@pytest.mark.parametrize("seed", range(16))
 def test_single_moves_one_after_the_other_are_no_better(seed: int) -> None:
     problem = drawn(seed)
-    for most in (0, 1, 2, 3, 5, 8, 13):
+    for most in (1, 2, 4, 9):
         twin = oracle.Problem(**problem, max_moves=most)
         sizes, owner, nodes, *_ = problem.values()
         options = {name: problem[name] for name in list(problem)[3:]}
@@ -52,11 +52,11 @@ def test_tasks_of_vt() -> None:
     sizes, owner = tasks_of_vt()
     twin = oracle.Problem(sizes.tolist(), owner.tolist(), 16)
     largest = []
-    for most in range(0, 46, 3):
+    for most in range(0, 46, 5):
         a = lb.assign_tasks(sizes, owner, 16, max_moves=most)
         assert a.verify()
         assert len(a.moves) <= most
-        if most <= 15:
+        if most <= 10:
             assert a.largest <= oracle.greedy(twin, most)
         largest.append(a.largest)
     assert all(more <= fewer for fewer, more in pairwise(largest))
@@ -67,8 +67,8 @@ def test_tasks_of_vt() -> None:
     assert few[2] < 1030
 
 
-def test_a_move_of_a_few_is_the_best() -> None:
-    """All owners that differ in one place, or in two, are tried."""
+def test_one_move_is_the_best_one() -> None:
+    """All owners that differ in one place are tried."""
     draws = np.random.default_rng(9)
     sizes, owner = draws.integers(1, 100, 20), draws.integers(0, 2, 20)
     loads = np.bincount(owner, sizes, 3)
@@ -82,16 +82,13 @@ def test_a_move_of_a_few_is_the_best() -> None:
     assert lb.assign_tasks(sizes, owner, 3, max_moves=1).largest == best
 
 
-def test_an_exchange_counts_two_moves() -> None:
-    # Node 0 has 9 + 8, node 1 has 9 + 7 pinned tasks and longer ones to exchange.
-    sizes = [12, 8, 10, *[1] * 20]
-    owner = [0, 0, 1, *[0] * 10, *[1] * 10]
-    movable = [True, False, True, *[False] * 20]
-    movable[3:20:1] = [False] * 17
-    a = lb.assign_tasks(sizes, owner, 2, movable=movable, max_moves=1)
-    assert a.moves == []
-    a = lb.assign_tasks(sizes, owner, 2, movable=movable, max_moves=2)
-    assert a.largest == 28
+@pytest.mark.parametrize("most", [0, 1, 2, 3, 6, 16, 20])
+def test_an_exchange_counts_two_moves(most: int) -> None:
+    # Moving one task makes it worse; each exchange takes 2 off the 32 that are the difference.
+    sizes, owner = np.repeat([102, 100], 16), np.repeat([0, 1], 16)
+    a = lb.assign_tasks(sizes, owner, 2, max_moves=most)
+    assert a.verify()
+    assert a.largest == 1632 - 2 * min(most // 2, 8)
 
 
 def test_many_tasks_with_a_limit() -> None:
@@ -111,6 +108,6 @@ def test_many_tasks_with_a_limit() -> None:
 
 def test_slack_ends_the_steps() -> None:
     sizes, owner = tasks_of_vt()
-    a = lb.assign_tasks(sizes, owner, 16, max_moves=30, slack=0.2)
+    a = lb.assign_tasks(sizes, owner, 16, max_moves=25, slack=0.2)
     assert a.largest <= 1.2 * a.bound
     assert len(a.moves) < 20
