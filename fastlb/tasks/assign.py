@@ -172,12 +172,13 @@ def _assign(problem: Problem, plan: Plan | None) -> Assignment:
         owner, paths = _with_few_moves(problem, lambda aim: assign_along(problem, plan, aim))
         return _judged(problem, owner, paths, "")
     owner, _ = _with_few_moves(problem, lambda aim: (_free(problem, aim), None))
-    if problem.max_moves is not None and not _is_enough(problem, owner) and problem.allows(owner):
-        owner = assign_limited(problem, owner)
     proof = ""
     few = np.count_nonzero(problem.movable) <= MOST_PROVEN
     if few and not _is_enough(problem, owner):
         owner, proof = prove(problem, owner)
+    limited = problem.max_moves is not None and not proof and problem.allows(owner)
+    if limited and not _is_enough(problem, owner):
+        owner = assign_limited(problem, owner)
     if problem.topology is None:
         paths = direct_paths(problem.owner, owner)
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -39,8 +38,8 @@ def assign_limited(problem: Problem, owner: Integers) -> Integers:
     ``owner``, which keeps all limits, are then improved by steps and exchanges. Where messages or
     homes have a price, ``owner`` is returned as it is.
     """
-    coupling = couple(problem if problem.coupled else _without_tasks(problem))
-    if not coupling.by_size:
+    coupling = couple(problem) if problem.coupled else None
+    if coupling is not None and not coupling.by_size:
         return owner
     search = _Search(problem, coupling)
     results = [owner]
@@ -50,25 +49,17 @@ def assign_limited(problem: Problem, owner: Integers) -> Integers:
     return min([*results, *improved], key=search.rank)
 
 
-def _without_tasks(problem: Problem) -> Problem:
-    """Return a problem whose state is empty, for kernels that do not look at it."""
-    sizes, owner, movable = problem.sizes[:0], problem.owner[:0], problem.movable[:0]
-    return replace(problem, sizes=sizes, owner=owner, movable=movable, memory=None, edges=None)
-
-
 class _Search:
     """Steps within the moves that a problem allows."""
 
-    def __init__(self, problem: Problem, coupling: Coupling) -> None:
+    def __init__(self, problem: Problem, coupling: Coupling | None) -> None:
         assert problem.max_moves is not None
         self.problem, self.coupling, self.most = problem, coupling, problem.max_moves
-        self.bounded = problem.coupled
         order = problem.falling
         self.tasks = order[problem.movable[order] & (problem.units[order] > 0)]
         self.size, self.origin = problem.units[self.tasks], problem.owner[self.tasks]
         self.slowness, self.effort = problem.slowness, steps_for(problem)
         self.enough, self.aim = problem.caps(problem.aim), problem.aim * problem.scale.per_one
-        self.empty = None if self.bounded else coupling.state(problem.owner[:0])
 
     def rank(self, owner: Integers) -> tuple[Fraction, int]:
         """Return the largest load by weight, no less than the aim, and how many tasks moved."""
@@ -91,7 +82,7 @@ class _Search:
         if exchanges:
             effort = np.int64(STEPS + STEPS_OF_A_TASK * len(self.tasks))
         kernels("tasks.limited").descend(
-            at.state, self.tasks, self.bounded, at.lists, self.size, self.origin, at.node, at.load,
+            at.state, self.tasks, at.lists, self.size, self.origin, at.node, at.load,
             self.enough, self.slowness, exchanges, np.int64(remaining), effort,
         )  # fmt: skip
         return self._owner(owner, at)
@@ -105,7 +96,7 @@ class _Search:
             middle = (low + high) / 2
             at, cap = self._places(start), self.problem.caps(middle)
             kernels("tasks.limited").reach(
-                at.state, self.tasks, self.bounded, at.lists, self.size, at.node, at.load, cap,
+                at.state, self.tasks, at.lists, self.size, at.node, at.load, cap,
                 self.slowness, np.int64(self.most), self.effort,
             )  # fmt: skip
             largest = self.largest(at.load)
@@ -121,7 +112,7 @@ class _Search:
         node, load = owner[self.tasks], self.problem.unit_loads(owner)
         movable = np.ones(len(node), dtype=bool)
         lists = kernels("tasks.exchange").new_lists(self.size, node, movable, len(load))
-        state = self.coupling.state(owner) if self.bounded else self.empty
+        state = None if self.coupling is None else self.coupling.state(owner)
         return _Places(state, lists, node, load)
 
     def _owner(self, owner: Integers, at: _Places) -> Integers:

@@ -1,9 +1,9 @@
 """As low a largest load as few moves give, by single tasks that go and exchanges, of two moves.
 
-Tasks are numbered by falling size: number k is ``tasks[k]`` of the state, which keeps the memory of
-nodes where that is ``bounded``; sizes alone make up the work. See ``kernels/shared/taskstate.py``
-and ``kernels/shared/tasklists.py``. A task is moved while it is not at its ``origin`` (K,), so that
-a task that goes back gives a move back. ``K`` tasks, ``N`` nodes.
+Tasks are numbered by falling size: number k is ``tasks[k]`` of the state, which is None where no
+node has a limit of memory; then nothing of it is compiled. Sizes alone make up the work. A task is
+moved while it is not at its ``origin`` (K,), so that a task that goes back gives a move back. See
+``kernels/shared/taskstate.py`` and ``kernels/shared/tasklists.py``. ``K`` tasks, ``N`` nodes.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ from ..shared.taskstate import put
 
 @long_kernel
 def descend(
-    state, tasks, bounded, lists, size, origin, node, load, enough, slowness, exchanges, moves,
+    state, tasks, lists, size, origin, node, load, enough, slowness, exchanges, moves,
     effort,
 ):  # fmt: skip
     """Lower the fullest node, each time as far as one step does, within a number of moves.
@@ -46,13 +46,13 @@ def descend(
                 returns = place != home and slowness[home] > 0
                 if returns:
                     returns = (load[home] + size[k]) * slowness[home] < load[u] * slowness[u]
-                if not returns or not _fits(state, tasks, bounded, k, NONE, home):
+                if not returns or not _fits(state, tasks, k, NONE, home):
                     k += 1
                     continue
-                _go(state, tasks, bounded, lists, size, node, load, k, home)
+                _go(state, tasks, lists, size, node, load, k, home)
                 moves += 1
             v, going, back, change, steps = _best_step(
-                state, tasks, bounded, lists, size, origin, load, slowness, u, exchanges, moves,
+                state, tasks, lists, size, origin, load, slowness, u, exchanges, moves,
                 effort,
             )  # fmt: skip
             effort -= steps
@@ -63,9 +63,9 @@ def descend(
                 moves -= change
                 for t, w in ((going, v), (back, u)):
                     if t != NONE:
-                        _go(state, tasks, bounded, lists, size, node, load, t, w)
+                        _go(state, tasks, lists, size, node, load, t, w)
             elif place != NONE:
-                _go(state, tasks, bounded, lists, size, node, load, k, place)
+                _go(state, tasks, lists, size, node, load, k, place)
                 moves -= 1
             if not exchanges:
                 break
@@ -74,9 +74,7 @@ def descend(
 
 
 @kernel
-def _best_step(
-    state, tasks, bounded, lists, size, origin, load, slowness, u, exchanges, moves, effort
-):
+def _best_step(state, tasks, lists, size, origin, load, slowness, u, exchanges, moves, effort):
     """Return the step that lowers node u most: where to, the task, one for it or NONE.
 
     Then how many moves it takes, and the steps of the search. The node is NONE if there is none.
@@ -108,7 +106,7 @@ def _best_step(
             steps += 1
             change = _change(origin, t, u, v)
             value = _larger(load, slowness, u, v, size[t])
-            if value < best and change <= moves and _fits(state, tasks, bounded, t, NONE, v):
+            if value < best and change <= moves and _fits(state, tasks, t, NONE, v):
                 best_v, best_task, best_back, best_change, best = v, t, NONE, change, value
             if exchanges:
                 # Tasks for which u gives too little go by for all shorter t as well.
@@ -123,7 +121,7 @@ def _best_step(
                     both = change + _change(origin, back, v, u)
                     value = _larger(load, slowness, u, v, size[t] - size[back])
                     fits = value < best and both <= moves
-                    if fits and _fits(state, tasks, bounded, t, back, v):
+                    if fits and _fits(state, tasks, t, back, v):
                         best_v, best_task, best_back, best_change, best = v, t, back, both, value
                     back = lists.shorter[back]
             t = lists.shorter[t]
@@ -131,7 +129,7 @@ def _best_step(
 
 
 @long_kernel
-def reach(state, tasks, bounded, lists, size, node, load, cap, slowness, moves, effort):
+def reach(state, tasks, lists, size, node, load, cap, slowness, moves, effort):
     """Bring all loads to their caps (N,) with few moves, as far as that works.
 
     The node of the largest excess gives first. Of its tasks that fit a node, the shortest that is
@@ -160,7 +158,7 @@ def reach(state, tasks, bounded, lists, size, node, load, cap, slowness, moves, 
         while t != NONE and (best_task == NONE or size[t] >= excess):
             following = lists.shorter[t]
             # Without limits of memory the following one fits where this one does.
-            shorter = not bounded and following != NONE and size[following] >= excess
+            shorter = state is None and following != NONE and size[following] >= excess
             if size[t] > widest or shorter:
                 steps += 1
                 t = following
@@ -172,7 +170,7 @@ def reach(state, tasks, bounded, lists, size, node, load, cap, slowness, moves, 
                 if v == u or slowness[v] == 0 or room < 0:
                     continue
                 nearer = target == NONE or room < cap[target] - load[target] - size[t]
-                if nearer and _fits(state, tasks, bounded, t, NONE, v):
+                if nearer and _fits(state, tasks, t, NONE, v):
                     target = v
             steps += N
             if target != NONE:
@@ -192,14 +190,14 @@ def reach(state, tasks, bounded, lists, size, node, load, cap, slowness, moves, 
             steps += some
             if back == NONE or off > cap[v] - load[v] or min(off, excess) <= 2 * amount:
                 continue
-            if _fits(state, tasks, bounded, t, back, v):
+            if _fits(state, tasks, t, back, v):
                 best_v, best_task, best_back = v, t, back
                 amount = min(off, excess) // 2
         going = best_v != NONE
         if going:
             for t, v in ((best_task, best_v), (best_back, u)):
                 if t != NONE:
-                    _go(state, tasks, bounded, lists, size, node, load, t, v)
+                    _go(state, tasks, lists, size, node, load, t, v)
                     moves -= 1
         effort -= steps
         if interrupted(meter, 4 * steps):
@@ -225,17 +223,17 @@ def _change(origin, t, source, target):
 
 
 @kernel
-def _go(state, tasks, bounded, lists, size, node, load, t, v):
+def _go(state, tasks, lists, size, node, load, t, v):
     """Move a task to a node, in the state as well where memory counts."""
     transfer(lists, size, node, load, t, v)
-    if bounded:
+    if state is not None:
         put(state, tasks[t], v)
 
 
 @kernel
-def _fits(state, tasks, bounded, t, back, v):
+def _fits(state, tasks, t, back, v):
     """Tell whether two nodes keep their limits of memory if t goes to v, for one or NONE."""
-    if not bounded:
+    if state is None:
         return True
     u = state.node[tasks[t]]
     put(state, tasks[t], v)
