@@ -217,6 +217,7 @@ def _tasks(_: np.dtype[Any], many: bool) -> None:
     assign_tasks(sizes[:12], owner[:12], 2 + owner[:12].max())
     memory = TaskMemory(own=1, working=1, block=owner, block_bytes=dict.fromkeys(range(3), 5))
     limit, edges = len(sizes), [(0, 1, 2)]
+    assign_tasks(sizes, owner, 4, max_moves=1)
     assign_tasks(sizes, owner, 4, memory=memory, memory_limit=limit)
     assign_tasks(sizes, owner, 4, memory=memory, memory_limit=limit, edges=edges, price=1)
 

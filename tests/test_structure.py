@@ -32,7 +32,7 @@ FIRST_FAMILIES = {
     *("shared", "statistics"),
 }
 LATER_FAMILIES = {"connectivity", "experts", "rounds", "tasks", "weighted"}
-LIMITS = {"first": (10_700, 7_500), "later": (3_500, 2_500)}
+LIMITS = {"first": (10_700, 7_500), "later": (3_750, 2_700)}
 
 
 def name_of(path):

@@ -12,6 +12,8 @@ from .assignment import Assignment, as_loads
 from .assignments import AssignmentBatch
 from .coupled import MOST_PROVEN, assign_coupled, prove
 from .free import assign_free
+from .limited import assign_limited
+from .memory import fits_nowhere
 from .paths import Paths, direct_paths, shortest_paths
 from .reading import read_problems
 
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
 
 _Paths = TypeVar("_Paths")
 # Aims tried until few enough tasks move.
-HALVINGS = 24
+HALVINGS = 16
 
 
 class AssignOptions(TypedDict, total=False):
@@ -120,7 +122,8 @@ def assign_tasks(
         the links of its topology to lower the largest load further; links of limited capacity
         carry no more than the plan sends. It cannot be combined with limits or prices.
     max_moves : int, optional
-        The most tasks that may change their node.
+        The most tasks that may change their node. Where more would be needed to come to the aim,
+        the moves that lower the largest load most are searched for; an exchange is two.
 
     Returns
     -------
@@ -171,13 +174,21 @@ def _assign(problem: Problem, plan: Plan | None) -> Assignment:
     owner, _ = _with_few_moves(problem, lambda aim: (_free(problem, aim), None))
     proof = ""
     few = np.count_nonzero(problem.movable) <= MOST_PROVEN
-    if few and not (problem.allows(owner) and max(problem.work(owner)) <= problem.aim):
+    if few and not _is_enough(problem, owner):
         owner, proof = prove(problem, owner)
+    limited = problem.max_moves is not None and not proof and problem.allows(owner)
+    if limited and not _is_enough(problem, owner):
+        owner = assign_limited(problem, owner)
     if problem.topology is None:
         paths = direct_paths(problem.owner, owner)
     else:
         paths = shortest_paths(problem.owner, owner, problem.topology)
     return _judged(problem, owner, paths, proof)
+
+
+def _is_enough(problem: Problem, owner: Integers) -> bool:
+    """Tell whether owners keep all limits, and no load is above the aim."""
+    return problem.allows(owner) and bool(max(problem.work(owner)) <= problem.aim)
 
 
 def _free(problem: Problem, aim: Fraction) -> Integers:
@@ -253,7 +264,10 @@ def _judged(problem: Problem, owner: Integers, paths: Paths, proof: str) -> Assi
     loads = problem.loads(owner)
     largest = Fraction(max(problem.work(owner, loads)))
     if problem.over_memory(owner):
-        status = proof or "stuck"
+        memory, usable = problem.memory, problem.slowness > 0
+        assert memory is not None
+        impossible = fits_nowhere(memory, problem.owner, problem.movable, usable)
+        status = proof or ("infeasible" if impossible else "stuck")
     else:
         status = "optimal" if proof == "optimal" or largest <= problem.bound else "feasible"
     owner.flags.writeable = False

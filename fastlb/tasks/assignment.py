@@ -52,6 +52,7 @@ class Assignment:
         ``"optimal"``: no assignment within the limits has a smaller ``largest``, which is proven.
         ``"feasible"``: all limits hold. ``"stuck"``: a node holds more than its memory limit, and
         no way was found to change that. ``"infeasible"``: it is proven that there is none.
+        Of many tasks that is so where one alone, or all of them, are too much for the limits.
     """
 
     owner: Integers

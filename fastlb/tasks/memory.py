@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from .numbers import numbers
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
+
+    from .units import Integers
 
 NO_BLOCK = -1
 
@@ -111,6 +114,35 @@ def read_memory(memory: Any, limit: Any, tasks: int, nodes: int) -> Memory | Non
             raise ValueError(f"block_home must be nodes 0..{nodes - 1}, got {written(at)}")
         home[i] = at
     return Memory(own, working, block, amounts, home, node, most)
+
+
+def fits_nowhere(
+    memory: Memory, owner: Integers, movable: NDArray[np.bool_], usable: NDArray[np.bool_]
+) -> bool:
+    """Tell whether a task alone, or all tasks, are too much for the limits of the usable nodes.
+
+    A task that may not move has its own node alone.
+    """
+    if memory.limit is None or not len(owner):
+        return False
+    limits = memory.limit.tolist()
+    room = [
+        Fraction(most) - Fraction(held) if most < np.inf else None
+        for most, held in zip(limits, memory.node.tolist(), strict=True)
+    ]
+    rooms = [amount for amount, use in zip(room, usable.tolist(), strict=True) if use]
+    finite = [amount for amount in rooms if amount is not None]
+    widest = max(finite) if len(finite) == len(rooms) else None
+    blocks = [*map(Fraction, memory.block_bytes.tolist()), Fraction(0)]
+    total = sum(blocks, Fraction(0))
+    columns = (memory.own, memory.working, memory.block, owner, movable)
+    for own, working, block, node, free in zip(*(c.tolist() for c in columns), strict=True):
+        most = widest if free else room[node]
+        alone = Fraction(own) + Fraction(working) + blocks[block]
+        if most is not None and alone > most:
+            return True
+        total += Fraction(own)
+    return widest is not None and total > sum(finite)
 
 
 def _blocks(block: Any, tasks: int) -> tuple[NDArray[np.int64], list[Any]]:

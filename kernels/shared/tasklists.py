@@ -43,12 +43,19 @@ def transfer(lists, size, node, load, t, v):
         shortest[u] = before
     else:
         longer[after] = before
-    # From the short end, where most tasks that move belong.
+    # From both ends at once: long tasks move first, short ones last.
     after = NONE
     before = shortest[v]
-    while before > t:
+    upper = NONE
+    lower = longest[v]
+    while before > t and lower < t:
         after = before
         before = longer[before]
+        upper = lower
+        lower = shorter[lower]
+    if before > t:
+        before = upper
+        after = lower
     longer[t] = before
     shorter[t] = after
     if before == NONE:

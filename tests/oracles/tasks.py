@@ -109,6 +109,29 @@ def best(problem: Problem) -> Fraction | None:
     return min(works, default=None)
 
 
+def greedy(problem: Problem, moves: int) -> Fraction:
+    """Return the largest load that single moves lead to, each the best from the fullest node."""
+    owner = list(problem.owner)
+    by_size = sorted(range(len(owner)), key=lambda task: -problem.size[task])
+    for _ in range(moves):
+        work = problem.work(owner)
+        fullest = work.index(max(work))
+        best, best_owner = work[fullest], owner
+        for node in sorted(range(problem.nodes), key=lambda node: work[node]):
+            for task in by_size:
+                if owner[task] != fullest or node == fullest or not problem.free[task]:
+                    continue
+                tried = [*owner[:task], node, *owner[task + 1 :]]
+                after = problem.work(tried)
+                value = max(after[fullest], after[node])
+                if value < best and problem.weight[node] and problem.fits(tried):
+                    best, best_owner = value, tried
+        if best_owner is owner:
+            break
+        owner = best_owner
+    return max(problem.work(owner))
+
+
 def bound(problem: Problem) -> Fraction:
     """Return what the largest load by weight is at least, in the words of its definition."""
     size, weight = problem.size, problem.weight

@@ -222,7 +222,36 @@ def test_many_tasks_keep_their_limits() -> None:
     assert a.over_memory == []
     assert a.gap < 0.02
     assert a.largest < a.initial_largest
-    tight = lb.assign_tasks(sizes, block % N, N, memory=memory, memory_limit=100)
-    assert tight.status == "stuck"
-    assert tight.over_memory
-    assert tight.verify()
+
+
+OF_9, OF_51 = np.full(400, 9), np.full(16, 51)
+
+
+@pytest.mark.parametrize(
+    ("memory", "limit", "movable", "status"),
+    [
+        # One task is above any limit: alone, with its block, or while it runs.
+        (np.append(OF_9, 2000), 1999, None, "infeasible"),
+        (np.append(OF_9, 2000), [1999] * 9 + [2000], None, "feasible"),
+        (lb.TaskMemory(9, block=[None] * 400 + ["a"], block_bytes={"a": 1990}), 1998, None,
+         "infeasible"),
+        (lb.TaskMemory(9, working=np.append(OF_9, 1990)), 1998, None, "infeasible"),
+        (lb.TaskMemory(np.append(OF_9, 1000), node=1000), 1999, None, "infeasible"),
+        # It may not leave a node that is too small for it.
+        (np.append(OF_9, 2000), [1999] * 9 + [2000], np.arange(401) < 400, "infeasible"),
+        # All tasks are too much for all nodes.
+        (np.append(OF_9, 9), 360, None, "infeasible"),
+        # There are 16 nodes too few, which is not proven.
+        (OF_51, 101, None, "stuck"),
+    ],
+)  # fmt: skip
+def test_what_no_assignment_can_keep_is_infeasible(
+    memory: Any, limit: Any, movable: Any, status: str
+) -> None:
+    T = 16 if memory is OF_51 else 401
+    a = lb.assign_tasks(
+        np.ones(T), np.zeros(T, int), 10, memory=memory, memory_limit=limit, movable=movable
+    )
+    assert a.verify()
+    assert a.status == status
+    assert bool(a.over_memory) == (status != "feasible")
