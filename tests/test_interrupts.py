@@ -124,12 +124,6 @@ def batch_of_grids() -> Any:
     return lb.dde(loads, lb.Mesh(7, 9), exchange="sbr").moved.sum()
 
 
-def figures_of_grids() -> Any:
-    columns = np.zeros((10, 2**22), np.int64)
-    whole, real = np.zeros((8, 2**22), np.int64), np.zeros((4, 2**22))
-    return kernels("dde.figures").figures(columns, 4, 8, 4, whole, real)
-
-
 def drawn() -> Any:
     return lb.sample_loads("exponential:1000", "mesh:8x8", trials=100_000, seed=1).sum()
 
@@ -182,7 +176,6 @@ LONG: dict[str, Callable[[], Any]] = {
     "dem of floats": averaged,
     "dde": lines,
     "dde of many grids": batch_of_grids,
-    "figures of many grids": figures_of_grids,
     "dde by weight": lambda: weighted("dde", np.int64, lb.Torus(1024, 1024)),
     "dem by weight": lambda: weighted("dem", np.float64, lb.Hypercube(20)),
     "gde by weight": lambda: weighted("gde", np.int64, lb.Torus(128, 128)),

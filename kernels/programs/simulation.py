@@ -193,8 +193,11 @@ def _make_tests(pool, load, passed, ended, work, problem, tables, lower, b, best
         def make():
             x, row = sequence[item], low[item]
             cost = sum_of_subset(tables, 0, x, lower)
-            short = sum_of_subset(tables, row, x, lower) < b[problem, maximum(row - 1, 0)]
-            fails = select(row > 0, short, (argmin >= 0) & (cost >= best))
+            (fails,) = cond(
+                row > 0,
+                lambda: [sum_of_subset(tables, row, x, lower) < b[problem, row - 1]],
+                lambda: [(argmin >= 0) & (cost >= best)],
+            )
             work[problem, p] = work[problem, p] + 1
             ended[count] = x
 

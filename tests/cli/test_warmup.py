@@ -48,7 +48,8 @@ def test_there_must_be_something_to_compile(run: Run, monkeypatch: pytest.Monkey
 
 def test_names_are_those_of_the_function() -> None:
     assert set(warmup.NAMES) == set(_RUNS)
-    assert all(hasattr(lb, name) for name in warmup.NAMES)
+    # The backend of NetworkX is warmed up as one.
+    assert all(hasattr(lb, name) for name in warmup.NAMES if name != "networkx")
     chosen = parts(["dem", "sample_loads"], warmup.DTYPES)
     assert len(chosen) == len(set(chosen)) == 2 * (len(warmup.DTYPES) + 1)
 

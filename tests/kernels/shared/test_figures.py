@@ -30,7 +30,7 @@ def test_figures_of_one_network(top):
     surveys = (Survey(total, 0 * total, largest) for largest in (before, after))
     expected = figures(*surveys, 24, moved, local)
     for b, row in enumerate(numbers.tolist()):
-        result = of_one(*row, 24)
+        result = tuple(of_one(*map(np.int64, row), 24))
         if row[0] or not any(row):
             assert result == tuple(expected[name][b] for name in NAMES)
             one = figures_of_one(row[0], (0, row[1]), (0, row[2]), 24, *row[3:])
